@@ -57,11 +57,9 @@ impl Memory for DeviceBuffer {
     }
 }
 
-/// An array, and the arrays within it.
 #[derive(Clone, Debug)]
 pub(crate) struct Node<B> {
     pub(crate) data_type: DataType,
-    /// In elements.
     pub(crate) length: u64,
     /// The first element's position in the buffers, and in children that have as many.
     pub(crate) offset: u64,
@@ -79,7 +77,6 @@ impl<B> Node<B> {
         self.offset + self.length
     }
 
-    /// Its buffers, and those of all arrays within it.
     pub(crate) fn all_buffers(&self) -> Vec<&B> {
         let mut found = Vec::new();
         self.visit(&mut |node| found.extend(node.validity.iter().chain(&node.buffers)));
@@ -93,7 +90,6 @@ impl<B> Node<B> {
         found
     }
 
-    /// Sees the array, and then each one within it.
     pub(crate) fn visit<'a>(&'a self, see: &mut impl FnMut(&'a Self)) {
         see(self);
         for inner in self.children.iter().chain(self.dictionary.as_deref()) {
@@ -101,7 +97,6 @@ impl<B> Node<B> {
         }
     }
 
-    /// Sees the array, and then each one within it.
     pub(crate) fn visit_mut(&mut self, see: &mut impl FnMut(&mut Self)) {
         see(self);
         for inner in self.children.iter_mut().chain(self.dictionary.as_deref_mut()) {

@@ -6,7 +6,6 @@ use crate::types;
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_cuda_layout::{ArrayNode, Reads, lower, reach};
 
-/// An array without what it does not reach.
 pub(crate) struct Trimmed<B> {
     pub(crate) node: Node<B>,
     /// For each array, in the order of [`Node::visit_mut`], how much was trimmed away before what its first
@@ -76,7 +75,6 @@ pub(crate) fn offset(bytes: &[u8]) -> u64 {
 }
 
 impl<B> Trimmed<B> {
-    /// The same over other buffers.
     pub(crate) fn with_buffers<C>(
         &self,
         buffers: impl IntoIterator<Item = C>,

@@ -32,7 +32,6 @@ pub(crate) fn layout(data_type: &DataType) -> (Layout, u64) {
     }
 }
 
-/// The buffers of a type.
 pub(crate) struct Buffers {
     /// Whether it may have a validity bitmap.
     pub(crate) has_validity: bool,
@@ -66,7 +65,6 @@ pub(crate) fn too_long(count: u64) -> Error {
     Error::Invalid(format!("{count} elements exceed every address"))
 }
 
-/// The types of the children.
 pub(crate) fn children(data_type: &DataType) -> Vec<&DataType> {
     match data_type {
         DataType::List(field)
@@ -82,7 +80,6 @@ pub(crate) fn children(data_type: &DataType) -> Vec<&DataType> {
     }
 }
 
-/// The type of the values of a dictionary.
 pub(crate) fn dictionary(data_type: &DataType) -> Option<&DataType> {
     match data_type {
         DataType::Dictionary(_, values) => Some(values),

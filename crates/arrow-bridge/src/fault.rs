@@ -80,6 +80,9 @@ pub(crate) struct Outcome<T> {
     pub(crate) failure: Failure,
 }
 
+/// The result of a function of the border that makes an object; null beside a failure.
+pub(crate) type Made<T> = Outcome<Option<Box<T>>>;
+
 impl<T> Outcome<T> {
     pub(crate) fn into_result(self) -> Result<T, Fault> {
         done(self.failure).map(|()| self.value)
@@ -101,13 +104,11 @@ pub(crate) fn attempt<T: Default>(work: impl FnOnce() -> Result<T, Fault>) -> Ou
     }
 }
 
-/// Runs a call from C++ for what it does.
 pub(crate) fn attempted(work: impl FnOnce() -> Result<(), Fault>) -> Failure {
     attempt(work).failure
 }
 
-/// Runs a call from C++ for a new object.
-pub(crate) fn made<T>(work: impl FnOnce() -> Result<T, Fault>) -> Outcome<Option<Box<T>>> {
+pub(crate) fn made<T>(work: impl FnOnce() -> Result<T, Fault>) -> Made<T> {
     attempt(|| work().map(|object| Some(Box::new(object))))
 }
 
@@ -115,6 +116,11 @@ pub(crate) fn made<T>(work: impl FnOnce() -> Result<T, Fault>) -> Outcome<Option
 pub(crate) fn unsigned(what: &str, value: i64) -> Result<u64, Fault> {
     u64::try_from(value)
         .map_err(|_| Fault::new(Kind::Invalid, format!("{what} must not be negative: {value}")))
+}
+
+/// A size of memory that C++ passes as a signed number.
+pub(crate) fn byte_count(what: &str, size: i64) -> Result<usize, Fault> {
+    usize::try_from(unsigned(what, size)?).map_err(|error| Fault::new(Kind::Memory, error))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::kind::Kind;
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 
-pub(crate) use crate::fault::{Failure, Fault as RustFault, Outcome};
+pub(crate) use crate::fault::{Failure, Fault as RustFault, Made, Outcome};
 pub(crate) use crate::handles::{RustEvent, RustStream};
 pub(crate) use crate::stored::Stored as RustStored;
 pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
@@ -245,8 +245,7 @@ pub(crate) struct RustApi {
 
     // Buffers.
     /// Allocates in the device's primary context.
-    pub(crate) buffer_allocate:
-        unsafe extern "C" fn(device: i32, size: i64) -> Outcome<Option<Box<RustBuffer>>>,
+    pub(crate) buffer_allocate: unsafe extern "C" fn(device: i32, size: i64) -> Made<RustBuffer>,
     /// A buffer over foreign memory; takes ownership of `owner`, even on failure.
     pub(crate) buffer_view: unsafe extern "C" fn(
         device: i32,
@@ -254,13 +253,13 @@ pub(crate) struct RustApi {
         size: i64,
         is_mutable: bool,
         owner: Owner,
-    ) -> Outcome<Option<Box<RustBuffer>>>,
+    ) -> Made<RustBuffer>,
     pub(crate) buffer_slice: unsafe extern "C" fn(
         buffer: &RustBuffer,
         offset: i64,
         size: i64,
         is_mutable: bool,
-    ) -> Outcome<Option<Box<RustBuffer>>>,
+    ) -> Made<RustBuffer>,
     pub(crate) buffer_facts: unsafe extern "C" fn(buffer: &RustBuffer) -> BufferFacts,
     /// The address is about to reach other libraries.
     pub(crate) buffer_expose: unsafe extern "C" fn(buffer: &RustBuffer),
@@ -410,13 +409,11 @@ pub(crate) struct RustApi {
 
     // Events.
     /// An event of the device's primary context.
-    pub(crate) event_create: unsafe extern "C" fn(device: i32) -> Outcome<Option<Box<RustEvent>>>,
+    pub(crate) event_create: unsafe extern "C" fn(device: i32) -> Made<RustEvent>,
     /// The event whose handle a producer has stored at `place`; the producer keeps both valid as
     /// long as this exists.  Fails if this cannot be an event.
-    pub(crate) event_wrap: unsafe extern "C" fn(
-        device: i32,
-        place: *const *mut c_void,
-    ) -> Outcome<Option<Box<RustEvent>>>,
+    pub(crate) event_wrap:
+        unsafe extern "C" fn(device: i32, place: *const *mut c_void) -> Made<RustEvent>,
     pub(crate) event_release: unsafe extern "C" fn(event: Box<RustEvent>),
     /// The address of the event's `CUevent`, valid as long as `event` exists.
     pub(crate) event_place: unsafe extern "C" fn(event: &RustEvent) -> *mut *mut c_void,
@@ -429,18 +426,15 @@ pub(crate) struct RustApi {
         device: i32,
         events: *const *const RustEvent,
         count: usize,
-    ) -> Outcome<Option<Box<RustEvent>>>,
+    ) -> Made<RustEvent>,
 
     // Streams.
     /// A stream of the device's primary context, with the driver's `CU_STREAM_*` flags.
-    pub(crate) stream_create:
-        unsafe extern "C" fn(device: i32, flags: u32) -> Outcome<Option<Box<RustStream>>>,
+    pub(crate) stream_create: unsafe extern "C" fn(device: i32, flags: u32) -> Made<RustStream>,
     /// The stream whose handle lies at `place`, which its owner keeps valid as long as this exists;
     /// the default stream for null.
-    pub(crate) stream_wrap: unsafe extern "C" fn(
-        device: i32,
-        place: *const *mut c_void,
-    ) -> Outcome<Option<Box<RustStream>>>,
+    pub(crate) stream_wrap:
+        unsafe extern "C" fn(device: i32, place: *const *mut c_void) -> Made<RustStream>,
     pub(crate) stream_release: unsafe extern "C" fn(stream: Box<RustStream>),
     /// The address of the stream's `CUstream`, valid as long as `stream` exists.
     pub(crate) stream_place: unsafe extern "C" fn(stream: &RustStream) -> *mut *mut c_void,
@@ -465,20 +459,16 @@ pub(crate) struct RustApi {
         out: *mut c_void,
     ) -> Outcome<i64>,
     pub(crate) reader_read_buffer:
-        unsafe extern "C" fn(reader: &RustReader, size: i64) -> Outcome<Option<Box<RustBuffer>>>,
-    pub(crate) reader_read_buffer_at: unsafe extern "C" fn(
-        reader: &RustReader,
-        position: i64,
-        size: i64,
-    ) -> Outcome<Option<Box<RustBuffer>>>,
+        unsafe extern "C" fn(reader: &RustReader, size: i64) -> Made<RustBuffer>,
+    pub(crate) reader_read_buffer_at:
+        unsafe extern "C" fn(reader: &RustReader, position: i64, size: i64) -> Made<RustBuffer>,
     /// Reads the metadata of an IPC message, or the footer of an IPC file as if it were a schema
     /// message.
     pub(crate) message_facts:
         unsafe extern "C" fn(metadata: *const u8, size: usize, is_footer: bool) -> MessageFacts,
 
     // Writing.
-    pub(crate) writer_open:
-        unsafe extern "C" fn(buffer: &RustBuffer) -> Outcome<Option<Box<RustWriter>>>,
+    pub(crate) writer_open: unsafe extern "C" fn(buffer: &RustBuffer) -> Made<RustWriter>,
     /// Flushes buffered bytes.
     pub(crate) writer_release: unsafe extern "C" fn(writer: Box<RustWriter>),
     pub(crate) writer_close: unsafe extern "C" fn(writer: &RustWriter) -> Failure,
@@ -541,7 +531,7 @@ pub struct PyarrowApi {
     /// `pyarrow.lib.MemoryPool.__pyx_vtable__`: init.
     pub memory_pool_vtable: *mut *mut c_void,
     /// `Py_DecRef`.
-    pub decref: unsafe extern "C" fn(object: *mut PyObject),
+    pub decref: unsafe extern "C" fn(object: Object),
     /// `PyEval_SaveThread`.
     pub save_thread: unsafe extern "C" fn() -> *mut c_void,
     /// `PyEval_RestoreThread`.
@@ -560,53 +550,41 @@ pub(crate) struct BridgeApi {
     // New objects.
     /// In each `init_*`, `fresh` is an object of a pyarrow subclass whose base `tp_new` has
     /// run.  The function takes ownership of opaque pointers, even on failure.
-    pub(crate) init_buffer:
-        unsafe extern "C" fn(fresh: *mut PyObject, buffer: *mut RustBuffer) -> Failure,
+    pub(crate) init_buffer: unsafe extern "C" fn(fresh: Object, buffer: *mut RustBuffer) -> Failure,
     /// The slice keeps the C++ buffer behind `parent` alive.
-    pub(crate) init_slice: unsafe extern "C" fn(
-        fresh: *mut PyObject,
-        parent: *mut PyObject,
-        slice: *mut RustBuffer,
-    ) -> Failure,
-    pub(crate) init_from_buffer:
-        unsafe extern "C" fn(fresh: *mut PyObject, buffer: *mut PyObject) -> Failure,
+    pub(crate) init_slice:
+        unsafe extern "C" fn(fresh: Object, parent: Object, slice: *mut RustBuffer) -> Failure,
+    pub(crate) init_from_buffer: unsafe extern "C" fn(fresh: Object, buffer: Object) -> Failure,
     pub(crate) init_host_buffer:
-        unsafe extern "C" fn(fresh: *mut PyObject, buffer: *mut RustHostBuffer) -> Failure,
-    pub(crate) init_host_slice: unsafe extern "C" fn(
-        fresh: *mut PyObject,
-        host_buffer: *mut PyObject,
-        offset: i64,
-        size: i64,
-    ) -> Failure,
-    pub(crate) init_reader:
-        unsafe extern "C" fn(fresh: *mut PyObject, buffer: *mut PyObject) -> Failure,
-    pub(crate) init_writer:
-        unsafe extern "C" fn(fresh: *mut PyObject, buffer: *mut PyObject) -> Failure,
-    pub(crate) init_pool:
-        unsafe extern "C" fn(fresh: *mut PyObject, pool: *const RustPool) -> Failure,
+        unsafe extern "C" fn(fresh: Object, buffer: *mut RustHostBuffer) -> Failure,
+    pub(crate) init_host_slice:
+        unsafe extern "C" fn(fresh: Object, host_buffer: Object, offset: i64, size: i64) -> Failure,
+    pub(crate) init_reader: unsafe extern "C" fn(fresh: Object, buffer: Object) -> Failure,
+    pub(crate) init_writer: unsafe extern "C" fn(fresh: Object, buffer: Object) -> Failure,
+    pub(crate) init_pool: unsafe extern "C" fn(fresh: Object, pool: *const RustPool) -> Failure,
 
     // The contents of an object.
     /// Borrowed: valid while the object lives.
-    pub(crate) buffer_of: unsafe extern "C" fn(object: *mut PyObject) -> *const RustBuffer,
+    pub(crate) buffer_of: unsafe extern "C" fn(object: Object) -> *const RustBuffer,
     /// Borrowed, as above.
-    pub(crate) reader_of: unsafe extern "C" fn(native_file: *mut PyObject) -> *mut RustReader,
+    pub(crate) reader_of: unsafe extern "C" fn(native_file: Object) -> *mut RustReader,
     /// Borrowed, as above.
-    pub(crate) writer_of: unsafe extern "C" fn(native_file: *mut PyObject) -> *mut RustWriter,
-    pub(crate) pool_of: unsafe extern "C" fn(object: *mut PyObject) -> *const RustPool,
-    pub(crate) span_of: unsafe extern "C" fn(buffer: *mut PyObject, out: *mut Span) -> bool,
-    pub(crate) expose_address: unsafe extern "C" fn(buffer: *mut PyObject, out: *mut u64) -> bool,
+    pub(crate) writer_of: unsafe extern "C" fn(native_file: Object) -> *mut RustWriter,
+    pub(crate) pool_of: unsafe extern "C" fn(object: Object) -> *const RustPool,
+    pub(crate) span_of: unsafe extern "C" fn(buffer: Object, out: *mut Span) -> bool,
+    pub(crate) expose_address: unsafe extern "C" fn(buffer: Object, out: *mut u64) -> bool,
     /// Unlike pyarrow's own function it keeps the GIL: a daemon thread that waits for the GIL while
     /// the interpreter ends is unwound, which Rust frames do not survive.
-    pub(crate) allocate_host: unsafe extern "C" fn(size: i64) -> Outcome<*mut PyObject>,
-    pub(crate) is_initialised: unsafe extern "C" fn(object: *mut PyObject) -> bool,
-    pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: *mut PyObject) -> bool,
-    pub(crate) is_on_device: unsafe extern "C" fn(object: *mut PyObject) -> bool,
+    pub(crate) allocate_host: unsafe extern "C" fn(size: i64) -> Outcome<Object>,
+    pub(crate) is_initialised: unsafe extern "C" fn(object: Object) -> bool,
+    pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: Object) -> bool,
+    pub(crate) is_on_device: unsafe extern "C" fn(object: Object) -> bool,
     /// -1 for none.
-    pub(crate) device_of: unsafe extern "C" fn(object: *mut PyObject) -> i32,
+    pub(crate) device_of: unsafe extern "C" fn(object: Object) -> i32,
     pub(crate) has_devices: unsafe extern "C" fn() -> bool,
 
     // Record batches as IPC messages.
-    pub(crate) payload_open: unsafe extern "C" fn(batch: *mut PyObject) -> Outcome<*mut CppPayload>,
+    pub(crate) payload_open: unsafe extern "C" fn(batch: Object) -> Outcome<*mut CppPayload>,
     /// Does not require the GIL.
     pub(crate) payload_ranges:
         unsafe extern "C" fn(payload: *mut CppPayload) -> Outcome<HostRanges>,
@@ -614,17 +592,17 @@ pub(crate) struct BridgeApi {
     pub(crate) payload_release: unsafe extern "C" fn(payload: *mut CppPayload),
     /// Takes ownership of `body`, a slice of the buffer, even on failure.  `memo` may be null.
     pub(crate) read_batch: unsafe extern "C" fn(
-        buffer: *mut PyObject,
-        schema: *mut PyObject,
-        memo: *mut PyObject,
+        buffer: Object,
+        schema: Object,
+        memo: Object,
         metadata: *const u8,
         metadata_size: usize,
         facts: *const MessageFacts,
         body: *mut RustBuffer,
-    ) -> Outcome<*mut PyObject>,
+    ) -> Outcome<Object>,
     /// Reads at that position return these bytes, until another call passes null for `metadata`.
     pub(crate) expect_metadata: unsafe extern "C" fn(
-        reader: *mut PyObject,
+        reader: Object,
         position: i64,
         metadata: *const u8,
         metadata_size: usize,
@@ -632,72 +610,63 @@ pub(crate) struct BridgeApi {
     ) -> Failure,
 
     // The C Device interface, and copies.  The value is null where an object needs no change.
-    pub(crate) prepare:
-        unsafe extern "C" fn(object: *mut PyObject, is_batch: bool) -> Outcome<*mut PyObject>,
-    pub(crate) count_nulls: unsafe extern "C" fn(object: *mut PyObject) -> Failure,
+    pub(crate) prepare: unsafe extern "C" fn(object: Object, is_batch: bool) -> Outcome<Object>,
+    pub(crate) count_nulls: unsafe extern "C" fn(object: Object) -> Failure,
     /// `destination` is a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager, or null to have
     /// the object checked only; `stream` may be null.
     pub(crate) copy_to: unsafe extern "C" fn(
-        object: *mut PyObject,
+        object: Object,
         kind: DataKind,
-        destination: *mut PyObject,
+        destination: Object,
         is_device: bool,
         stream: *const RustStream,
-    ) -> Outcome<*mut PyObject>,
+    ) -> Outcome<Object>,
     /// One array of a chunked array on a device, or a table of such; null for data on the host.
-    pub(crate) combine:
-        unsafe extern "C" fn(object: *mut PyObject, kind: DataKind) -> Outcome<*mut PyObject>,
+    pub(crate) combine: unsafe extern "C" fn(object: Object, kind: DataKind) -> Outcome<Object>,
     /// -1 for none.
     pub(crate) destination_device:
-        unsafe extern "C" fn(destination: *mut PyObject, is_device: bool) -> i32,
+        unsafe extern "C" fn(destination: Object, is_device: bool) -> i32,
     pub(crate) buffer_to: unsafe extern "C" fn(
-        buffer: *mut PyObject,
-        destination: *mut PyObject,
+        buffer: Object,
+        destination: Object,
         is_device: bool,
         is_view: bool,
-    ) -> Outcome<*mut PyObject>,
-    pub(crate) placed: unsafe extern "C" fn(batch: *mut PyObject) -> Outcome<*mut PyObject>,
-    pub(crate) finish_export: unsafe extern "C" fn(
-        object: *mut PyObject,
-        array: *mut c_void,
-        schema: *mut c_void,
-    ) -> Failure,
+    ) -> Outcome<Object>,
+    pub(crate) placed: unsafe extern "C" fn(batch: Object) -> Outcome<Object>,
+    pub(crate) finish_export:
+        unsafe extern "C" fn(object: Object, array: *mut c_void, schema: *mut c_void) -> Failure,
     pub(crate) prepare_import: unsafe extern "C" fn(
         array: *mut c_void,
         schema: *mut c_void,
-        described: *mut PyObject,
+        described: Object,
         is_batch: bool,
-    ) -> Outcome<*mut PyObject>,
+    ) -> Outcome<Object>,
     pub(crate) finish_import:
-        unsafe extern "C" fn(object: *mut PyObject, array: *const c_void) -> Outcome<*mut PyObject>,
-    pub(crate) export_stream: unsafe extern "C" fn(
-        object: *mut PyObject,
-        is_reader: bool,
-        stream: *mut c_void,
-    ) -> Failure,
-    pub(crate) import_stream:
-        unsafe extern "C" fn(fresh: *mut PyObject, stream: *mut c_void) -> Failure,
-    pub(crate) import_chunks: unsafe extern "C" fn(stream: *mut c_void) -> Outcome<*mut PyObject>,
+        unsafe extern "C" fn(object: Object, array: *const c_void) -> Outcome<Object>,
+    pub(crate) export_stream:
+        unsafe extern "C" fn(object: Object, is_reader: bool, stream: *mut c_void) -> Failure,
+    pub(crate) import_stream: unsafe extern "C" fn(fresh: Object, stream: *mut c_void) -> Failure,
+    pub(crate) import_chunks: unsafe extern "C" fn(stream: *mut c_void) -> Outcome<Object>,
 
     // Readers of copies of record batches, which read ahead.
     /// Initialises a new reader, which takes the batches of a reader over.
     pub(crate) read_ahead: unsafe extern "C" fn(
-        reader: *mut PyObject,
+        reader: Object,
         most: i64,
-        destination: *mut PyObject,
+        destination: Object,
         is_device: bool,
         has_stream: bool,
-        fresh: *mut PyObject,
+        fresh: Object,
     ) -> Failure,
-    pub(crate) run_ahead: unsafe extern "C" fn(reader: *mut PyObject) -> Failure,
+    pub(crate) run_ahead: unsafe extern "C" fn(reader: Object) -> Failure,
     /// Batches for `copy_taken`; the same as last time unless those `were_copied`.
     pub(crate) take_batches:
-        unsafe extern "C" fn(reader: *mut PyObject, were_copied: bool) -> Outcome<BatchesTaken>,
+        unsafe extern "C" fn(reader: Object, were_copied: bool) -> Outcome<BatchesTaken>,
     /// Stores a new reference to a copy of each batch, whose bytes it returns.  `stream` may be null.
     pub(crate) copy_taken: unsafe extern "C" fn(
-        reader: *mut PyObject,
+        reader: Object,
         stream: *const RustStream,
-        out: *mut *mut PyObject,
+        out: *mut Object,
     ) -> Outcome<i64>,
 
     // Pickling.
@@ -708,7 +677,7 @@ pub(crate) struct BridgeApi {
         names: HostRanges,
     ) -> Outcome<*mut CppTable>,
     /// Takes the table over, also on failure.
-    pub(crate) wrap_table: unsafe extern "C" fn(table: *mut CppTable) -> Outcome<*mut PyObject>,
+    pub(crate) wrap_table: unsafe extern "C" fn(table: *mut CppTable) -> Outcome<Object>,
     pub(crate) decoder_open: unsafe extern "C" fn(codec: Codec) -> Outcome<*mut CppDecoder>,
     pub(crate) decoder_reset: unsafe extern "C" fn(decoder: *mut CppDecoder) -> Failure,
     pub(crate) decoder_decode: unsafe extern "C" fn(
@@ -717,12 +686,12 @@ pub(crate) struct BridgeApi {
         to: HostTarget,
     ) -> Outcome<Decoded>,
     pub(crate) decoder_release: unsafe extern "C" fn(decoder: *mut CppDecoder),
-    pub(crate) skeleton_of: unsafe extern "C" fn(array: *mut PyObject) -> Outcome<*mut PyObject>,
+    pub(crate) skeleton_of: unsafe extern "C" fn(array: Object) -> Outcome<Object>,
     pub(crate) assemble: unsafe extern "C" fn(
-        schema: *mut PyObject,
-        columns: *const *mut PyObject,
+        schema: Object,
+        columns: *const Object,
         count: usize,
-    ) -> Outcome<*mut PyObject>,
+    ) -> Outcome<Object>,
 }
 
 /// The library's one export.  `start` is called before any other function.

@@ -31,7 +31,6 @@ impl RustStream {
     }
 }
 
-/// Where the handle is.
 pub(crate) extern "C" fn place<T>(placed: &Placed<T>) -> *mut *mut c_void {
     (&raw const placed.handle).cast_mut()
 }

@@ -20,15 +20,12 @@ mod ffi;
 mod handles;
 mod kind;
 mod live;
-mod message_facts;
-mod payload;
 mod stored;
 
 pub use address_exposure::watch_addresses;
-pub use bridge::{Bridge, Contents, NewTable};
+pub use bridge::{Bridge, Contents, NewTable, Payload};
 pub use fault::Fault;
 pub use ffi::{BatchesTaken, DataKind, Object, PyObject, PyarrowApi, Span};
 pub use kind::Kind;
 pub use live::{Destination, Live};
-pub use payload::Payload;
 pub use stored::Watch;

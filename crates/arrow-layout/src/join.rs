@@ -133,7 +133,6 @@ pub fn join(arrays: &[ArrayNode], columns: &[usize], found: &Reach) -> Result<Jo
     Ok(plan.join)
 }
 
-/// One of the arrays that become one.
 #[derive(Clone, Copy)]
 struct Part {
     number: usize,
@@ -171,7 +170,6 @@ impl Plan<'_> {
         found().ok_or(JoinError::Invalid)
     }
 
-    /// The children of that number.
     fn children(&self, parts: &[Part], child: u32) -> Result<Vec<Part>, JoinError> {
         let child_of = |part: &Part| {
             let mut number = part.number + 1;

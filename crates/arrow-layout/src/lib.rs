@@ -15,10 +15,8 @@
 
 mod join;
 mod layout;
-mod lower;
 mod reach;
 
 pub use join::{Change, Join, JoinError, JoinPiece, Joined, join};
 pub use layout::{Content, Layout};
-pub use lower::lower;
-pub use reach::{ArrayNode, ByteRange, Reach, Reached, Reads, Wanted, reach};
+pub use reach::{ArrayNode, ByteRange, Reach, Reached, Reads, Wanted, lower, reach};

@@ -122,7 +122,7 @@ pub fn reach<E>(
         let mut inner = Vec::new();
         for task in tasks {
             if trimming.trim(task, &mut inner).is_none() {
-                trimming.keep_whole(task.root);
+                trimming.whole.push(task.root);
             }
         }
         let waiting = std::mem::take(&mut trimming.waiting);
@@ -133,7 +133,7 @@ pub fn reach<E>(
         }
         for (task, ends) in waiting.into_iter().zip(ends.chunks(2)) {
             if trimming.follow(task, ends, &mut inner).is_none() {
-                trimming.keep_whole(task.root);
+                trimming.whole.push(task.root);
             }
         }
         tasks = inner;
@@ -238,7 +238,6 @@ struct Trimming<'a> {
     places: Vec<Place>,
     reached: Vec<Reached>,
     ranges: Vec<ByteRange>,
-    /// The roots of trees that stay whole.
     whole: Vec<usize>,
     waiting: Vec<Task>,
     wanted: Vec<Wanted>,
@@ -259,7 +258,6 @@ impl<'a> Trimming<'a> {
         }
     }
 
-    /// All elements of the arrays that are in no other one.
     fn roots(&self) -> Vec<Task> {
         let mut roots = Vec::new();
         let mut next = 0;
@@ -269,10 +267,6 @@ impl<'a> Trimming<'a> {
             next = place.end;
         }
         roots
-    }
-
-    fn keep_whole(&mut self, root: usize) {
-        self.whole.push(root);
     }
 
     /// Trims an array's own buffers.  None for one that contradicts itself.
@@ -468,5 +462,22 @@ fn copy<T: Copy>(to: &mut [T], from: &[T], range: std::ops::Range<usize>) {
     let range = range.start..range.end.min(to.len());
     if let (Some(to), Some(from)) = (to.get_mut(range.clone()), from.get(range)) {
         to.copy_from_slice(from);
+    }
+}
+
+/// Stores offsets of `width` bytes, 4 or 8, less `base`; those below it become 0.  Stores as many as both
+/// memories have room for.
+pub fn lower(from: &[u8], to: &mut [u8], width: u64, base: u64) {
+    if width == 4 {
+        let base = i32::try_from(base).unwrap_or(i32::MAX);
+        let pairs = from.as_chunks::<4>().0.iter().zip(to.as_chunks_mut::<4>().0);
+        for (from, to) in pairs {
+            *to = (i32::from_ne_bytes(*from).max(base) - base).to_ne_bytes();
+        }
+        return;
+    }
+    let base = i64::try_from(base).unwrap_or(i64::MAX);
+    for (from, to) in from.as_chunks::<8>().0.iter().zip(to.as_chunks_mut::<8>().0) {
+        *to = (i64::from_ne_bytes(*from).max(base) - base).to_ne_bytes();
     }
 }

@@ -104,7 +104,6 @@ impl DeviceBuffer {
     }
 }
 
-/// Buffers in one block.
 struct Share {
     size: u64,
     /// The numbers of the buffers, of which those of no bytes have no place in the block.

@@ -16,7 +16,6 @@ const BLOCK_ALIGNMENT: u64 = 512;
 /// A smaller part is not worth a copy of its own, nor the question where it lies.
 const LARGE: usize = 1 << 20;
 
-/// A copy and its source.
 type Pair<'a> = (&'a DeviceBuffer, &'a DeviceBuffer);
 
 impl DeviceBuffer {
@@ -198,7 +197,6 @@ fn copy_all(copies: &[DeviceBuffer], sources: &[&DeviceBuffer]) -> Result<(), Er
     })
 }
 
-/// Queues such copies, as one piece of work.
 fn queue_all(
     stream: &Stream,
     copies: &[DeviceBuffer],

@@ -30,16 +30,12 @@ pub struct Allocation {
     pub owner: Box<dyn Any + Send + Sync>,
 }
 
-/// Addresses of buffers are multiples of this.
 const ALIGNMENT: u64 = 256;
 
-/// By the numbers of devices.
 static ALLOCATORS: Lock<BTreeMap<u32, Arc<dyn Allocator>>> = Lock::new(BTreeMap::new());
-/// Whether there ever was one.
 static HAS_ANY: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Whether this thread's allocations are the context's own.
     static IS_OWN: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -93,7 +89,6 @@ pub(crate) fn allocate(context: &Context, size: u64) -> CudaResult<Option<Alloca
     Ok(Some(memory))
 }
 
-/// Refuses what no allocator should give.
 fn check(context: &Context, address: u64, size: u64) -> CudaResult<()> {
     let number = context.device().number();
     let refused = |text: String| {

@@ -3,6 +3,7 @@
 //! Each operation stands once, and takes a [`CopyOrder`].  Its name ends in `_in`; the one without that
 //! makes the copy now, and needs no owners.
 
+use crate::error::invalid;
 use crate::{DeviceBuffer, Error, range};
 use arrow_cuda_context::{Completed, Context, Retained};
 use arrow_cuda_transfer::{self as transfer, CopyOrder};
@@ -282,11 +283,8 @@ pub(crate) fn check_order_of<'a>(
     let of = |context: &Context| {
         format!("{:#x} on device {}", context.handle(), context.device().number())
     };
-    Err(Error::Invalid(format!(
-        "the stream belongs to context {}, the buffer to context {}",
-        of(stream.context()),
-        of(first)
-    )))
+    let (theirs, ours) = (of(stream.context()), of(first));
+    invalid(format!("the stream belongs to context {theirs}, the buffer to context {ours}"))
 }
 
 pub(crate) fn too_large(size: u64) -> Error {

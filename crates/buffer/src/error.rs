@@ -36,3 +36,7 @@ impl From<FileError> for Error {
         }
     }
 }
+
+pub(crate) fn invalid<T>(text: impl Into<String>) -> Result<T, Error> {
+    Err(Error::Invalid(text.into()))
+}

@@ -1,6 +1,7 @@
 //! Checks of foreign memory, which was not allocated here, with the driver.
 
 use crate::Error;
+use crate::error::invalid;
 use arrow_cuda_context::{Attribute, Context, Current, Device, block_at};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 
@@ -129,18 +130,18 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
         }
     }
     let Some(end) = address.checked_add(size) else {
-        return Err(Error::Invalid(format!("{size} bytes at {address:#x} exceed every address")));
+        return invalid(format!("{size} bytes at {address:#x} exceed every address"));
     };
     let mut reached = address;
     while reached < end {
         match end_of_mapping(&current, reached, reached == address)? {
             Some(further) => reached = further,
             None => {
-                return Err(Error::Invalid(format!(
-                    "size argument is out-of-range: the memory at {address:#x} ends after {} \
-                     bytes, not {size}",
-                    reached - address
-                )));
+                let end = reached - address;
+                return invalid(format!(
+                    "size argument is out-of-range: the memory at {address:#x} ends after {end} \
+                     bytes, not {size}"
+                ));
             }
         }
     }

@@ -164,7 +164,6 @@ pub(crate) fn ends<T>(group: &[T]) -> (&T, &T) {
     group.first().zip(group.last()).expect("a group has members")
 }
 
-/// Memory for `size` bytes.
 fn reserve(size: u64) -> Result<Vec<u8>, Error> {
     let count = usize::try_from(size).map_err(|_| too_large(size))?;
     let mut bytes = Vec::new();
@@ -172,7 +171,6 @@ fn reserve(size: u64) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// The first `size` bytes of reserved memory.
 fn spare(bytes: &mut Vec<u8>, size: u64) -> Result<&mut [MaybeUninit<u8>], Error> {
     bytes.spare_capacity_mut().get_mut(..size as usize).ok_or_else(|| too_large(size))
 }

@@ -14,7 +14,6 @@ const LINE: u64 = 128;
 pub(crate) struct Spans {
     /// Bytes that are taken one by one, up to where the left side is aligned.
     pub(crate) head: u64,
-    /// Vectors of 16 bytes.
     pub(crate) vectors: u64,
     /// Bytes that are taken one by one, behind the vectors.
     pub(crate) tail: u64,

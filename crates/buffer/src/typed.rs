@@ -1,6 +1,7 @@
 //! Device memory as elements of one type.
 
 use crate::copy::too_large;
+use crate::error::invalid;
 use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Context};
 use arrow_cuda_transfer::CopyOrder;
@@ -43,7 +44,6 @@ pub struct DeviceSlice<T: Pod> {
 }
 
 impl<T: Pod> DeviceSlice<T> {
-    /// The size of an element, in bytes.
     const SIZE: u64 = {
         assert!(size_of::<T>() > 0, "elements of a device slice must have a size");
         size_of::<T>() as u64
@@ -56,12 +56,10 @@ impl<T: Pod> DeviceSlice<T> {
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; [`Error::Invalid`] for more bytes than
     /// there are addresses.
     pub fn allocate(context: &Context, length: usize) -> Result<Self, Error> {
-        let size = (length as u64).checked_mul(Self::SIZE).ok_or_else(|| {
-            Error::Invalid(format!(
-                "{length} elements of {} bytes exceed every address",
-                Self::SIZE
-            ))
-        })?;
+        let Some(size) = (length as u64).checked_mul(Self::SIZE) else {
+            let each = Self::SIZE;
+            return invalid(format!("{length} elements of {each} bytes exceed every address"));
+        };
         Ok(Self::of(DeviceBuffer::allocate(context, size)?))
     }
 
@@ -95,18 +93,17 @@ impl<T: Pod> DeviceSlice<T> {
     /// [`Error::Invalid`] for a size that is not a multiple of the element's, and for an address that is
     /// not aligned for it.
     pub fn from_buffer(buffer: DeviceBuffer) -> Result<Self, Error> {
-        if !buffer.size().is_multiple_of(Self::SIZE) {
-            return Err(Error::Invalid(format!(
-                "{} bytes are not a multiple of an element's {} bytes",
-                buffer.size(),
-                Self::SIZE
-            )));
+        let (size, each) = (buffer.size(), Self::SIZE);
+        if !size.is_multiple_of(each) {
+            return invalid(format!(
+                "{size} bytes are not a multiple of an element's {each} bytes"
+            ));
         }
         let (address, alignment) = (buffer.private_address(), align_of::<T>());
         if !address.is_multiple_of(alignment as u64) {
-            return Err(Error::Invalid(format!(
+            return invalid(format!(
                 "the memory at {address:#x} is not aligned to an element's {alignment} bytes"
-            )));
+            ));
         }
         Ok(Self::of(buffer))
     }

@@ -44,11 +44,7 @@ impl Current<'_> {
     }
 
     /// Waits for a copy that was queued on a stream.  If that takes long, and signals may end copies, it
-    /// stays queued.
-    ///
-    /// # Errors
-    ///
-    /// [`CudaError::Interrupted`](arrow_cuda_driver::CudaError::Interrupted); driver errors, including those of the stream's work.
+    /// stays queued.  Reports errors of the stream's work, too.
     fn await_end(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
         let mut answer = Ok(false);
         let is_over = || {

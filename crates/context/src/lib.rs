@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
-mod address_range;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
 mod calls;
 #[expect(clippy::disallowed_macros, reason = "makes contexts current, and finds devices")]

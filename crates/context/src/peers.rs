@@ -6,7 +6,6 @@
 
 use crate::{Context, Current, Extension, StreamHandle};
 use arrow_cuda_driver::{CudaResult, LongLock, call, codes};
-use std::convert::Infallible;
 
 /// The contexts whose memory a context can access, or cannot for good, by their identity: after a reset
 /// of its device, a context is another one, to which nobody has access.
@@ -19,9 +18,7 @@ impl Context {
     /// Gives the device access to memory of another context, unless the driver was asked before.  A
     /// failure changes nothing but the speed, so it is not reported.
     fn access(&self, peer: &Self) {
-        let made = self.extension_or(|| Ok::<_, Infallible>(Peers::default()));
-        let Peers(peers) = made.unwrap_or_else(|never| match never {});
-        let Ok(mut peers) = peers.lock() else { return };
+        let Ok(mut peers) = self.own_extension(Peers::default).0.lock() else { return };
         if !peers.contains(&peer.identity()) && self.try_access(peer).is_ok() {
             peers.push(peer.identity());
         }
@@ -47,7 +44,6 @@ impl Context {
 const FINAL: [i32; 3] =
     [codes::PEER_ACCESS_ALREADY_ENABLED, codes::PEER_ACCESS_UNSUPPORTED, codes::TOO_MANY_PEERS];
 
-/// How memory of one context gets to another one.
 enum Route {
     /// Both are the same.
     Within,

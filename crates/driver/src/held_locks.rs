@@ -39,7 +39,6 @@ pub(crate) enum Kind {
     Long,
 }
 
-/// One of the locks that this thread holds.
 #[derive(Debug)]
 pub(crate) struct Held {
     kind: Kind,

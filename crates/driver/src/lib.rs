@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod allocator_error;
 mod blocking;
 pub mod codes;
 #[cfg(feature = "cust")]
@@ -16,10 +15,9 @@ mod lifecycle;
 mod lock;
 mod report;
 
-pub use allocator_error::AllocatorError;
 pub use blocking::{Runner, blocking, keeping_interpreter, set_blocking_runner};
 pub use environment::{Misuse, Variable};
-pub use error::{CallError, CudaError, CudaResult};
+pub use error::{AllocatorError, CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};
 pub use held_locks::{holds_lock, holds_short_lock, without_locks};
 pub use interrupt::{Check, Interruption, Patience, interruptible};

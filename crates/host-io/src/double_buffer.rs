@@ -11,7 +11,6 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct DoubleBuffer {
     stream: Stream,
-    /// The size of a half, in bytes.
     size: usize,
     /// The half that fills.  It is there, unless it is full and was given up.
     current: Option<Half>,
@@ -57,7 +56,6 @@ impl DoubleBuffer {
         })
     }
 
-    /// The size of a half, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
@@ -193,7 +191,6 @@ impl DoubleBuffer {
         }
     }
 
-    /// Stores bytes that fit into the current half.
     fn put(&mut self, data: &[u8]) {
         debug_assert!(data.len() <= self.size - self.filled);
         if let Some(half) = &self.current {

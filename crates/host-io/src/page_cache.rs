@@ -45,7 +45,6 @@ impl Mapping {
         (start != libc::MAP_FAILED).then_some(Self { start, length })
     }
 
-    /// Whether the page of that number is in memory.
     fn is_resident(&self, page: u64) -> bool {
         let mut answer = 1u8;
         let address = self.start.wrapping_byte_add(page as usize * page_size());

@@ -205,17 +205,16 @@ impl BufferWriter {
 
     /// The host buffer's size, in bytes; 0 when writes are unbuffered.
     pub fn buffer_size(&self) -> usize {
-        let size = |state: LockGuard<'_, State>| {
-            state.double_buffer.as_ref().map_or(0, DoubleBuffer::size)
-        };
-        self.state.lock().map_or(0, size)
+        self.of_host_buffer(DoubleBuffer::size)
     }
 
     /// How many bytes in the host buffer are not flushed yet.
     pub fn bytes_buffered(&self) -> usize {
-        self.state
-            .lock()
-            .map_or(0, |state| state.double_buffer.as_ref().map_or(0, DoubleBuffer::buffered))
+        self.of_host_buffer(DoubleBuffer::buffered)
+    }
+
+    fn of_host_buffer(&self, size: fn(&DoubleBuffer) -> usize) -> usize {
+        self.state.lock().map_or(0, |state| state.double_buffer.as_ref().map_or(0, size))
     }
 
     fn open_state(&self) -> Result<LockGuard<'_, State>, Error> {

@@ -1,13 +1,13 @@
 //! The CUDA array interface: the dictionary by which Python libraries describe their device arrays
 //! to each other.
 
+use crate::error::invalid;
 use crate::{DeviceArray, ElementType, Error, Layout, Span};
 use arrow_cuda_context::Pending;
 
 /// The version of the interface in exported descriptions.
 pub const VERSION: i64 = 3;
 
-/// The interface's number for the legacy default stream.
 const LEGACY_DEFAULT_STREAM: u64 = 1;
 
 /// The entries of `__cuda_array_interface__`.
@@ -71,7 +71,7 @@ impl ArrayInterface {
     /// [`Error::Invalid`] for arrays with a mask, and for an inconsistent description.
     pub fn memory(&self) -> Result<ArrayMemory, Error> {
         if self.has_mask {
-            return Err(Error::Invalid("masked arrays are not supported".into()));
+            return invalid("masked arrays are not supported");
         }
         let shape = self.shape.clone();
         let layout = match &self.strides {
@@ -80,9 +80,7 @@ impl ArrayInterface {
         };
         let Span { start, size } = layout.span();
         let address = match self.address.unwrap_or(0) {
-            0 if size > 0 => {
-                return Err(Error::Invalid(format!("an array of {size} bytes at no address")));
-            }
+            0 if size > 0 => return invalid(format!("an array of {size} bytes at no address")),
             0 => 0,
             first => first.checked_add_signed(start).ok_or_else(|| {
                 Error::Invalid("the array's strides leave the address space".into())
@@ -94,9 +92,7 @@ impl ArrayInterface {
 
     fn pending(&self) -> Result<Pending, Error> {
         match self.stream {
-            Some(0) => {
-                Err(Error::Invalid("stream 0 is not allowed in __cuda_array_interface__".into()))
-            }
+            Some(0) => invalid("stream 0 is not allowed in __cuda_array_interface__"),
             Some(LEGACY_DEFAULT_STREAM) => Ok(Pending::DefaultStream),
             Some(_) => Ok(Pending::AnyStream),
             None if self.version.is_some_and(|version| version >= VERSION) => Ok(Pending::Nothing),

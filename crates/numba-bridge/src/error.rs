@@ -21,3 +21,11 @@ pub enum Error {
     #[error("{0}")]
     NeedsCopy(String),
 }
+
+pub(crate) fn invalid<T>(text: impl Into<String>) -> Result<T, Error> {
+    Err(Error::Invalid(text.into()))
+}
+
+pub(crate) fn unsupported<T>(text: impl Into<String>) -> Result<T, Error> {
+    Err(Error::Unsupported(text.into()))
+}

@@ -4,8 +4,6 @@
 
 #![allow(dead_code, unused_imports, reason = "not all of the modules is used, nor are their tests")]
 
-#[path = "../src/engine/backoff.rs"]
-mod backoff;
 #[path = "../src/engine/helpers.rs"]
 mod helpers;
 #[path = "../src/engine/host/mod.rs"]
@@ -16,19 +14,16 @@ mod job;
 mod plan;
 #[path = "../src/engine/sync.rs"]
 mod sync;
-#[path = "../src/engine/task.rs"]
-mod task;
 #[path = "../src/engine/turns.rs"]
 mod turns;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use host::HostMemory;
 use job::Job;
-use plan::{Plan, TransferLimits};
+use plan::{Plan, Task, TransferLimits};
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use task::Task;
 
 const PIECES: usize = 1024;
 const SLOTS: usize = 24;

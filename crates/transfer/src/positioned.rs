@@ -16,12 +16,9 @@ pub struct ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let position = self.position;
-        match self.code {
-            Some(code) => {
-                let error = io::Error::from_raw_os_error(code);
-                write!(f, "cannot read the file at byte {position}: {error}")
-            }
+        let Self { position, code } = *self;
+        match code.map(io::Error::from_raw_os_error) {
+            Some(error) => write!(f, "cannot read the file at byte {position}: {error}"),
             None => write!(f, "the file ends at byte {position}, before the end of the copy"),
         }
     }
@@ -40,12 +37,9 @@ pub struct WriteError {
 
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let position = self.position;
-        match self.code {
-            Some(code) => {
-                let error = io::Error::from_raw_os_error(code);
-                write!(f, "cannot write the file at byte {position}: {error}")
-            }
+        let Self { position, code } = *self;
+        match code.map(io::Error::from_raw_os_error) {
+            Some(error) => write!(f, "cannot write the file at byte {position}: {error}"),
             None => write!(f, "the file takes no more bytes at byte {position}"),
         }
     }
@@ -73,11 +67,7 @@ pub fn read_at(file: &impl AsFd, position: u64, out: &mut [u8]) -> Result<(), Re
     })
 }
 
-/// Writes bytes to a file from `position` on.
-///
-/// # Errors
-///
-/// [`WriteError`]; some of the bytes may have been written.
+/// Writes bytes to a file from `position` on; if that fails, perhaps some of them.
 pub(crate) fn write_at(file: &impl AsFd, position: u64, bytes: &[u8]) -> Result<(), WriteError> {
     let file = file.as_fd();
     let written = advance(position, bytes.len(), |done, position| {
@@ -104,11 +94,8 @@ fn count(answer: isize) -> io::Result<usize> {
 }
 
 /// Calls `step` until `size` bytes are done: it may do fewer than are left, or be interrupted.  It gets
-/// the number of bytes that are done, and the position behind them.
-///
-/// # Errors
-///
-/// Where the file gave or took no more bytes, and the system's error number.
+/// the number of bytes that are done, and the position behind them.  Fails with the position where the
+/// file gave or took no more bytes, and the system's error number.
 fn advance(
     start: u64,
     size: usize,

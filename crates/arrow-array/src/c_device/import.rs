@@ -147,7 +147,6 @@ fn event_of(
     Ok(Some(unsafe { Event::borrowed(context, handle, Box::new(Arc::clone(structure))) }))
 }
 
-/// A structure that is being taken over.
 struct Import<'a> {
     context: &'a Context,
     structure: &'a Arc<FFI_ArrowDeviceArray>,
@@ -292,7 +291,6 @@ fn last_offset(offsets: &DeviceBuffer, width: u64) -> Result<u64, Error> {
     Ok(offset)
 }
 
-/// Length, offset and number of nulls.
 fn numbers(array: &ArrowArray) -> Result<(u64, u64, Option<u64>), Error> {
     let (Ok(length), Ok(offset)) = (u64::try_from(array.length), u64::try_from(array.offset))
     else {

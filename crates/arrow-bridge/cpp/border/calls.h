@@ -1,4 +1,4 @@
-// Calls of Rust's functions, whose failures become an arrow::Status.
+// Calls of Rust's functions, whose failures become a Status.
 #pragma once
 
 #include <concepts>
@@ -21,13 +21,13 @@ struct Taken<T*> {
 
 // For a function without a value.
 template <typename... Parameters, typename... Arguments>
-arrow::Status Call(Failure (*function)(Parameters...), Arguments... arguments) {
+Status Call(Failure (*function)(Parameters...), Arguments... arguments) {
   return ToStatus(function(arguments...));
 }
 
 template <typename T, typename... Parameters, typename... Arguments>
-arrow::Result<typename Taken<T>::Type> Call(Outcome<T> (*function)(Parameters...),
-                                            Arguments... arguments) {
+Result<typename Taken<T>::Type> Call(Outcome<T> (*function)(Parameters...),
+                                     Arguments... arguments) {
   const Outcome<T> outcome = function(arguments...);
   ARROW_RETURN_NOT_OK(ToStatus(outcome.failure));
   return typename Taken<T>::Type(outcome.value);

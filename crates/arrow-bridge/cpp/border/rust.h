@@ -1,16 +1,17 @@
 // The two tables given to `start`, and owning handles for Rust's objects.
 #pragma once
 
-#include <memory>
-
 #include "border/ffi.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
-// Valid once the bridge has called `SetTables`, before anything else can run.
-const RustApi& Rust();
-const PyarrowApi& Pyarrow();
-void SetTables(const RustApi* rust, const PyarrowApi* pyarrow);
+// Set by the bridge before anything else can run.
+inline const RustApi* rust_table = nullptr;
+inline const PyarrowApi* pyarrow_table = nullptr;
+
+inline const RustApi& Rust() { return *rust_table; }
+inline const PyarrowApi& Pyarrow() { return *pyarrow_table; }
 
 struct Release {
   void operator()(RustFault* fault) const { Rust().fault_release(fault); }
@@ -22,7 +23,6 @@ struct Release {
   void operator()(RustWriter* writer) const { Rust().writer_release(writer); }
 };
 
-// The buffer that lies at a place.
 inline const RustBuffer* At(const BufferPlace& place) {
   return reinterpret_cast<const RustBuffer*>(&place);
 }

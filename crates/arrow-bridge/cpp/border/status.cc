@@ -1,6 +1,5 @@
 #include "border/status.h"
 
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -28,7 +27,7 @@ constexpr std::pair<Kind, arrow::StatusCode> kCodes[] = {
     {Kind::kCapacity, arrow::StatusCode::CapacityError},
 };
 
-Kind KindOf(const arrow::Status& status) {
+Kind KindOf(const Status& status) {
   if (status.detail() != nullptr && status.detail()->type_id() == kPythonDetail) {
     return Kind::kPython;
   }
@@ -51,22 +50,21 @@ RustFault* Fault(Kind kind, std::string_view text) noexcept {
   return Rust().fault_new(kind, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-RustFault* ToFault(const arrow::Status& status) noexcept {
+RustFault* ToFault(const Status& status) noexcept {
   return status.ok() ? nullptr : Fault(KindOf(status), status.message());
 }
 
-arrow::Status ToStatus(RustFault* failure) {
-  if (failure == nullptr) return arrow::Status::OK();
+Status ToStatus(RustFault* failure) {
+  if (failure == nullptr) return Status::OK();
   const Handle<RustFault> fault(failure);
   const auto [kind, text] = Rust().fault_facts(fault.get());
   if (kind == Kind::kPython) return PythonError();
-  return arrow::Status(CodeOf(kind),
-                       std::string(reinterpret_cast<const char*>(text.data), text.size));
+  return Status(CodeOf(kind), std::string(reinterpret_cast<const char*>(text.data), text.size));
 }
 
-arrow::Status PythonError() {
-  return arrow::Status(arrow::StatusCode::UnknownError, "a Python exception is set",
-                       std::make_shared<PythonErrorDetail>());
+Status PythonError() {
+  return Status(arrow::StatusCode::UnknownError, "a Python exception is set",
+                std::make_shared<PythonErrorDetail>());
 }
 
 }  // namespace arrow_cuda

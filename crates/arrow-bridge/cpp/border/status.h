@@ -1,24 +1,23 @@
-// The one place that converts failures: arrow::Status <-> RustFault.
+// The one place that converts failures: Status <-> RustFault.
 #pragma once
 
 #include <exception>
 #include <new>
 #include <string_view>
 
-#include "arrow/result.h"
-#include "arrow/status.h"
 #include "border/ffi.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
 RustFault* Fault(Kind kind, std::string_view text) noexcept;
 // Null if it is OK.
-RustFault* ToFault(const arrow::Status& status) noexcept;
+RustFault* ToFault(const Status& status) noexcept;
 // Takes the failure over; OK for null.
-arrow::Status ToStatus(RustFault* failure);
+Status ToStatus(RustFault* failure);
 
 // The status of a call that has set a Python exception, which must reach Python unchanged.
-arrow::Status PythonError();
+Status PythonError();
 
 // Runs the body of one entry of `BridgeApi`, and catches all exceptions.
 template <typename Body>
@@ -38,7 +37,7 @@ RustFault* Guard(Body&& body) noexcept {
 template <typename Body>
 auto GuardValue(Body&& body) noexcept {
   Outcome<typename decltype(body())::ValueType> outcome{};
-  outcome.failure = Guard([&]() -> arrow::Status { return body().Value(&outcome.value); });
+  outcome.failure = Guard([&]() -> Status { return body().Value(&outcome.value); });
   return outcome;
 }
 

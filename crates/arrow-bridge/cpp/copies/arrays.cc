@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "border/calls.h"
 #include "copies/buffers.h"
@@ -17,11 +16,6 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::ArrayData;
-using arrow::Status;
-using BufferPtr = std::shared_ptr<arrow::Buffer>;
-using DataPtr = std::shared_ptr<ArrayData>;
-
 // Whether two buffers are the same memory, ready at the same time.  Chunks that another library has
 // exported one by one share memory, but no objects.
 bool AreSame(const arrow::Buffer& a, const arrow::Buffer& b) {
@@ -33,7 +27,6 @@ bool AreSame(const arrow::Buffer& a, const arrow::Buffer& b) {
 // library would allocate memory for each.
 class Numbers {
  public:
-  // For at most `count` buffers.
   explicit Numbers(size_t count)
       : slots_(std::bit_ceil(2 * (count + 1))), shift_(64 - std::countr_zero(slots_.size())) {}
 
@@ -60,10 +53,9 @@ class Numbers {
   size_t next_ = 0;
 };
 
-// The buffers of arrays.
 class Collection {
  public:
-  explicit Collection(const arrow::ArrayDataVector& arrays) {
+  explicit Collection(const ArrayDataVector& arrays) {
     buffers_.reserve(2 * arrays.size());
     for (const auto& array : arrays) Add(*array);
     Numbers numbers(buffers_.size());
@@ -85,7 +77,6 @@ class Collection {
   // Whether no two references are to the same memory.
   bool is_distinct() const { return buffers_.size() == references_.size(); }
 
-  // The number of arrays, with children and dictionaries.
   size_t arrays() const { return arrays_; }
 
  private:
@@ -105,7 +96,6 @@ class Collection {
   size_t arrays_ = 0;
 };
 
-// Arrays with copies in place of their buffers.
 class Replacement {
  public:
   Replacement(const Collection& collection, std::vector<BufferPtr> copies)
@@ -143,16 +133,15 @@ class Replacement {
 };
 
 // Null counts of data in device memory are read from there, once the stream has written it.
-Status AwaitBitmaps(const arrow::ArrayDataVector& arrays, const RustStream* stream) {
+Status AwaitBitmaps(const ArrayDataVector& arrays, const RustStream* stream) {
   if (stream == nullptr || !IsOnDevice(arrays)) return Status::OK();
   return Call(Rust().stream_synchronize, stream);
 }
 
 }  // namespace
 
-arrow::Result<Trimmed> Prepare(const arrow::ArrayDataVector& arrays,
-                               const std::shared_ptr<arrow::MemoryManager>& to,
-                               const RustStream* stream) {
+Result<Trimmed> Prepare(const ArrayDataVector& arrays, const ManagerPtr& to,
+                        const RustStream* stream) {
   ARROW_ASSIGN_OR_RAISE(auto trimmed, Trim(arrays, to, stream));
   // libarrow would count the nulls of a copy on a device as if its bitmap were host memory.
   if (!to->is_cpu() && HasUncountedNulls(trimmed.arrays)) {
@@ -162,8 +151,7 @@ arrow::Result<Trimmed> Prepare(const arrow::ArrayDataVector& arrays,
   return trimmed;
 }
 
-arrow::Result<Trimmed> PrepareOnHost(const arrow::ArrayDataVector& arrays,
-                                     const std::shared_ptr<arrow::MemoryManager>& to) {
+Result<Trimmed> PrepareOnHost(const ArrayDataVector& arrays, const ManagerPtr& to) {
   if (IsOnDevice(arrays)) return Trimmed{arrays, {}};
   ARROW_ASSIGN_OR_RAISE(auto prepared, Prepare(arrays, to, nullptr));
   const Collection collection(prepared.arrays);
@@ -172,12 +160,11 @@ arrow::Result<Trimmed> PrepareOnHost(const arrow::ArrayDataVector& arrays,
   return prepared;
 }
 
-arrow::Result<std::optional<arrow::ArrayDataVector>> CopyPrepared(
-    const Trimmed& prepared, const std::shared_ptr<arrow::MemoryManager>& to,
-    const RustStream* stream) {
+Result<std::optional<ArrayDataVector>> CopyPrepared(const Trimmed& prepared, const ManagerPtr& to,
+                                                    const RustStream* stream) {
   Order order{stream, nullptr};
   if (stream != nullptr) {
-    order.owner = std::make_shared<const arrow::ArrayDataVector>(prepared.arrays);
+    order.owner = std::make_shared<const ArrayDataVector>(prepared.arrays);
   }
   const auto copy = [&](const auto& buffers) {
     return prepared.is_ready && IsCuda(*to) ? CopyHostBuffers(buffers, to, order)
@@ -188,37 +175,34 @@ arrow::Result<std::optional<arrow::ArrayDataVector>> CopyPrepared(
   return copied;
 }
 
-arrow::Result<std::optional<arrow::ArrayDataVector>> WithBuffers(
-    const arrow::ArrayDataVector& arrays, const MakeBuffers& make) {
+Result<std::optional<ArrayDataVector>> WithBuffers(
+    const ArrayDataVector& arrays, const MakeBuffers& make) {
   const Collection collection(arrays);
   ARROW_ASSIGN_OR_RAISE(auto made, make(collection.buffers()));
   if (!made.has_value()) return std::nullopt;
   Replacement replacement(collection, *std::move(made));
-  arrow::ArrayDataVector replaced;
+  ArrayDataVector replaced;
   replaced.reserve(arrays.size());
   for (const auto& array : arrays) replaced.push_back(replacement.Of(*array));
   return replaced;
 }
 
-arrow::Result<std::optional<arrow::ArrayDataVector>> CopyArrays(
-    const arrow::ArrayDataVector& arrays, const std::shared_ptr<arrow::MemoryManager>& to,
-    const RustStream* stream) {
+Result<std::optional<ArrayDataVector>> CopyArrays(const ArrayDataVector& arrays,
+                                                  const ManagerPtr& to, const RustStream* stream) {
   ARROW_ASSIGN_OR_RAISE(const auto prepared, Prepare(arrays, to, stream));
   return CopyPrepared(prepared, to, stream);
 }
 
-std::shared_ptr<arrow::RecordBatch> BatchOfCopies(const arrow::RecordBatch& batch,
-                                                  arrow::ArrayDataVector::const_iterator first) {
-  arrow::ArrayDataVector columns(first, first + batch.num_columns());
+BatchPtr BatchOfCopies(const arrow::RecordBatch& batch, ArrayDataVector::const_iterator first) {
+  ArrayDataVector columns(first, first + batch.num_columns());
   // As libarrow's own copy says it: the place of the first column.
   const auto place =
       columns.empty() ? arrow::DeviceAllocationType::kCPU : columns.front()->device_type();
   return arrow::RecordBatch::Make(batch.schema(), batch.num_rows(), std::move(columns), place);
 }
 
-arrow::Result<arrow::ArrayDataVector> CopyAnyhow(const Trimmed& prepared,
-                                                 const std::shared_ptr<arrow::MemoryManager>& to,
-                                                 const RustStream* stream) {
+Result<ArrayDataVector> CopyAnyhow(const Trimmed& prepared, const ManagerPtr& to,
+                                   const RustStream* stream) {
   ARROW_ASSIGN_OR_RAISE(auto copies, CopyPrepared(prepared, to, stream));
   if (copies.has_value()) return *std::move(copies);
   copies.emplace();

@@ -16,10 +16,6 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::Status;
-using BufferPtr = std::shared_ptr<arrow::Buffer>;
-using ManagerPtr = std::shared_ptr<arrow::MemoryManager>;
-
 // Some of the sources, each with its number.
 struct Sources {
   std::vector<const arrow::Buffer*> buffers;
@@ -35,7 +31,6 @@ struct Sources {
     numbers.push_back(number);
   }
 
-  // Stores copies at the numbers of their sources.
   void Store(std::vector<BufferPtr> made, std::vector<BufferPtr>* copies) const {
     for (size_t index = 0; index < made.size(); ++index) {
       (*copies)[numbers[index]] = std::move(made[index]);
@@ -72,7 +67,7 @@ struct Parted {
 
 // As many buffers as Rust is asked to make.
 template <typename Make>
-arrow::Result<std::vector<BufferPtr>> Made(size_t count, const ManagerPtr& to, Make&& make) {
+Result<std::vector<BufferPtr>> AsBuffers(size_t count, const ManagerPtr& to, Make&& make) {
   std::vector<BufferPtr> copies;
   if (count == 0) return copies;
   ARROW_ASSIGN_OR_RAISE(auto made, MadeBuffers::By(count, make));
@@ -84,7 +79,7 @@ arrow::Result<std::vector<BufferPtr>> Made(size_t count, const ManagerPtr& to, M
 
 int32_t DeviceOf(const ManagerPtr& to) { return static_cast<int32_t>(to->device()->device_id()); }
 
-arrow::Result<size_t> AllMade(size_t count, const Status& status) {
+Result<size_t> AllMade(size_t count, const Status& status) {
   ARROW_RETURN_NOT_OK(status);
   return count;
 }
@@ -95,10 +90,10 @@ Owner Share(const Order& order) {
   return Owner{new Shared(order.owner), [](void* owner) { delete static_cast<Shared*>(owner); }};
 }
 
-arrow::Result<std::vector<BufferPtr>> FromGpu(const std::vector<const arrow::Buffer*>& sources,
-                                              const ManagerPtr& to, const Order& order) {
+Result<std::vector<BufferPtr>> FromGpu(const std::vector<const arrow::Buffer*>& sources,
+                                       const ManagerPtr& to, const Order& order) {
   ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources));
-  return Made(from.size(), to, [&](BufferPlace* made) {
+  return AsBuffers(from.size(), to, [&](BufferPlace* made) {
     return AllMade(from.size(), Call(Rust().copies_of_buffers, DeviceOf(to), order.stream,
                                      from.data(), from.size(), Share(order), made));
   });
@@ -152,20 +147,20 @@ Status WaitForAll(const std::vector<const arrow::Buffer*>& sources, const RustSt
   return Status::OK();
 }
 
-arrow::Result<std::optional<std::vector<BufferPtr>>> CopyHostBuffers(
+Result<std::optional<std::vector<BufferPtr>>> CopyHostBuffers(
     const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to, const Order& order) {
   std::vector<HostRange> ranges;
   ranges.reserve(sources.size());
   for (const auto* source : sources) {
     ranges.push_back({source->data(), static_cast<size_t>(source->size())});
   }
-  return Made(ranges.size(), to, [&](BufferPlace* made) {
+  return AsBuffers(ranges.size(), to, [&](BufferPlace* made) {
     return AllMade(ranges.size(), Call(Rust().copies_of_host, DeviceOf(to), order.stream,
                                        ranges.data(), ranges.size(), Share(order), made));
   });
 }
 
-arrow::Result<std::optional<std::vector<BufferPtr>>> CopyStoredBuffers(
+Result<std::optional<std::vector<BufferPtr>>> CopyStoredBuffers(
     const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to,
     const RustStored* stored) {
   std::vector<uint64_t> addresses;
@@ -174,13 +169,13 @@ arrow::Result<std::optional<std::vector<BufferPtr>>> CopyStoredBuffers(
     addresses.push_back(source->address());
     sizes.push_back(static_cast<uint64_t>(source->size()));
   }
-  return Made(sources.size(), to, [&](BufferPlace* made) {
+  return AsBuffers(sources.size(), to, [&](BufferPlace* made) {
     return AllMade(sources.size(), Call(Rust().copies_of_stored, stored, DeviceOf(to),
                                         addresses.data(), sizes.data(), sources.size(), made));
   });
 }
 
-arrow::Result<std::optional<std::vector<BufferPtr>>> CopyBuffers(
+Result<std::optional<std::vector<BufferPtr>>> CopyBuffers(
     const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to, const Order& order) {
   const auto* host = dynamic_cast<const arrow::CPUMemoryManager*>(to.get());
   if (host == nullptr && !IsCuda(*to)) return std::nullopt;

@@ -1,14 +1,12 @@
 // Copies of many buffers between the host and GPUs, made together.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "arrow/buffer.h"
-#include "arrow/device.h"
-#include "arrow/result.h"
 #include "border/ffi.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
@@ -19,7 +17,7 @@ struct Order {
 };
 
 // Waits for what produces the buffers, or has the stream wait for it, which may be null.
-arrow::Status WaitForAll(const std::vector<const arrow::Buffer*>& sources, const RustStream* stream);
+Status WaitForAll(const std::vector<const arrow::Buffer*>& sources, const RustStream* stream);
 
 // Copies of the buffers in the memory of `to`.  Each source waits for its producer.  On a GPU, the
 // copies lie in one allocation, in the order of their sources.  No value, and nothing done, if
@@ -27,18 +25,16 @@ arrow::Status WaitForAll(const std::vector<const arrow::Buffer*>& sources, const
 //
 // Copies on a stream are queued, and retain the order's owner, if they are made from device memory or
 // all from pinned memory, to a GPU; else they are made once the stream has come to them.
-arrow::Result<std::optional<std::vector<std::shared_ptr<arrow::Buffer>>>> CopyBuffers(
-    const std::vector<const arrow::Buffer*>& sources,
-    const std::shared_ptr<arrow::MemoryManager>& to, const Order& order);
+Result<std::optional<std::vector<BufferPtr>>> CopyBuffers(
+    const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to, const Order& order);
 
 // As `CopyBuffers`, to a GPU, of host memory that its producers have written.
-arrow::Result<std::optional<std::vector<std::shared_ptr<arrow::Buffer>>>> CopyHostBuffers(
-    const std::vector<const arrow::Buffer*>& sources,
-    const std::shared_ptr<arrow::MemoryManager>& to, const Order& order);
+Result<std::optional<std::vector<BufferPtr>>> CopyHostBuffers(
+    const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to, const Order& order);
 
 // The same of slices of bodies that are not read yet.
-arrow::Result<std::optional<std::vector<std::shared_ptr<arrow::Buffer>>>> CopyStoredBuffers(
+Result<std::optional<std::vector<BufferPtr>>> CopyStoredBuffers(
     const std::vector<const arrow::Buffer*>& sources,
-    const std::shared_ptr<arrow::MemoryManager>& to, const RustStored* stored);
+    const ManagerPtr& to, const RustStored* stored);
 
 }  // namespace arrow_cuda

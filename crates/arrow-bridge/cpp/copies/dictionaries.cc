@@ -20,13 +20,6 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::ArrayData;
-using arrow::ArrayDataVector;
-using arrow::Status;
-using BufferPtr = std::shared_ptr<arrow::Buffer>;
-using DataPtr = std::shared_ptr<ArrayData>;
-using ManagerPtr = std::shared_ptr<arrow::MemoryManager>;
-
 bool IsSameMemory(const ArrayData& a, const ArrayData& b) {
   if (&a == &b) return true;
   if (a.length != b.length || a.offset != b.offset || a.buffers.size() != b.buffers.size() ||
@@ -50,14 +43,14 @@ bool HasDictionary(const ArrayData& data) {
   return AnyWithin(data, [](const ArrayData& part) { return part.dictionary != nullptr; });
 }
 
-arrow::Result<ArrayDataVector> Copies(const ArrayDataVector& arrays, const ManagerPtr& to) {
+Result<ArrayDataVector> Copies(const ArrayDataVector& arrays, const ManagerPtr& to) {
   ARROW_ASSIGN_OR_RAISE(auto copies, CopyArrays(arrays, to, nullptr));
   return copies.has_value() ? std::move(*copies) : arrays;
 }
 
 // The arrays with indices into `dictionary`: `maps` have the new index for each old one.
-arrow::Result<ArrayDataVector> Recoded(const ArrayDataVector& arrays, const DataPtr& dictionary,
-                                       const std::vector<BufferPtr>& maps, const ManagerPtr& manager) {
+Result<ArrayDataVector> Recoded(const ArrayDataVector& arrays, const DataPtr& dictionary,
+                                const std::vector<BufferPtr>& maps, const ManagerPtr& manager) {
   std::vector<const arrow::Buffer*> sources;
   for (const auto& map : maps) sources.push_back(map.get());
   for (const auto& array : arrays) sources.push_back(array->buffers[1].get());
@@ -79,8 +72,7 @@ arrow::Result<ArrayDataVector> Recoded(const ArrayDataVector& arrays, const Data
   return recoded;
 }
 
-arrow::Result<ArrayDataVector> WithOneDictionaryEach(ArrayDataVector arrays,
-                                                     const ManagerPtr& manager) {
+Result<ArrayDataVector> WithOneDictionaryEach(ArrayDataVector arrays, const ManagerPtr& manager) {
   ArrayDataVector dictionaries;
   bool is_one = true;
   for (const auto& array : arrays) {
@@ -106,7 +98,7 @@ arrow::Result<ArrayDataVector> WithOneDictionaryEach(ArrayDataVector arrays,
   for (size_t number = 0; number < copies.size(); ++number) {
     ARROW_RETURN_NOT_OK(unifier->Unify(*arrow::MakeArray(copies[number]), &maps[number]));
   }
-  std::shared_ptr<arrow::Array> unified;
+  ArrayPtr unified;
   ARROW_RETURN_NOT_OK(unifier->GetResultWithIndexType(type.index_type(), &unified));
   ARROW_ASSIGN_OR_RAISE(const auto dictionary, Copies({unified->data()}, manager));
   return Recoded(arrays, dictionary.front(), maps, manager);
@@ -114,7 +106,7 @@ arrow::Result<ArrayDataVector> WithOneDictionaryEach(ArrayDataVector arrays,
 
 }  // namespace
 
-arrow::Result<ArrayDataVector> WithOneDictionary(ArrayDataVector arrays, const ManagerPtr& manager) {
+Result<ArrayDataVector> WithOneDictionary(ArrayDataVector arrays, const ManagerPtr& manager) {
   if (arrays.size() < 2 || !HasDictionary(*arrays.front())) return arrays;
   if (arrays.front()->dictionary != nullptr) return WithOneDictionaryEach(std::move(arrays), manager);
   for (auto& array : arrays) array = array->Copy();

@@ -2,10 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 
-#include "arrow/device.h"
 #include "border/calls.h"
 #include "copies/buffers.h"
 #include "copies/dictionaries.h"
@@ -19,13 +17,8 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::ArrayData;
-using arrow::ArrayDataVector;
-using arrow::Status;
-using DataPtr = std::shared_ptr<ArrayData>;
-
 // The buffers of a tree with their bytes ready; null where there are none.
-arrow::Result<std::vector<const arrow::Buffer*>> ReadyBuffers(const Tree& tree, int32_t device) {
+Result<std::vector<const arrow::Buffer*>> ReadyBuffers(const Tree& tree, int32_t device) {
   std::vector<const arrow::Buffer*> all;
   std::vector<const arrow::Buffer*> filled;
   for (const auto* buffer : tree.buffers) {
@@ -42,7 +35,6 @@ arrow::Result<std::vector<const arrow::Buffer*>> ReadyBuffers(const Tree& tree, 
   return all;
 }
 
-// How many elements of the arrays are null, if that is known.
 int64_t NullsOf(const ArrayDataVector& chunks) {
   int64_t nulls = 0;
   for (const auto& chunk : chunks) {
@@ -56,7 +48,7 @@ int64_t NullsOf(const ArrayDataVector& chunks) {
 // The arrays of the result, in Rust's order.
 class Results {
  public:
-  Results(std::vector<Joined> joined, MadeBuffers made, std::shared_ptr<arrow::MemoryManager> manager)
+  Results(std::vector<Joined> joined, MadeBuffers made, ManagerPtr manager)
       : joined_(std::move(joined)),
         made_(std::move(made)),
         slab_(made_.size()),
@@ -69,7 +61,7 @@ class Results {
     if (joined.has_validity) {
       // Of the arrays within others, only a part may be reached.
       result->null_count = is_whole ? NullsOf(chunks) : arrow::kUnknownNullCount;
-    } else if (first.type->storage_id() == arrow::Type::NA) {
+    } else if (first.type->storage_id() == Type::NA) {
       result->null_count = result->length;
     }
     if (!joined.has_validity) result->buffers.push_back(nullptr);
@@ -95,13 +87,13 @@ class Results {
   const std::vector<Joined> joined_;
   MadeBuffers made_;
   Slab<DeviceBuffer> slab_;
-  const std::shared_ptr<arrow::MemoryManager> manager_;
+  const ManagerPtr manager_;
   size_t next_ = 0;
 };
 
 }  // namespace
 
-arrow::Result<ArrayDataVector> Join(std::vector<ArrayDataVector> columns) {
+Result<ArrayDataVector> Join(std::vector<ArrayDataVector> columns) {
   if (columns.empty()) return ArrayDataVector{};
   const int32_t device = DeviceOf(columns.front());
   ARROW_ASSIGN_OR_RAISE(const auto gpu, Device::Get(device));

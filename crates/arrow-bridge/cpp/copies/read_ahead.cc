@@ -11,8 +11,6 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::Status;
-
 // Between the looks of a waiting thread for signals.
 constexpr std::chrono::milliseconds kPatience{20};
 
@@ -23,15 +21,15 @@ constexpr size_t kMostBatches = 1024;
 // Counts for each batch besides its columns: a source may have no end of batches without rows.
 constexpr int64_t kBytesOfBatch = 1024;
 
-int64_t BytesOf(const arrow::ArrayData& data);
+int64_t BytesOf(const ArrayData& data);
 
-int64_t BytesOf(const arrow::ArrayDataVector& arrays) {
+int64_t BytesOf(const ArrayDataVector& arrays) {
   int64_t bytes = 0;
   for (const auto& array : arrays) bytes += BytesOf(*array);
   return bytes;
 }
 
-int64_t BytesOf(const arrow::ArrayData& data) {
+int64_t BytesOf(const ArrayData& data) {
   int64_t bytes = data.dictionary == nullptr ? 0 : BytesOf(*data.dictionary);
   for (const auto& buffer : data.buffers) bytes += buffer == nullptr ? 0 : buffer->size();
   return bytes + BytesOf(data.child_data);
@@ -39,8 +37,7 @@ int64_t BytesOf(const arrow::ArrayData& data) {
 
 }  // namespace
 
-ReadAhead::ReadAhead(std::shared_ptr<arrow::RecordBatchReader> source, int64_t most,
-                     std::shared_ptr<arrow::MemoryManager> to, bool has_stream)
+ReadAhead::ReadAhead(ReaderPtr source, int64_t most, ManagerPtr to, bool has_stream)
     : schema_(source->schema()),
       most_(most),
       to_(std::move(to)),
@@ -82,8 +79,7 @@ const ReadAhead::Group& ReadAhead::Take(bool were_copied) {
   return taken_;
 }
 
-arrow::Result<std::vector<ReadAhead::BatchPtr>> ReadAhead::Copy(const RustStream* stream,
-                                                                int64_t* nbytes) {
+Result<std::vector<BatchPtr>> ReadAhead::Copy(const RustStream* stream, int64_t* nbytes) {
   Trimmed columns = taken_.columns;
   if (!columns.is_ready) {
     ARROW_ASSIGN_OR_RAISE(columns, Prepare(columns.arrays, to_, stream));

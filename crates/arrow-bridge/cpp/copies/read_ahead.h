@@ -4,15 +4,13 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
-#include "arrow/device.h"
 #include "arrow/record_batch.h"
-#include "arrow/result.h"
 #include "border/ffi.h"
+#include "border/names.h"
 #include "copies/trim.h"
 
 namespace arrow_cuda {
@@ -20,12 +18,9 @@ namespace arrow_cuda {
 // One thread calls `Run`, and one at a time `Take` and `Copy`.
 class ReadAhead : public arrow::RecordBatchReader {
  public:
-  using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
 
-  // Batches that are copied together.
   struct Group {
     std::vector<BatchPtr> batches;
-    // Those of all batches.
     Trimmed columns;
     int64_t rows = 0;
     int64_t nbytes = 0;
@@ -34,8 +29,7 @@ class ReadAhead : public arrow::RecordBatchReader {
   };
 
   // Waits while `most` bytes have been read that nobody has taken.  With 0, nothing is read ahead.
-  ReadAhead(std::shared_ptr<arrow::RecordBatchReader> source, int64_t most,
-            std::shared_ptr<arrow::MemoryManager> to, bool has_stream);
+  ReadAhead(ReaderPtr source, int64_t most, ManagerPtr to, bool has_stream);
 
   // Reads to the end, or until the reader is closed.
   void Run();
@@ -45,34 +39,33 @@ class ReadAhead : public arrow::RecordBatchReader {
   const Group& Take(bool were_copied);
 
   // Copies of the batches that were taken.  Stores their bytes.
-  arrow::Result<std::vector<BatchPtr>> Copy(const RustStream* stream, int64_t* nbytes);
+  Result<std::vector<BatchPtr>> Copy(const RustStream* stream, int64_t* nbytes);
 
-  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
+  SchemaPtr schema() const override { return schema_; }
   arrow::DeviceAllocationType device_type() const override { return to_->device()->device_type(); }
   // After all batches were copied, ends or fails as the source has done.
-  arrow::Status ReadNext(BatchPtr* batch) override;
+  Status ReadNext(BatchPtr* batch) override;
   // `Run` ends with the batch that it reads.
-  arrow::Status Close() override;
+  Status Close() override;
 
  private:
   struct Read {
     BatchPtr batch;
-    arrow::ArrayDataVector columns;
+    ArrayDataVector columns;
     bool is_ready = false;
     int64_t nbytes = 0;
   };
 
   // Whether there was another batch.
   bool ReadOne();
-  arrow::Status ReadOne(arrow::RecordBatchReader& source, Read* read) const;
+  Status ReadOne(arrow::RecordBatchReader& source, Read* read) const;
   // For `Run`, which waits for room; false if nothing is to be read.
   bool HasRoom();
-  // Closes the source.
   void Release();
 
-  const std::shared_ptr<arrow::Schema> schema_;
+  const SchemaPtr schema_;
   const int64_t most_;
-  const std::shared_ptr<arrow::MemoryManager> to_;
+  const ManagerPtr to_;
   const bool has_stream_;
   Group taken_;
 
@@ -80,12 +73,12 @@ class ReadAhead : public arrow::RecordBatchReader {
   // lock.
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::shared_ptr<arrow::RecordBatchReader> source_;
+  ReaderPtr source_;
   std::deque<Read> read_;
   // For the thread that reads to destroy, which has made them.
   std::vector<Group> copied_;
   int64_t nbytes_ = 0;
-  std::optional<arrow::Status> end_;
+  std::optional<Status> end_;
   bool runs_ = false;
   bool is_closed_ = false;
 };

@@ -2,13 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "arrow/buffer.h"
-#include "arrow/device.h"
-#include "arrow/result.h"
 #include "border/ffi.h"
 #include "border/rust.h"
 #include "memory/buffer.h"
@@ -21,7 +18,7 @@ namespace arrow_cuda {
 class BorrowedBuffers {
  public:
   // Null stays null.
-  static arrow::Result<BorrowedBuffers> From(const std::vector<const arrow::Buffer*>& buffers) {
+  static Result<BorrowedBuffers> From(const std::vector<const arrow::Buffer*>& buffers) {
     BorrowedBuffers all;
     all.rust_.reserve(buffers.size());
     for (const auto* buffer : buffers) {
@@ -53,7 +50,7 @@ class MadeBuffers {
  public:
   // `make` returns how many it has made, at most `room`.
   template <typename Make>
-  static arrow::Result<MadeBuffers> By(size_t room, Make&& make) {
+  static Result<MadeBuffers> By(size_t room, Make&& make) {
     std::vector<BufferPlace> places(room);
     ARROW_ASSIGN_OR_RAISE(const size_t count, make(places.data()));
     places.resize(count);
@@ -69,8 +66,7 @@ class MadeBuffers {
   }
 
   // An object that owns the next one.
-  std::shared_ptr<DeviceBuffer> Next(Slab<DeviceBuffer>* slab,
-                                     const std::shared_ptr<arrow::MemoryManager>& manager) {
+  std::shared_ptr<DeviceBuffer> Next(Slab<DeviceBuffer>* slab, const ManagerPtr& manager) {
     auto buffer = slab->Make(places_[next_], manager);
     ++next_;
     return buffer;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "arrow/device.h"
 #include "arrow/type.h"
 #include "border/status.h"
 #include "copies/buffers.h"
@@ -12,10 +11,6 @@
 
 namespace arrow_cuda {
 namespace {
-
-using arrow::Status;
-using arrow::Type;
-using BufferPtr = std::shared_ptr<arrow::Buffer>;
 
 template <typename T>
 uint64_t NumberAt(const uint8_t* bytes) {
@@ -37,7 +32,7 @@ uint64_t NumberAt(const uint8_t* bytes, uint64_t width) {
 
 }  // namespace
 
-std::pair<Layout, uint64_t> LayoutOf(const arrow::DataType& type) {
+std::pair<Layout, uint64_t> LayoutOf(const DataType& type) {
   switch (type.id()) {
     case Type::NA:
       return {Layout::kNull, 0};
@@ -77,7 +72,7 @@ std::pair<Layout, uint64_t> LayoutOf(const arrow::DataType& type) {
   }
 }
 
-void Tree::Add(const arrow::ArrayData& data, uint8_t type_id) {
+void Tree::Add(const ArrayData& data, uint8_t type_id) {
   const auto& type = StorageOf(*data.type);
   const auto [layout, width] = LayoutOf(type);
   const size_t first = buffers.size();

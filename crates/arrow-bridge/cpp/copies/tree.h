@@ -2,36 +2,35 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "arrow/array/data.h"
 #include "arrow/buffer.h"
-#include "arrow/status.h"
 #include "border/ffi.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
 // How arrays of a type lie in memory, and the width that the layout names.
-std::pair<Layout, uint64_t> LayoutOf(const arrow::DataType& type);
+std::pair<Layout, uint64_t> LayoutOf(const DataType& type);
 
 // Arrays, which are one after the other, with the arrays within each.  They have to outlive it.
 class Tree {
  public:
   Tree() = default;
-  explicit Tree(const arrow::ArrayDataVector& arrays) {
+  explicit Tree(const ArrayDataVector& arrays) {
     for (const auto& array : arrays) Add(*array);
   }
 
-  void Add(const arrow::ArrayData& data, uint8_t type_id = 0);
+  void Add(const ArrayData& data, uint8_t type_id = 0);
 
   // Of no bytes where an array lacks the buffer.
   std::vector<uint64_t> Sizes() const;
 
   std::vector<ArrayNode> nodes;
   // Those that an array lacks are null.
-  std::vector<const std::shared_ptr<arrow::Buffer>*> buffers;
+  std::vector<const BufferPtr*> buffers;
 };
 
 // Has Rust read offsets of a tree in any memory.  Both have to outlive the result.
@@ -44,7 +43,7 @@ struct TreeReader {
 
  private:
   static Failure Read(void* state, const Wanted* wanted, size_t count, uint64_t* out) noexcept;
-  arrow::Status ReadAll(const Wanted* wanted, size_t count, uint64_t* out) const;
+  Status ReadAll(const Wanted* wanted, size_t count, uint64_t* out) const;
 };
 
 }  // namespace arrow_cuda

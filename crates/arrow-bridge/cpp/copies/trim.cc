@@ -15,11 +15,6 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::ArrayData;
-using arrow::Status;
-using BufferPtr = std::shared_ptr<arrow::Buffer>;
-using DataPtr = std::shared_ptr<ArrayData>;
-
 // Buffers may have as many bytes more than their arrays need.
 constexpr uint64_t kPadding = 64;
 
@@ -52,15 +47,14 @@ bool IsWorthIt(const Tree& tree, const std::vector<uint64_t>& sizes,
   return bytes + bytes / 20 < BytesOf(tree.buffers, whole);
 }
 
-arrow::Result<BufferPtr> Lowered(const arrow::Buffer& offsets, uint64_t width, uint64_t base,
-                                 arrow::MemoryPool* pool) {
+Result<BufferPtr> Lowered(const arrow::Buffer& offsets, uint64_t width, uint64_t base,
+                          arrow::MemoryPool* pool) {
   ARROW_ASSIGN_OR_RAISE(BufferPtr lowered, arrow::AllocateBuffer(offsets.size(), pool));
   Rust().lower_offsets(offsets.data(), lowered->mutable_data(),
                        static_cast<size_t>(offsets.size()), width, base);
   return lowered;
 }
 
-// How many of `length` elements of the array are null, if that is known.
 int64_t NullsAmong(const ArrayData& data, int64_t length) {
   const int64_t count = data.null_count.load();
   if (length == data.length || count == 0) return count;
@@ -73,7 +67,7 @@ class Parts {
   Parts(std::vector<Reached> reached, std::vector<ByteRange> ranges, bool may_lower)
       : reached_(std::move(reached)), ranges_(std::move(ranges)), may_lower_(may_lower) {}
 
-  arrow::Result<DataPtr> Of(const ArrayData& data) {
+  Result<DataPtr> Of(const ArrayData& data) {
     const auto [offset, length, base] = reached_[next_array_++];
     auto part = std::make_shared<ArrayData>(
         data.type, static_cast<int64_t>(length), NullsAmong(data, static_cast<int64_t>(length)),
@@ -130,7 +124,7 @@ struct Offsets {
 
 // Arrays that share memory share its copy, which is lowered once; to lower it by another base takes a copy of
 // its own.
-Status LowerOnDevice(const Offsets& offsets, const std::shared_ptr<arrow::MemoryManager>& to) {
+Status LowerOnDevice(const Offsets& offsets, const ManagerPtr& to) {
   std::map<const arrow::Buffer*, uint64_t> lowered;
   std::vector<const arrow::Buffer*> buffers;
   std::vector<uint64_t> widths, bases;
@@ -159,9 +153,8 @@ Reads ReadsOf(bool is_from_device, const arrow::MemoryManager& to, const RustStr
 
 }  // namespace
 
-arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
-                            const std::shared_ptr<arrow::MemoryManager>& to,
-                            const RustStream* stream) {
+Result<Trimmed> Trim(const ArrayDataVector& arrays, const ManagerPtr& to,
+                     const RustStream* stream) {
   const bool is_from_device = IsOnDevice(arrays);
   if (!is_from_device && !IsCuda(*to)) return Trimmed{arrays, {}};
   const Tree tree(arrays);
@@ -187,8 +180,8 @@ arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
   return trimmed;
 }
 
-Status LowerOffsets(const arrow::ArrayDataVector& copies, const std::vector<uint64_t>& bases,
-                    const std::shared_ptr<arrow::MemoryManager>& to) {
+Status LowerOffsets(const ArrayDataVector& copies, const std::vector<uint64_t>& bases,
+                    const ManagerPtr& to) {
   if (bases.empty()) return Status::OK();
   Offsets offsets;
   auto next = bases.begin();

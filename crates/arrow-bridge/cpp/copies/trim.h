@@ -2,18 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "arrow/array/data.h"
-#include "arrow/device.h"
-#include "arrow/result.h"
 #include "border/ffi.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
 struct Trimmed {
-  arrow::ArrayDataVector arrays;
+  ArrayDataVector arrays;
   // For each array, and then those within it, what its offsets count too much; empty if they are right.
   std::vector<uint64_t> bases;
   // Whether all memory is the host's, and written.
@@ -23,12 +21,9 @@ struct Trimmed {
 // The arrays to copy in place of these to the memory of `to`: parts of the same memory, or these
 // themselves where that is hardly more.  Copies to the host read offsets once the stream has come to
 // them.  Copies to a device read none on a stream: what these lead to stays whole.
-arrow::Result<Trimmed> Trim(const arrow::ArrayDataVector& arrays,
-                            const std::shared_ptr<arrow::MemoryManager>& to,
-                            const RustStream* stream);
+Result<Trimmed> Trim(const ArrayDataVector& arrays, const ManagerPtr& to, const RustStream* stream);
 
-// Lowers the offsets of copies.
-arrow::Status LowerOffsets(const arrow::ArrayDataVector& copies, const std::vector<uint64_t>& bases,
-                           const std::shared_ptr<arrow::MemoryManager>& to);
+Status LowerOffsets(const ArrayDataVector& copies, const std::vector<uint64_t>& bases,
+                    const ManagerPtr& to);
 
 }  // namespace arrow_cuda

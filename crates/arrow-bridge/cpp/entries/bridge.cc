@@ -12,7 +12,8 @@ namespace arrow_cuda {
 namespace {
 
 Failure Start(const RustApi* rust, const PyarrowApi* pyarrow) {
-  SetTables(rust, pyarrow);
+  rust_table = rust;
+  pyarrow_table = pyarrow;
   return Guard(RegisterMappers);
 }
 

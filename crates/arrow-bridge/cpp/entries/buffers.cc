@@ -1,7 +1,6 @@
 // Buffers over device memory and pinned memory, and pools of pinned memory.
 #include "entries/entries.h"
 
-#include <memory>
 #include <utility>
 
 #include "border/rust.h"
@@ -16,7 +15,7 @@ namespace arrow_cuda {
 
 Failure InitBufferEntry(PyObject* fresh, RustBuffer* raw) noexcept {
   Handle<RustBuffer> rust(raw);
-  return Guard([&]() -> arrow::Status {
+  return Guard([&]() -> Status {
     ARROW_ASSIGN_OR_RAISE(auto buffer, DeviceBuffer::Make(std::move(rust)));
     return InitBuffer(fresh, std::move(buffer));
   });
@@ -24,7 +23,7 @@ Failure InitBufferEntry(PyObject* fresh, RustBuffer* raw) noexcept {
 
 Failure InitSliceEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw) noexcept {
   Handle<RustBuffer> rust(raw);
-  return Guard([&]() -> arrow::Status {
+  return Guard([&]() -> Status {
     ARROW_ASSIGN_OR_RAISE(auto whole, Require<arrow::Buffer>(parent));
     ARROW_ASSIGN_OR_RAISE(auto buffer, DeviceBuffer::Make(std::move(rust), std::move(whole)));
     return InitBuffer(fresh, std::move(buffer));
@@ -32,7 +31,7 @@ Failure InitSliceEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw) noexc
 }
 
 Failure InitFromBufferEntry(PyObject* fresh, PyObject* buffer) noexcept {
-  return Guard([&]() -> arrow::Status {
+  return Guard([&]() -> Status {
     ARROW_ASSIGN_OR_RAISE(auto ours, RequireDeviceBuffer(buffer));
     return InitBuffer(fresh, std::move(ours));
   });
@@ -45,7 +44,7 @@ Failure InitHostBufferEntry(PyObject* fresh, RustHostBuffer* raw) noexcept {
 
 Failure InitHostSliceEntry(PyObject* fresh, PyObject* host_buffer, int64_t offset,
                            int64_t size) noexcept {
-  return Guard([&]() -> arrow::Status {
+  return Guard([&]() -> Status {
     ARROW_ASSIGN_OR_RAISE(const auto whole, Require<arrow::Buffer>(host_buffer));
     ARROW_ASSIGN_OR_RAISE(const auto part, HostBuffer::Slice(whole, offset, size));
     return InitBuffer(fresh, part);
@@ -80,8 +79,8 @@ bool ExposeAddressEntry(PyObject* object, uint64_t* out) noexcept {
 }
 
 Outcome<PyObject*> AllocateHostEntry(int64_t size) noexcept {
-  return GuardValue([&]() -> arrow::Result<PyObject*> {
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(size));
+  return GuardValue([&]() -> Result<PyObject*> {
+    ARROW_ASSIGN_OR_RAISE(BufferPtr buffer, arrow::AllocateBuffer(size));
     return Wrap(buffer);
   });
 }

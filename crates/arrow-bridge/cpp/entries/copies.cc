@@ -1,7 +1,6 @@
 // Copies of arrays, record batches, chunked arrays and tables, and of single buffers.
 #include "entries/entries.h"
 
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,17 +18,12 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::ArrayDataVector;
-using arrow::Status;
-using ChunkedPtr = std::shared_ptr<arrow::ChunkedArray>;
-
 struct Target {
   Destination destination;
   const RustStream* stream;
 };
 
-arrow::Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& columns,
-                                                   const Target& target) {
+Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& columns, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto to, target.destination.Manager());
   if (to == nullptr) return std::nullopt;
   WithoutGil unlocked;
@@ -37,8 +31,8 @@ arrow::Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& column
 }
 
 // Copies chunked arrays and tables, for which pyarrow has no method.
-arrow::Result<std::optional<ArrayDataVector>> CopyChunks(const ArrayDataVector& columns,
-                                                         const Target& target) {
+Result<std::optional<ArrayDataVector>> CopyChunks(const ArrayDataVector& columns,
+                                                  const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto to, target.destination.Manager());
   if (to == nullptr) return std::nullopt;
   WithoutGil unlocked;
@@ -46,14 +40,14 @@ arrow::Result<std::optional<ArrayDataVector>> CopyChunks(const ArrayDataVector& 
   return CopyAnyhow(prepared, to, target.stream);
 }
 
-arrow::Result<PyObject*> CopyArray(PyObject* object, const Target& target) {
+Result<PyObject*> CopyArray(PyObject* object, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::Array>(object));
   ARROW_ASSIGN_OR_RAISE(const auto copies, Copy({array->data()}, target));
   if (!copies.has_value()) return nullptr;
   return Wrap(arrow::MakeArray(copies->front()));
 }
 
-arrow::Result<PyObject*> CopyBatch(PyObject* object, const Target& target) {
+Result<PyObject*> CopyBatch(PyObject* object, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto batch, Require<arrow::RecordBatch>(object));
   ARROW_ASSIGN_OR_RAISE(const auto copies, Copy(batch->column_data(), target));
   if (!copies.has_value()) return nullptr;
@@ -68,7 +62,7 @@ ChunkedPtr OfCopies(const arrow::ChunkedArray& array, ArrayDataVector::const_ite
   return std::make_shared<arrow::ChunkedArray>(std::move(chunks), array.type());
 }
 
-arrow::Result<PyObject*> CopyChunkedArray(PyObject* object, const Target& target) {
+Result<PyObject*> CopyChunkedArray(PyObject* object, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::ChunkedArray>(object));
   ARROW_ASSIGN_OR_RAISE(const auto copies, CopyChunks(ColumnsOf(object), target));
   if (!copies.has_value()) return nullptr;
@@ -76,7 +70,7 @@ arrow::Result<PyObject*> CopyChunkedArray(PyObject* object, const Target& target
   return Wrap(OfCopies(*array, &next));
 }
 
-arrow::Result<PyObject*> CopyTable(PyObject* object, const Target& target) {
+Result<PyObject*> CopyTable(PyObject* object, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto table, Require<arrow::Table>(object));
   ARROW_ASSIGN_OR_RAISE(const auto copies, CopyChunks(ColumnsOf(object), target));
   if (!copies.has_value()) return nullptr;
@@ -110,7 +104,7 @@ Status Combine(std::vector<ChunkedPtr>* columns) {
   return Status::OK();
 }
 
-arrow::Result<PyObject*> CombineChunks(PyObject* object) {
+Result<PyObject*> CombineChunks(PyObject* object) {
   ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::ChunkedArray>(object));
   if (!IsOnDevice(*array)) return nullptr;
   std::vector<ChunkedPtr> columns{array};
@@ -118,7 +112,7 @@ arrow::Result<PyObject*> CombineChunks(PyObject* object) {
   return Wrap(columns.front()->chunk(0));
 }
 
-arrow::Result<PyObject*> CombineTable(PyObject* object) {
+Result<PyObject*> CombineTable(PyObject* object) {
   ARROW_ASSIGN_OR_RAISE(const auto table, Require<arrow::Table>(object));
   if (!IsOnDevice(*table)) return nullptr;
   auto columns = table->columns();
@@ -126,7 +120,7 @@ arrow::Result<PyObject*> CombineTable(PyObject* object) {
   return Wrap(arrow::Table::Make(table->schema(), std::move(columns), table->num_rows()));
 }
 
-arrow::Result<PyObject*> CopyOf(PyObject* object, DataKind kind, const Target& target) {
+Result<PyObject*> CopyOf(PyObject* object, DataKind kind, const Target& target) {
   switch (kind) {
     case DataKind::kArray:
       return CopyArray(object, target);
@@ -144,7 +138,7 @@ arrow::Result<PyObject*> CopyOf(PyObject* object, DataKind kind, const Target& t
 
 Outcome<PyObject*> CopyToEntry(PyObject* object, DataKind kind, PyObject* destination,
                                bool is_device, const RustStream* stream) noexcept {
-  return GuardValue([&]() -> arrow::Result<PyObject*> {
+  return GuardValue([&]() -> Result<PyObject*> {
     return CopyOf(object, kind, Target{{destination, is_device}, stream});
   });
 }
@@ -162,7 +156,7 @@ int32_t DestinationDeviceEntry(PyObject* destination, bool is_device) noexcept {
 
 Outcome<PyObject*> BufferToEntry(PyObject* object, PyObject* destination, bool is_device,
                                  bool is_view) noexcept {
-  return GuardValue([&]() -> arrow::Result<PyObject*> {
+  return GuardValue([&]() -> Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(auto buffer, Require<arrow::Buffer>(object));
     const Destination destination_of{destination, is_device};
     ARROW_ASSIGN_OR_RAISE(const auto to, destination_of.Manager());

@@ -1,7 +1,6 @@
 // The C Device interface: events, null counts and checks that libarrow lacks.
 #include "entries/entries.h"
 
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -35,19 +34,19 @@ void ReleaseBoth(ArrowDeviceArray* array, void* schema) noexcept {
 
 // The replacement that `make` makes of the data without the GIL, null if that is the data itself.
 template <typename Data, typename Make>
-arrow::Result<PyObject*> Replaced(const Data& data, Make&& make) {
+Result<PyObject*> Replaced(const Data& data, Make&& make) {
   ARROW_ASSIGN_OR_RAISE(const Data made, Unlocked([&] { return make(data); }));
   if (made == data) return nullptr;
   return Wrap(made);
 }
 
 template <typename Data>
-arrow::Result<PyObject*> Prepared(const Data& data, const arrow::ArrayDataVector& columns) {
+Result<PyObject*> Prepared(const Data& data, const ArrayDataVector& columns) {
   if (IsExportable(columns)) return nullptr;
   return Replaced(data, [](const Data& data) { return Exportable(data); });
 }
 
-arrow::Result<PyObject*> Prepared(PyObject* object, bool is_batch) {
+Result<PyObject*> Prepared(PyObject* object, bool is_batch) {
   if (is_batch) {
     ARROW_ASSIGN_OR_RAISE(const auto batch, Require<arrow::RecordBatch>(object));
     return Prepared(batch, batch->column_data());
@@ -57,29 +56,27 @@ arrow::Result<PyObject*> Prepared(PyObject* object, bool is_batch) {
 }
 
 // Nothing is followed before this, neither here nor in libarrow.
-arrow::Status CheckStructures(ArrowArray* array, const ArrowSchema* schema, PyObject* described,
-                              bool is_batch, ReadOnHost* reads) {
+Status CheckStructures(ArrowArray* array, const ArrowSchema* schema, PyObject* described,
+                       bool is_batch, ReadOnHost* reads) {
   if (schema != nullptr) {
     ARROW_RETURN_NOT_OK(CheckStructure(*schema));
     return CheckStructure(array, *schema, reads);
   }
-  auto type = Unwrap<arrow::DataType>(described);
+  auto type = Unwrap<DataType>(described);
   if (is_batch) {
     const auto fields = Unwrap<arrow::Schema>(described);
     type = fields == nullptr ? nullptr : arrow::struct_(fields->fields());
   }
-  return type == nullptr ? arrow::Status::OK() : CheckStructure(array, *type, reads);
+  return type == nullptr ? Status::OK() : CheckStructure(array, *type, reads);
 }
 
 // The types to import; empty where pyarrow refuses `described`.
 // `consumed` is what was made of `schema`.
-arrow::Result<std::vector<std::shared_ptr<arrow::DataType>>> TypesOf(ArrowSchema* schema,
-                                                                     PyObject* described,
-                                                                     bool is_batch,
-                                                                     PyObject** consumed) {
-  std::vector<std::shared_ptr<arrow::DataType>> types;
+Result<std::vector<TypePtr>> TypesOf(ArrowSchema* schema, PyObject* described, bool is_batch,
+                                     PyObject** consumed) {
+  std::vector<TypePtr> types;
   if (!is_batch) {
-    auto type = Unwrap<arrow::DataType>(described);
+    auto type = Unwrap<DataType>(described);
     if (schema != nullptr) {
       ARROW_ASSIGN_OR_RAISE(type, arrow::ImportType(schema));
       ARROW_ASSIGN_OR_RAISE(*consumed, Wrap(type));
@@ -97,7 +94,6 @@ arrow::Result<std::vector<std::shared_ptr<arrow::DataType>>> TypesOf(ArrowSchema
   return types;
 }
 
-// The device type that a batch with data on a GPU reports.
 arrow::DeviceAllocationType DeviceTypeOf(const arrow::RecordBatch& batch) {
   const auto location = LocationOf(batch.column_data());
   const bool is_there = location.has_value() && IsCuda(*location->manager);
@@ -107,7 +103,7 @@ arrow::DeviceAllocationType DeviceTypeOf(const arrow::RecordBatch& batch) {
 }  // namespace
 
 Outcome<PyObject*> PrepareEntry(PyObject* object, bool is_batch) noexcept {
-  return GuardValue([&]() -> arrow::Result<PyObject*> {
+  return GuardValue([&]() -> Result<PyObject*> {
     return Prepared(object, is_batch);
   });
 }
@@ -118,8 +114,8 @@ Failure CountNullsEntry(PyObject* object) noexcept {
 
 Failure FinishExportEntry(PyObject* object, void* exported, void* schema) noexcept {
   auto* array = static_cast<ArrowDeviceArray*>(exported);
-  const Failure failure = Guard([&]() -> arrow::Status {
-    const auto columns = IsOnGpu(*array) ? ColumnsOf(object) : arrow::ArrayDataVector{};
+  const Failure failure = Guard([&]() -> Status {
+    const auto columns = IsOnGpu(*array) ? ColumnsOf(object) : ArrayDataVector{};
     if (columns.empty()) return FinishExport(columns, array);
     WithoutGil unlocked;
     return FinishExport(columns, array);
@@ -132,12 +128,12 @@ Outcome<PyObject*> PrepareImportEntry(void* imported, void* schema, PyObject* de
                                       bool is_batch) noexcept {
   auto* array = static_cast<ArrowDeviceArray*>(imported);
   PyObject* consumed = nullptr;
-  const Failure failure = Guard([&]() -> arrow::Status {
+  const Failure failure = Guard([&]() -> Status {
     ReadOnHost reads;
     ARROW_RETURN_NOT_OK(CheckStructures(&array->array, static_cast<const ArrowSchema*>(schema),
                                         described, is_batch, &reads));
     // libarrow refuses it, unless it has something to say about the schema first.
-    if (array->array.release == nullptr) return arrow::Status::OK();
+    if (array->array.release == nullptr) return Status::OK();
     bool is_read = false;
     if (MayBePending(*array)) {
       // The structure's own children and dictionaries are untrusted until libarrow has
@@ -160,20 +156,20 @@ Outcome<PyObject*> PrepareImportEntry(void* imported, void* schema, PyObject* de
 Outcome<PyObject*> FinishImportEntry(PyObject* object, const void* imported) noexcept {
   const auto& origin = *static_cast<const ArrowDeviceArray*>(imported);
   if (!IsOnGpu(origin)) return {};
-  return GuardValue([&]() -> arrow::Result<PyObject*> {
+  return GuardValue([&]() -> Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(const auto location, LocationOf(origin));
     const auto with_empty_buffers = [&](const auto& data) { return WithEmptyBuffersAt(data, location); };
     if (const auto array = Unwrap<arrow::Array>(object)) {
       return Replaced(array, with_empty_buffers);
     }
     const auto batch = Unwrap<arrow::RecordBatch>(object);
-    if (batch == nullptr) return arrow::Status::TypeError("expected an Array or RecordBatch");
+    if (batch == nullptr) return Status::TypeError("expected an Array or RecordBatch");
     return Replaced(batch, with_empty_buffers);
   });
 }
 
 Outcome<PyObject*> PlacedEntry(PyObject* object) noexcept {
-  return GuardValue([&]() -> arrow::Result<PyObject*> {
+  return GuardValue([&]() -> Result<PyObject*> {
     const auto batch = Unwrap<arrow::RecordBatch>(object);
     if (batch == nullptr || !IsOnDevice(*batch)) return nullptr;
     if (HasUncountedNulls(batch->column_data())) {

@@ -17,9 +17,7 @@ bool IsInitialisedEntry(PyObject* object) noexcept {
          Unwrap<arrow::Schema>(object) != nullptr;
 }
 
-bool IsInitialisedReaderEntry(PyObject* reader) noexcept {
-  return UnwrapReader(reader) != nullptr;
-}
+bool IsInitialisedReaderEntry(PyObject* reader) noexcept { return UnwrapReader(reader) != nullptr; }
 
 bool IsOnDeviceEntry(PyObject* object) noexcept {
   if (const auto array = Unwrap<arrow::Array>(object)) return IsOnDevice(*array->data());

@@ -3,12 +3,10 @@
 #include "entries/entries.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "arrow/array/util.h"
-#include "arrow/device.h"
 #include "arrow/type.h"
 #include "border/status.h"
 #include "entries/require.h"
@@ -19,20 +17,18 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::Status;
-
 bool IsPlainHostMemory(const arrow::Buffer& buffer) {
   return buffer.device_type() == arrow::DeviceAllocationType::kCPU && !IsOnDevice(buffer);
 }
 
-std::shared_ptr<arrow::Buffer> Placeholder(std::shared_ptr<arrow::Buffer> buffer) {
+BufferPtr Placeholder(BufferPtr buffer) {
   return std::make_shared<arrow::Buffer>(nullptr, 0, arrow::default_cpu_memory_manager(),
                                          std::move(buffer));
 }
 
 // The same type, length, null count and offset, all on the host.  An empty buffer replaces each
 // buffer that is not plain host memory, which becomes its parent.
-std::shared_ptr<arrow::ArrayData> SkeletonOf(const arrow::ArrayData& data) {
+DataPtr SkeletonOf(const ArrayData& data) {
   auto skeleton = data.Copy();
   for (auto& buffer : skeleton->buffers) {
     if (buffer != nullptr && !IsPlainHostMemory(*buffer)) buffer = Placeholder(std::move(buffer));
@@ -46,8 +42,8 @@ std::shared_ptr<arrow::ArrayData> SkeletonOf(const arrow::ArrayData& data) {
 
 // The common length of all columns; fails if they do not fit the schema.
 template <typename Column>
-arrow::Result<int64_t> CommonLength(const arrow::Schema& schema,
-                                    const std::vector<std::shared_ptr<Column>>& columns) {
+Result<int64_t> CommonLength(const arrow::Schema& schema,
+                             const std::vector<std::shared_ptr<Column>>& columns) {
   if (static_cast<size_t>(schema.num_fields()) != columns.size()) {
     return Status::Invalid(columns.size(), " columns, ", schema.num_fields(), " needed");
   }
@@ -69,8 +65,7 @@ arrow::Result<int64_t> CommonLength(const arrow::Schema& schema,
 
 // The C++ objects behind all columns; fails if one is of another kind.
 template <typename Column>
-arrow::Result<std::vector<std::shared_ptr<Column>>> Unwrapped(PyObject* const* objects,
-                                                              size_t count) {
+Result<std::vector<std::shared_ptr<Column>>> Unwrapped(PyObject* const* objects, size_t count) {
   std::vector<std::shared_ptr<Column>> columns;
   columns.reserve(count);
   for (size_t i = 0; i < count; ++i) {
@@ -84,13 +79,13 @@ arrow::Result<std::vector<std::shared_ptr<Column>>> Unwrapped(PyObject* const* o
 
 // A RecordBatch of arrays, or a Table of chunked arrays.  libarrow's own validation would refuse empty
 // device memory, whose address is 0.
-arrow::Result<PyObject*> Assemble(PyObject* schema_object, PyObject* const* objects, size_t count) {
+Result<PyObject*> Assemble(PyObject* schema_object, PyObject* const* objects, size_t count) {
   ARROW_ASSIGN_OR_RAISE(const auto schema, Require<arrow::Schema>(schema_object));
   if (count == 0) return Status::TypeError("expected at least one column");
   if (Unwrap<arrow::Array>(objects[0]) != nullptr) {
     ARROW_ASSIGN_OR_RAISE(const auto arrays, Unwrapped<arrow::Array>(objects, count));
     ARROW_ASSIGN_OR_RAISE(const auto length, CommonLength(*schema, arrays));
-    std::vector<std::shared_ptr<arrow::ArrayData>> columns;
+    ArrayDataVector columns;
     columns.reserve(count);
     for (const auto& array : arrays) columns.push_back(array->data());
     const bool is_there = std::any_of(columns.begin(), columns.end(), [](const auto& column) {
@@ -108,7 +103,7 @@ arrow::Result<PyObject*> Assemble(PyObject* schema_object, PyObject* const* obje
 }  // namespace
 
 Outcome<PyObject*> SkeletonOfEntry(PyObject* object) noexcept {
-  return GuardValue([&]() -> arrow::Result<PyObject*> {
+  return GuardValue([&]() -> Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::Array>(object));
     return Wrap(arrow::MakeArray(SkeletonOf(*array->data())));
   });

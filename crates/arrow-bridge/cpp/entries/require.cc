@@ -1,33 +1,32 @@
 #include "entries/require.h"
 
 #include "memory/resolve.h"
-#include "pyarrow/objects.h"
 
 namespace arrow_cuda {
 
 namespace {
 
 template <typename Pointer>
-arrow::Result<Pointer> Required(Pointer value, const char* name) {
+Result<Pointer> Required(Pointer value, const char* name) {
   if (value == nullptr) {
-    return arrow::Status::TypeError("expected an initialised pyarrow.", name);
+    return Status::TypeError("expected an initialised pyarrow.", name);
   }
   return value;
 }
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<arrow::MemoryManager>> Destination::Manager() const {
+Result<ManagerPtr> Destination::Manager() const {
   if (object == nullptr) return nullptr;
   if (!is_device) return Required(UnwrapMemoryManager(object), "MemoryManager");
   ARROW_ASSIGN_OR_RAISE(const auto device, Required(UnwrapDevice(object), "Device"));
   return device->default_memory_manager();
 }
 
-arrow::ArrayDataVector ColumnsOf(PyObject* object) {
+ArrayDataVector ColumnsOf(PyObject* object) {
   if (const auto array = Unwrap<arrow::Array>(object)) return {array->data()};
   if (const auto batch = Unwrap<arrow::RecordBatch>(object)) return batch->column_data();
-  arrow::ArrayDataVector columns;
+  ArrayDataVector columns;
   const auto add = [&](const arrow::ChunkedArray& array) {
     for (const auto& chunk : array.chunks()) columns.push_back(chunk->data());
   };
@@ -39,7 +38,7 @@ arrow::ArrayDataVector ColumnsOf(PyObject* object) {
   return columns;
 }
 
-arrow::Result<std::shared_ptr<DeviceBuffer>> RequireDeviceBuffer(PyObject* object) {
+Result<std::shared_ptr<DeviceBuffer>> RequireDeviceBuffer(PyObject* object) {
   ARROW_ASSIGN_OR_RAISE(auto buffer, Require<arrow::Buffer>(object));
   if (auto ours = AsDeviceBuffer(buffer)) return ours;
   // An imported buffer must wait for its producer.

@@ -1,17 +1,14 @@
 // The values behind pyarrow's objects.
 #pragma once
 
-#include <memory>
-
 #include "arrow/array/array_base.h"
 #include "arrow/array/data.h"
 #include "arrow/buffer.h"
 #include "arrow/chunked_array.h"
-#include "arrow/device.h"
 #include "arrow/record_batch.h"
-#include "arrow/result.h"
 #include "arrow/table.h"
 #include "border/ffi.h"
+#include "border/names.h"
 #include "memory/buffer.h"
 #include "pyarrow/objects.h"
 
@@ -23,14 +20,14 @@ struct Destination {
   bool is_device;
 
   // Null where there is no destination.
-  arrow::Result<std::shared_ptr<arrow::MemoryManager>> Manager() const;
+  Result<ManagerPtr> Manager() const;
 };
 
 // The data of any initialised Array, RecordBatch, ChunkedArray or Table, all chunks of it; none for
 // other objects.
-arrow::ArrayDataVector ColumnsOf(PyObject* object);
+ArrayDataVector ColumnsOf(PyObject* object);
 
 // The device memory behind any initialised pyarrow.Buffer, once it is ready.
-arrow::Result<std::shared_ptr<DeviceBuffer>> RequireDeviceBuffer(PyObject* object);
+Result<std::shared_ptr<DeviceBuffer>> RequireDeviceBuffer(PyObject* object);
 
 }  // namespace arrow_cuda

@@ -6,7 +6,6 @@
 
 #include "arrow/buffer.h"
 #include "arrow/c/bridge.h"
-#include "arrow/device.h"
 #include "arrow/extension_type.h"
 #include "arrow/type.h"
 #include "arrow/type_traits.h"
@@ -22,12 +21,9 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::ArrayData;
-using arrow::Status;
-
 using Events = std::vector<const RustEvent*>;
 
-Events EventsOf(const arrow::ArrayDataVector& columns) {
+Events EventsOf(const ArrayDataVector& columns) {
   Events events;
   for (const auto& column : columns) {
     ForEachBuffer(*column, [&](const arrow::Buffer& buffer) {
@@ -39,19 +35,19 @@ Events EventsOf(const arrow::ArrayDataVector& columns) {
   return events;
 }
 
-arrow::Result<int32_t> NumberOf(int64_t device_id) {
+Result<int32_t> NumberOf(int64_t device_id) {
   ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
   return device->number();
 }
 
 // libarrow reads the last offset of strings to get their size, and the sizes of the buffers of
 // views.
-bool HoldsStrings(const arrow::DataType& type, int depth) {
+bool HoldsStrings(const DataType& type, int depth) {
   if (depth == 0) return true;
   switch (type.id()) {
-    case arrow::Type::EXTENSION:
+    case Type::EXTENSION:
       return HoldsStrings(*static_cast<const arrow::ExtensionType&>(type).storage_type(), depth - 1);
-    case arrow::Type::DICTIONARY:
+    case Type::DICTIONARY:
       return HoldsStrings(*static_cast<const arrow::DictionaryType&>(type).value_type(), depth - 1);
     default:
       return arrow::is_base_binary_like(type.id()) || arrow::is_binary_view_like(type.id()) ||
@@ -67,7 +63,7 @@ bool HasUncountedNulls(const ArrowArray& array) {
          array.buffers[0] != nullptr;
 }
 
-Status CountNulls(const std::shared_ptr<arrow::MemoryManager>& manager, ArrowArray* array) {
+Status CountNulls(const ManagerPtr& manager, ArrowArray* array) {
   ARROW_RETURN_NOT_OK(CheckRange(*array));
   const int64_t end = array->offset + array->length;
   const arrow::Buffer bitmap(static_cast<const uint8_t*>(array->buffers[0]),
@@ -92,8 +88,7 @@ bool IsOnGpu(const ArrowDeviceArray& array) {
   return array.device_type == ARROW_DEVICE_CUDA || array.device_type == ARROW_DEVICE_CUDA_MANAGED;
 }
 
-Status FinishExport(const std::vector<std::shared_ptr<ArrayData>>& columns,
-                    ArrowDeviceArray* exported) {
+Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported) {
   // The interface demands zeros, but libarrow leaves these bytes unchanged.
   std::fill(std::begin(exported->reserved), std::end(exported->reserved), 0);
   if (!IsOnGpu(*exported)) return Status::OK();
@@ -116,7 +111,7 @@ bool MayBePending(const ArrowDeviceArray& array) {
          array.sync_event != nullptr;
 }
 
-bool ReadsData(const std::vector<std::shared_ptr<arrow::DataType>>& types) {
+bool ReadsData(const std::vector<TypePtr>& types) {
   return std::any_of(types.begin(), types.end(),
                      [](const auto& type) { return HoldsStrings(*type, kMaxDepth); });
 }
@@ -152,7 +147,7 @@ Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,
   return is_uncounted ? CountNulls(manager, &array->array) : Status::OK();
 }
 
-arrow::Result<Location> LocationOf(const ArrowDeviceArray& array) {
+Result<Location> LocationOf(const ArrowDeviceArray& array) {
   ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(array.device_id));
   return Location{device->default_memory_manager(),
               static_cast<arrow::DeviceAllocationType>(array.device_type)};

@@ -2,14 +2,11 @@
 // that libarrow reads during an import.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "arrow/array/data.h"
 #include "arrow/c/abi.h"
-#include "arrow/result.h"
-#include "arrow/status.h"
-#include "arrow/type_fwd.h"
+#include "border/names.h"
 #include "exchange/empty_buffers.h"
 #include "exchange/structure.h"
 
@@ -20,22 +17,20 @@ bool IsOnGpu(const ArrowDeviceArray& array);
 
 // Completes what libarrow has exported from `columns`: exposes their device memory, and adds an event
 // for their pending work, if there is any.  The event lives until the structure is released.
-arrow::Status FinishExport(const std::vector<std::shared_ptr<arrow::ArrayData>>& columns,
-                           ArrowDeviceArray* exported);
+Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported);
 
 // Whether an event says when the structure's memory is ready.
 bool MayBePending(const ArrowDeviceArray& array);
 
 // Whether libarrow reads data of arrays of these types while it imports them.
-bool ReadsData(const std::vector<std::shared_ptr<arrow::DataType>>& types);
+bool ReadsData(const std::vector<TypePtr>& types);
 
 // Waits for the structure's event if libarrow reads data before it knows the event, and counts
 // unknown nulls of a structure that becomes a batch.  `reads` are parts of it: nulls of maps are
 // counted, and sizes of views brought to the host.
-arrow::Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,
-                            ArrowDeviceArray* array);
+Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,
+                     ArrowDeviceArray* array);
 
-// The device memory of a structure on a GPU.
-arrow::Result<Location> LocationOf(const ArrowDeviceArray& array);
+Result<Location> LocationOf(const ArrowDeviceArray& array);
 
 }  // namespace arrow_cuda

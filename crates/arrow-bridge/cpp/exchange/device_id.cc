@@ -6,8 +6,6 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::Status;
-
 DeviceId DeviceIdOf(const arrow::Buffer& buffer) {
   // libarrow's mutable slices of device memory report that they lie on the host.
   if (buffer.is_cpu() && IsOnDevice(buffer)) return {ARROW_DEVICE_CUDA, NumberOf(buffer)};
@@ -30,7 +28,7 @@ std::string DeviceId::ToString() const {
   }
 }
 
-arrow::Result<std::optional<DeviceId>> DeviceIdOf(const arrow::ArrayDataVector& columns) {
+Result<std::optional<DeviceId>> DeviceIdOf(const ArrayDataVector& columns) {
   std::optional<DeviceId> common;
   for (const auto& column : columns) {
     const auto* other = FindBuffer(*column, [&](const arrow::Buffer& buffer) {

@@ -7,7 +7,7 @@
 
 #include "arrow/array/data.h"
 #include "arrow/c/abi.h"
-#include "arrow/result.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
@@ -22,6 +22,6 @@ struct DeviceId {
 };
 
 // The device of all memory of the data; none if it has no bytes.  Fails if there are several.
-arrow::Result<std::optional<DeviceId>> DeviceIdOf(const arrow::ArrayDataVector& columns);
+Result<std::optional<DeviceId>> DeviceIdOf(const ArrayDataVector& columns);
 
 }  // namespace arrow_cuda

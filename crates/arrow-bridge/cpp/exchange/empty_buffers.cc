@@ -14,10 +14,6 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::ArrayData;
-using BufferPtr = std::shared_ptr<arrow::Buffer>;
-using DataPtr = std::shared_ptr<ArrayData>;
-
 // The size of the widest offset, in bytes.
 constexpr std::array<uint8_t, 8> kFirstOffset{};
 
@@ -50,7 +46,7 @@ bool IsMissingAny(const ArrayData& data) {
   return false;
 }
 
-arrow::Result<DataPtr> Replaced(const ArrayData& data, const Location& location, const BufferPtr& empty) {
+Result<DataPtr> Replaced(const ArrayData& data, const Location& location, const BufferPtr& empty) {
   auto copy = std::make_shared<ArrayData>(data);
   if (LacksFirstOffset(data, location)) {
     const arrow::Buffer zero(kFirstOffset.data(), kFirstOffset.size());
@@ -73,7 +69,7 @@ arrow::Result<DataPtr> Replaced(const ArrayData& data, const Location& location,
 
 }  // namespace
 
-std::optional<Location> LocationOf(const arrow::ArrayDataVector& columns) {
+std::optional<Location> LocationOf(const ArrayDataVector& columns) {
   for (const auto& column : columns) {
     const auto* found = FindBuffer(*column, [](const arrow::Buffer& buffer) {
       return buffer.device_type() != arrow::DeviceAllocationType::kCPU;
@@ -95,7 +91,7 @@ bool NeedsBuffers(const ArrayData& data, const Location& location) {
   });
 }
 
-arrow::Result<DataPtr> WithoutHostBuffers(const ArrayData& data, const Location& location) {
+Result<DataPtr> WithoutHostBuffers(const ArrayData& data, const Location& location) {
   if (!NeedsBuffers(data, location)) return nullptr;
   const auto empty = std::make_shared<arrow::Buffer>(static_cast<const uint8_t*>(nullptr), 0,
                                                      location.manager, nullptr, location.type);

@@ -1,34 +1,28 @@
 // Empty buffers for arrays on a device: libarrow creates them on the host.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "arrow/array/data.h"
-#include "arrow/device.h"
-#include "arrow/result.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
-// The location of an array's memory.
 struct Location {
-  std::shared_ptr<arrow::MemoryManager> manager;
+  ManagerPtr manager;
   arrow::DeviceAllocationType type;
 };
 
 // The location of the first buffer that is not plain host memory, if any.
-std::optional<Location> LocationOf(const arrow::ArrayDataVector& columns);
+std::optional<Location> LocationOf(const ArrayDataVector& columns);
 
-// Plain host memory.
 Location HostLocation();
 
-// Whether `WithoutHostBuffers` replaces any buffer of the data.
-bool NeedsBuffers(const arrow::ArrayData& data, const Location& location);
+bool NeedsBuffers(const ArrayData& data, const Location& location);
 
 // The same data with empty buffers at `location` in place of those on the host, or null if there are
 // none.  This includes the offsets of arrays without values, as C Device consumers read the first one, and
 // characters that views lack.
-arrow::Result<std::shared_ptr<arrow::ArrayData>> WithoutHostBuffers(const arrow::ArrayData& data,
-                                                                    const Location& location);
+Result<DataPtr> WithoutHostBuffers(const ArrayData& data, const Location& location);
 
 }  // namespace arrow_cuda

@@ -10,13 +10,9 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::ArrayDataVector;
-using ArrayPtr = std::shared_ptr<arrow::Array>;
-using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
-
 // Moves all empty buffers to `location`, and returns whether there were any.  Creating an offset there
 // waits for the default stream's work.
-arrow::Result<bool> Move(const Location& location, ArrayDataVector* columns) {
+Result<bool> Move(const Location& location, ArrayDataVector* columns) {
   bool changed = false;
   for (auto& column : *columns) {
     ARROW_ASSIGN_OR_RAISE(auto data, WithoutHostBuffers(*column, location));
@@ -28,7 +24,7 @@ arrow::Result<bool> Move(const Location& location, ArrayDataVector* columns) {
 }
 
 template <typename Data>
-arrow::Result<Data> Completed(const Data& data) {
+Result<Data> Completed(const Data& data) {
   const auto& columns = ColumnsOf(*data);
   ARROW_RETURN_NOT_OK(CountNulls(columns));
   return WithEmptyBuffersAt(data, LocationOf(columns).value_or(HostLocation()));
@@ -43,18 +39,18 @@ bool IsExportable(const ArrayDataVector& columns) {
          });
 }
 
-arrow::Result<ArrayPtr> Exportable(const ArrayPtr& data) { return Completed(data); }
+Result<ArrayPtr> Exportable(const ArrayPtr& data) { return Completed(data); }
 
-arrow::Result<BatchPtr> Exportable(const BatchPtr& data) { return Completed(data); }
+Result<BatchPtr> Exportable(const BatchPtr& data) { return Completed(data); }
 
-arrow::Result<ArrayPtr> WithEmptyBuffersAt(const ArrayPtr& data, const Location& location) {
+Result<ArrayPtr> WithEmptyBuffersAt(const ArrayPtr& data, const Location& location) {
   ArrayDataVector columns{data->data()};
   ARROW_ASSIGN_OR_RAISE(const bool changed, Move(location, &columns));
   if (!changed) return data;
   return arrow::MakeArray(columns.front());
 }
 
-arrow::Result<BatchPtr> WithEmptyBuffersAt(const BatchPtr& data, const Location& location) {
+Result<BatchPtr> WithEmptyBuffersAt(const BatchPtr& data, const Location& location) {
   auto columns = data->column_data();
   ARROW_ASSIGN_OR_RAISE(const bool changed, Move(location, &columns));
   if (!changed) return data;

@@ -1,10 +1,8 @@
 #include "exchange/mappers.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
-#include "arrow/device.h"
 #include "arrow/memory_pool.h"
 #include "memory/device.h"
 
@@ -12,8 +10,7 @@ namespace arrow_cuda {
 namespace {
 
 using arrow::DeviceAllocationType;
-using arrow::Status;
-using ManagerResult = arrow::Result<std::shared_ptr<arrow::MemoryManager>>;
+using ManagerResult = Result<ManagerPtr>;
 
 // The CPU reads pinned memory without synchronisation, so the import waits for GPU work that still
 // writes to it.
@@ -23,7 +20,7 @@ class PinnedManager : public arrow::CPUMemoryManager {
       : arrow::CPUMemoryManager(arrow::CPUDevice::Instance(), arrow::default_memory_pool()),
         device_id_(device_id) {}
 
-  arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> WrapDeviceSyncEvent(
+  Result<EventPtr> WrapDeviceSyncEvent(
       void* event, arrow::Device::SyncEvent::release_fn_t release) override {
     ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id_));
     ARROW_ASSIGN_OR_RAISE(auto wrapped,

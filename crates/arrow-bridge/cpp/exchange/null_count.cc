@@ -11,9 +11,6 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::ArrayData;
-using arrow::Status;
-
 // Bitmaps are copied in pieces of this many bytes.
 constexpr int64_t kPiece = int64_t{1} << 20;
 
@@ -24,7 +21,7 @@ bool IsUncounted(const ArrayData& data) {
 
 }  // namespace
 
-arrow::Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, int64_t length) {
+Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, int64_t length) {
   int64_t end = 0;
   if (offset < 0 || length < 0 || __builtin_add_overflow(offset, length, &end) ||
       end / 8 + (end % 8 != 0) > bitmap.size()) {
@@ -52,7 +49,7 @@ arrow::Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, i
 
 bool HasUncountedNulls(const ArrayData& data) { return AnyWithin(data, IsUncounted); }
 
-bool HasUncountedNulls(const arrow::ArrayDataVector& arrays) {
+bool HasUncountedNulls(const ArrayDataVector& arrays) {
   return std::any_of(arrays.begin(), arrays.end(),
                      [](const auto& array) { return HasUncountedNulls(*array); });
 }
@@ -70,7 +67,7 @@ Status CountNulls(const ArrayData& data) {
   return status;
 }
 
-Status CountNulls(const arrow::ArrayDataVector& arrays) {
+Status CountNulls(const ArrayDataVector& arrays) {
   for (const auto& array : arrays) ARROW_RETURN_NOT_OK(CountNulls(*array));
   return Status::OK();
 }

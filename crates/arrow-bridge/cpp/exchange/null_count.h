@@ -5,20 +5,19 @@
 
 #include "arrow/array/data.h"
 #include "arrow/buffer.h"
-#include "arrow/result.h"
-#include "arrow/status.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
 // How many of the `length` bits from bit `offset` on are zero.  Waits for the bitmap.
-arrow::Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, int64_t length);
+Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, int64_t length);
 
 // Whether an array, or one within it, has a bitmap and a null count that is unknown.
-bool HasUncountedNulls(const arrow::ArrayData& data);
-bool HasUncountedNulls(const arrow::ArrayDataVector& arrays);
+bool HasUncountedNulls(const ArrayData& data);
+bool HasUncountedNulls(const ArrayDataVector& arrays);
 
 // Counts the unknown nulls, and stores the counts.
-arrow::Status CountNulls(const arrow::ArrayData& data);
-arrow::Status CountNulls(const arrow::ArrayDataVector& arrays);
+Status CountNulls(const ArrayData& data);
+Status CountNulls(const ArrayDataVector& arrays);
 
 }  // namespace arrow_cuda

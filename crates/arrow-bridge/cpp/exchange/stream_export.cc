@@ -22,27 +22,21 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::Status;
-using ArrayPtr = std::shared_ptr<arrow::Array>;
-using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
-
 int64_t LengthOf(const arrow::Array& array) { return array.length(); }
 int64_t LengthOf(const arrow::RecordBatch& batch) { return batch.num_rows(); }
 
 // The same without values, on the host.
-arrow::Result<ArrayPtr> EmptyLike(const arrow::Array& array) {
+Result<ArrayPtr> EmptyLike(const arrow::Array& array) {
   return arrow::MakeEmptyArray(array.type());
 }
-arrow::Result<BatchPtr> EmptyLike(const arrow::RecordBatch& batch) {
+Result<BatchPtr> EmptyLike(const arrow::RecordBatch& batch) {
   return arrow::RecordBatch::MakeEmpty(batch.schema());
 }
 
 Status Export(const arrow::Schema& schema, ArrowSchema* out) {
   return arrow::ExportSchema(schema, out);
 }
-Status Export(const arrow::DataType& type, ArrowSchema* out) {
-  return arrow::ExportType(type, out);
-}
+Status Export(const DataType& type, ArrowSchema* out) { return arrow::ExportType(type, out); }
 Status Export(const arrow::Array& array, ArrowDeviceArray* out) {
   return arrow::ExportDeviceArray(array, nullptr, out);
 }
@@ -66,7 +60,7 @@ template <typename Type, typename Data>
 class ProducerOf : public Producer {
  public:
   // `next` gives null at the end.
-  using Next = std::function<arrow::Result<std::shared_ptr<Data>>()>;
+  using Next = std::function<Result<std::shared_ptr<Data>>()>;
 
   ProducerOf(std::shared_ptr<Type> type, Next next)
       : type_(std::move(type)), next_(std::move(next)) {}
@@ -108,7 +102,7 @@ class ProducerOf : public Producer {
   }
 
  private:
-  arrow::Result<std::shared_ptr<Data>> Take() {
+  Result<std::shared_ptr<Data>> Take() {
     ++taken_;
     if (ahead_.empty()) return next_();
     auto data = std::move(ahead_.front());
@@ -116,7 +110,7 @@ class ProducerOf : public Producer {
     return data;
   }
 
-  arrow::Result<std::shared_ptr<Data>> EmptyThere(const Data& data) {
+  Result<std::shared_ptr<Data>> EmptyThere(const Data& data) {
     ARROW_ASSIGN_OR_RAISE(const auto empty, EmptyLike(data));
     if (id_.type != ARROW_DEVICE_CUDA) return empty;
     ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(id_.device));
@@ -215,20 +209,19 @@ Status Start(std::unique_ptr<ProducerOf<Type, Data>> producer, ArrowDeviceArrayS
 
 }  // namespace
 
-Status ExportStream(std::shared_ptr<arrow::RecordBatchReader> reader,
-                    ArrowDeviceArrayStream* out) {
+Status ExportStream(ReaderPtr reader, ArrowDeviceArrayStream* out) {
   auto schema = reader->schema();
   const auto next = [reader = std::move(reader)]() { return reader->Next(); };
   using Batches = ProducerOf<arrow::Schema, arrow::RecordBatch>;
   return Start(std::make_unique<Batches>(std::move(schema), next), out);
 }
 
-Status ExportStream(std::shared_ptr<arrow::ChunkedArray> array, ArrowDeviceArrayStream* out) {
+Status ExportStream(ChunkedPtr array, ArrowDeviceArrayStream* out) {
   auto type = array->type();
-  const auto next = [array = std::move(array), at = 0]() mutable -> arrow::Result<ArrayPtr> {
+  const auto next = [array = std::move(array), at = 0]() mutable -> Result<ArrayPtr> {
     return at < array->num_chunks() ? array->chunk(at++) : nullptr;
   };
-  using Chunks = ProducerOf<arrow::DataType, arrow::Array>;
+  using Chunks = ProducerOf<DataType, arrow::Array>;
   return Start(std::make_unique<Chunks>(std::move(type), next), out);
 }
 

@@ -17,15 +17,9 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::Status;
-using ArrayPtr = std::shared_ptr<arrow::Array>;
-using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
-using TypePtr = std::shared_ptr<arrow::DataType>;
-
-// A stream that was taken over.
 class Stream {
  public:
-  static arrow::Result<Stream> Take(ArrowDeviceArrayStream* stream) {
+  static Result<Stream> Take(ArrowDeviceArrayStream* stream) {
     if (stream->release == nullptr) {
       return Status::Invalid("Cannot import released ArrowDeviceArrayStream");
     }
@@ -51,7 +45,7 @@ class Stream {
   }
 
   // The schema, ready for libarrow to import.
-  arrow::Result<ArrowSchema> GetSchema() {
+  Result<ArrowSchema> GetSchema() {
     ArrowSchema schema{};
     ARROW_RETURN_NOT_OK(Check(stream_.get_schema(&stream_, &schema), "get_schema"));
     const Status status = CheckStructure(schema);
@@ -61,7 +55,7 @@ class Stream {
   }
 
   // The next array, of that type, ready for libarrow to import; none at the end.
-  arrow::Result<std::optional<ArrowDeviceArray>> Next(bool is_batch, const TypePtr& type) {
+  Result<std::optional<ArrowDeviceArray>> Next(bool is_batch, const TypePtr& type) {
     if (stream_.release == nullptr) return Status::Invalid("the stream is closed");
     ArrowDeviceArray array{};
     ARROW_RETURN_NOT_OK(Check(stream_.get_next(&stream_, &array), "get_next"));
@@ -115,7 +109,7 @@ class Stream {
 // The data that libarrow has imported, with its empty buffers on the device of the others, and its nulls
 // counted: libarrow would count them on the host.
 template <typename Data>
-arrow::Result<Data> Finished(arrow::Result<Data> imported, ArrowDeviceArray* origin) {
+Result<Data> Finished(Result<Data> imported, ArrowDeviceArray* origin) {
   // libarrow leaves what lies on an unknown device as it is.
   if (!imported.ok()) ArrowArrayRelease(&origin->array);
   ARROW_ASSIGN_OR_RAISE(auto data, std::move(imported));
@@ -128,13 +122,13 @@ arrow::Result<Data> Finished(arrow::Result<Data> imported, ArrowDeviceArray* ori
 
 class Reader : public arrow::RecordBatchReader {
  public:
-  Reader(Stream stream, std::shared_ptr<arrow::Schema> schema)
+  Reader(Stream stream, SchemaPtr schema)
       : stream_(std::move(stream)),
         schema_(std::move(schema)),
         type_(arrow::struct_(schema_->fields())),
         device_type_(stream_.device_type()) {}
 
-  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
+  SchemaPtr schema() const override { return schema_; }
 
   arrow::DeviceAllocationType device_type() const override { return device_type_; }
 
@@ -152,23 +146,21 @@ class Reader : public arrow::RecordBatchReader {
 
  private:
   Stream stream_;
-  const std::shared_ptr<arrow::Schema> schema_;
+  const SchemaPtr schema_;
   const TypePtr type_;
   const arrow::DeviceAllocationType device_type_;
 };
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> ImportBatches(
-    ArrowDeviceArrayStream* exported) {
+Result<ReaderPtr> ImportBatches(ArrowDeviceArrayStream* exported) {
   ARROW_ASSIGN_OR_RAISE(auto stream, Stream::Take(exported));
   ARROW_ASSIGN_OR_RAISE(auto described, stream.GetSchema());
   ARROW_ASSIGN_OR_RAISE(auto schema, arrow::ImportSchema(&described));
   return std::make_shared<Reader>(std::move(stream), std::move(schema));
 }
 
-arrow::Result<std::shared_ptr<arrow::ChunkedArray>> ImportChunks(
-    ArrowDeviceArrayStream* exported) {
+Result<ChunkedPtr> ImportChunks(ArrowDeviceArrayStream* exported) {
   ARROW_ASSIGN_OR_RAISE(auto stream, Stream::Take(exported));
   ARROW_ASSIGN_OR_RAISE(auto described, stream.GetSchema());
   ARROW_ASSIGN_OR_RAISE(const auto type, arrow::ImportType(&described));

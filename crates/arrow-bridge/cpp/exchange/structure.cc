@@ -10,9 +10,6 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::DataType;
-using arrow::Status;
-
 Status Missing(std::string_view what) {
   return Status::Invalid("the structure has a null pointer in place of ", what);
 }
@@ -60,7 +57,7 @@ const DataType& Child(const DataType& type, int64_t i) {
 const ArrowSchema* ValuesOf(const ArrowSchema& schema) { return schema.dictionary; }
 const DataType* ValuesOf(const DataType& type) {
   const DataType& storage = StorageOf(type);
-  if (storage.id() != arrow::Type::DICTIONARY) return nullptr;
+  if (storage.id() != Type::DICTIONARY) return nullptr;
   return static_cast<const arrow::DictionaryType&>(storage).value_type().get();
 }
 
@@ -68,7 +65,7 @@ bool HasViews(const ArrowSchema& schema) { return *schema.format == 'v'; }
 bool HasViews(const DataType& type) { return arrow::is_binary_view_like(type.storage_id()); }
 
 bool IsMap(const ArrowSchema& schema) { return std::string_view(schema.format) == "+m"; }
-bool IsMap(const DataType& type) { return type.storage_id() == arrow::Type::MAP; }
+bool IsMap(const DataType& type) { return type.storage_id() == Type::MAP; }
 
 // The keys of a map, or its entries.
 Status CheckKeys(ArrowArray* keys, ReadOnHost* reads) {

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "arrow/c/abi.h"
-#include "arrow/status.h"
-#include "arrow/type_fwd.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
@@ -20,16 +19,16 @@ struct ReadOnHost {
 // Each refuses null pointers where the counts promise something, numbers below zero, and maps with
 // keys that are null, and reads nothing of released structures.  What else is wrong, libarrow
 // refuses itself: it compares counts before it follows a pointer, so this does as well.
-arrow::Status CheckStructure(const ArrowSchema& schema);
+Status CheckStructure(const ArrowSchema& schema);
 // An array of the type that is described.  The schema itself was checked.  An array that is released
 // passes: libarrow refuses it, after what it says about the schema.
-arrow::Status CheckStructure(ArrowArray* array, const ArrowSchema& schema, ReadOnHost* reads);
-arrow::Status CheckStructure(ArrowArray* array, const arrow::DataType& type, ReadOnHost* reads);
+Status CheckStructure(ArrowArray* array, const ArrowSchema& schema, ReadOnHost* reads);
+Status CheckStructure(ArrowArray* array, const DataType& type, ReadOnHost* reads);
 
 // Offset and length.
-arrow::Status CheckRange(const ArrowArray& array);
+Status CheckRange(const ArrowArray& array);
 
 // Of the keys or entries of a map.
-arrow::Status KeysAreNull();
+Status KeysAreNull();
 
 }  // namespace arrow_cuda

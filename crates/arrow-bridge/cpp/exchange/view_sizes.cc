@@ -1,7 +1,6 @@
 #include "exchange/view_sizes.h"
 
 #include <utility>
-#include <vector>
 
 #include "arrow/buffer.h"
 #include "border/calls.h"
@@ -11,8 +10,6 @@
 
 namespace arrow_cuda {
 namespace {
-
-using arrow::Status;
 
 // Validity and views come before the buffers, and the sizes after them.
 constexpr int64_t kOtherBuffers = 3;
@@ -48,11 +45,11 @@ class HostSizes {
   std::vector<Copy> copies_;
 };
 
-arrow::Result<bool> IsOnDevice(int32_t device, const void* address) {
+Result<bool> IsOnDevice(int32_t device, const void* address) {
   return Call(Rust().is_device_memory, device, reinterpret_cast<uint64_t>(address));
 }
 
-arrow::Result<std::vector<int64_t>> Copied(const void* address, int64_t count, int32_t number) {
+Result<std::vector<int64_t>> Copied(const void* address, int64_t count, int32_t number) {
   ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(number));
   int64_t size = 0;
   if (__builtin_mul_overflow(count, int64_t{sizeof(int64_t)}, &size)) {

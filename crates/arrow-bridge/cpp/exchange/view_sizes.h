@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "arrow/c/abi.h"
-#include "arrow/status.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
 // libarrow reads the sizes on the host, and some producers have them on the device, as all else.
 // Those are replaced by copies until the structure, whose parts the views are, is released.
-arrow::Status CopySizesToHost(const std::vector<ArrowArray*>& views, int32_t device,
-                         ArrowArray* structure);
+Status CopySizesToHost(const std::vector<ArrowArray*>& views, int32_t device,
+                       ArrowArray* structure);
 
 }  // namespace arrow_cuda

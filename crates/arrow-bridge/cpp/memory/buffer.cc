@@ -9,8 +9,7 @@ namespace arrow_cuda {
 namespace {
 
 // A batch consists of hundreds of slices: reusing the parent's manager saves a look-up for each.
-arrow::Result<std::shared_ptr<arrow::MemoryManager>> ManagerOf(int32_t device,
-                                                               const arrow::Buffer* parent) {
+Result<ManagerPtr> ManagerOf(int32_t device, const arrow::Buffer* parent) {
   if (parent != nullptr && AsDeviceBuffer(*parent) != nullptr &&
       parent->device()->device_id() == device) {
     return parent->memory_manager();
@@ -21,7 +20,7 @@ arrow::Result<std::shared_ptr<arrow::MemoryManager>> ManagerOf(int32_t device,
 
 class HostSlice : public arrow::Buffer {
  public:
-  HostSlice(const std::shared_ptr<arrow::Buffer>& buffer, int64_t offset, int64_t size)
+  HostSlice(const BufferPtr& buffer, int64_t offset, int64_t size)
       : arrow::Buffer(buffer->data() + offset, size, buffer->memory_manager(), WholeOf(buffer),
                       arrow::DeviceAllocationType::kCUDA_HOST) {
     is_mutable_ = buffer->is_mutable();
@@ -30,7 +29,7 @@ class HostSlice : public arrow::Buffer {
  private:
   // A slice of a slice does not retain that one: the destructors of a long chain would call each
   // other and exhaust the stack.
-  static std::shared_ptr<arrow::Buffer> WholeOf(const std::shared_ptr<arrow::Buffer>& buffer) {
+  static BufferPtr WholeOf(const BufferPtr& buffer) {
     const arrow::Buffer& whole = *buffer;
     return typeid(whole) == typeid(HostSlice) ? buffer->parent() : buffer;
   }
@@ -38,27 +37,24 @@ class HostSlice : public arrow::Buffer {
 
 }  // namespace
 
-arrow::Result<std::unique_ptr<DeviceBuffer>> DeviceBuffer::Make(
-    Handle<RustBuffer> rust, std::shared_ptr<arrow::Buffer> parent) {
+Result<std::unique_ptr<DeviceBuffer>> DeviceBuffer::Make(
+    Handle<RustBuffer> rust, BufferPtr parent) {
   ARROW_ASSIGN_OR_RAISE(auto manager,
                         ManagerOf(Rust().buffer_facts(rust.get()).device, parent.get()));
   return std::make_unique<DeviceBuffer>(std::move(rust), std::move(manager), std::move(parent));
 }
 
-DeviceBuffer::DeviceBuffer(const BufferPlace& rust,
-                           std::shared_ptr<arrow::MemoryManager> manager) noexcept
+DeviceBuffer::DeviceBuffer(const BufferPlace& rust, ManagerPtr manager) noexcept
     : DeviceBuffer(Rust().buffer_facts(At(rust)), std::move(manager), nullptr) {
   rust_ = rust;
 }
 
-DeviceBuffer::DeviceBuffer(Handle<RustBuffer> rust, std::shared_ptr<arrow::MemoryManager> manager,
-                           std::shared_ptr<arrow::Buffer> parent) noexcept
+DeviceBuffer::DeviceBuffer(Handle<RustBuffer> rust, ManagerPtr manager, BufferPtr parent) noexcept
     : DeviceBuffer(Rust().buffer_facts(rust.get()), std::move(manager), std::move(parent)) {
   Rust().buffer_move(rust.release(), &rust_);
 }
 
-DeviceBuffer::DeviceBuffer(const BufferFacts& facts, std::shared_ptr<arrow::MemoryManager> manager,
-                           std::shared_ptr<arrow::Buffer> parent) noexcept
+DeviceBuffer::DeviceBuffer(const BufferFacts& facts, ManagerPtr manager, BufferPtr parent) noexcept
     : arrow::Buffer(static_cast<uintptr_t>(facts.address), facts.size, std::move(manager),
                     std::move(parent)) {
   is_mutable_ = facts.is_mutable;
@@ -67,9 +63,9 @@ DeviceBuffer::DeviceBuffer(const BufferFacts& facts, std::shared_ptr<arrow::Memo
 // Releases a chain of slices one by one.  Otherwise each destructor would call the next, and a long
 // chain would exhaust the stack.
 DeviceBuffer::~DeviceBuffer() {
-  std::shared_ptr<arrow::Buffer> last = std::move(parent_);
+  BufferPtr last = std::move(parent_);
   while (last.use_count() == 1 && AsDeviceBuffer(*last) != nullptr) {
-    last = std::shared_ptr<arrow::Buffer>(std::move(static_cast<DeviceBuffer&>(*last).parent_));
+    last = BufferPtr(std::move(static_cast<DeviceBuffer&>(*last).parent_));
   }
   Rust().buffer_release_at(&rust_);
 }
@@ -80,7 +76,7 @@ const DeviceBuffer* AsDeviceBuffer(const arrow::Buffer& buffer) {
                                                   : nullptr;
 }
 
-std::shared_ptr<DeviceBuffer> AsDeviceBuffer(const std::shared_ptr<arrow::Buffer>& buffer) {
+std::shared_ptr<DeviceBuffer> AsDeviceBuffer(const BufferPtr& buffer) {
   if (buffer == nullptr || AsDeviceBuffer(*buffer) == nullptr) return nullptr;
   return std::static_pointer_cast<DeviceBuffer>(buffer);
 }
@@ -95,15 +91,14 @@ HostBuffer::HostBuffer(Handle<RustHostBuffer> rust, const HostFacts& facts)
   device_type_ = arrow::DeviceAllocationType::kCUDA_HOST;
 }
 
-arrow::Result<std::shared_ptr<arrow::Buffer>> HostBuffer::Slice(
-    const std::shared_ptr<arrow::Buffer>& buffer, int64_t offset, int64_t size) {
+Result<BufferPtr> HostBuffer::Slice(const BufferPtr& buffer, int64_t offset, int64_t size) {
   if (!buffer->is_cpu() || buffer->device_type() != arrow::DeviceAllocationType::kCUDA_HOST) {
-    return arrow::Status::TypeError("buffer is not a HostBuffer");
+    return Status::TypeError("buffer is not a HostBuffer");
   }
-  if (offset < 0) return arrow::Status::IndexError("Negative buffer slice offset");
-  if (size < 0) return arrow::Status::IndexError("Negative buffer slice length");
+  if (offset < 0) return Status::IndexError("Negative buffer slice offset");
+  if (size < 0) return Status::IndexError("Negative buffer slice length");
   if (offset > buffer->size() || size > buffer->size() - offset) {
-    return arrow::Status::IndexError("buffer slice would exceed buffer length");
+    return Status::IndexError("buffer slice would exceed buffer length");
   }
   return std::make_shared<HostSlice>(buffer, offset, size);
 }

@@ -1,8 +1,13 @@
 #include "memory/device.h"
 
+#include <atomic>
 #include <cstring>
+#include <limits>
+#include <map>
+#include <mutex>
 
 #include "border/calls.h"
+#include "memory/memory_manager.h"
 
 namespace arrow_cuda {
 namespace {
@@ -10,7 +15,47 @@ namespace {
 // The name of upstream's class, which other libraries compare.
 constexpr char kTypeName[] = "arrow::cuda::CudaDevice";
 
+using DeviceMap = std::map<int32_t, std::shared_ptr<Device>>;
+
+// Never destroyed: buffers may outlive the static objects of this library.
+DeviceMap& Devices() {
+  static auto* devices = new DeviceMap;
+  return *devices;
+}
+
+std::mutex& DevicesMutex() {
+  static auto* mutex = new std::mutex;
+  return *mutex;
+}
+
+std::atomic<bool> has_any = false;
+
 }  // namespace
+
+bool Device::HasAny() { return has_any.load(std::memory_order_relaxed); }
+
+Result<std::shared_ptr<Device>> Device::Get(int64_t number) {
+  if (number < 0 || number > std::numeric_limits<int32_t>::max()) {
+    return Status::Invalid("Invalid Cuda device number ", number);
+  }
+  const auto key = static_cast<int32_t>(number);
+  {
+    std::lock_guard lock(DevicesMutex());
+    const auto found = Devices().find(key);
+    if (found != Devices().end()) return found->second;
+  }
+  // Calls Rust without the lock, so that a slow driver start blocks no other thread.
+  char name[1024] = "";
+  ARROW_RETURN_NOT_OK(Call(Rust().device_name, key, name, sizeof(name)));
+  std::shared_ptr<Device> device(new Device(key, name));
+  device->memory_manager_ = std::make_shared<MemoryManager>(device);
+  std::lock_guard lock(DevicesMutex());
+  const auto [place, inserted] = Devices().try_emplace(key, device);
+  has_any = true;
+  // Another thread was first: break the reference cycle of the unused device.
+  if (!inserted) device->memory_manager_.reset();
+  return place->second;
+}
 
 const char* Device::type_name() const { return kTypeName; }
 
@@ -22,21 +67,17 @@ bool Device::Equals(const arrow::Device& other) const {
   return std::strcmp(other.type_name(), kTypeName) == 0 && other.device_id() == number_;
 }
 
-arrow::Result<std::shared_ptr<arrow::Device::Stream>> Device::MakeStream() {
-  return MakeStream(0);
-}
+Result<StreamPtr> Device::MakeStream() { return MakeStream(0); }
 
-arrow::Result<std::shared_ptr<arrow::Device::Stream>> Device::MakeStream(unsigned int flags) {
+Result<StreamPtr> Device::MakeStream(unsigned int flags) {
   ARROW_ASSIGN_OR_RAISE(auto stream, Call(Rust().stream_create, number_, flags));
   void* place = Rust().stream_place(stream.get());
   return std::make_shared<Stream>(std::move(stream), place, [](void*) {});
 }
 
-arrow::Result<std::shared_ptr<arrow::Device::Stream>> Device::WrapStream(
-    void* place, arrow::Device::Stream::release_fn_t release) {
+Result<StreamPtr> Device::WrapStream(void* place, arrow::Device::Stream::release_fn_t release) {
   if (!release) release = [](void*) {};
-  ARROW_ASSIGN_OR_RAISE(auto stream,
-                        Call(Rust().stream_wrap, number_, static_cast<void**>(place)));
+  ARROW_ASSIGN_OR_RAISE(auto stream, Call(Rust().stream_wrap, number_, static_cast<void**>(place)));
   return std::make_shared<Stream>(std::move(stream), place, std::move(release));
 }
 
@@ -45,26 +86,23 @@ bool IsCuda(const arrow::MemoryManager& manager) {
          manager.device()->device_type() == arrow::DeviceAllocationType::kCUDA;
 }
 
-arrow::Status Device::Stream::WaitEvent(const arrow::Device::SyncEvent& event) {
+Status Device::Stream::WaitEvent(const arrow::Device::SyncEvent& event) {
   const auto* ours = dynamic_cast<const Device::SyncEvent*>(&event);
   if (ours == nullptr || ours->rust() == nullptr) {
-    return arrow::Status::Invalid("A CUDA stream can only wait for a CUDA event");
+    return Status::Invalid("A CUDA stream can only wait for a CUDA event");
   }
   return Call(Rust().stream_wait_event, rust(), ours->rust());
 }
 
-arrow::Status Device::Stream::Synchronize() const {
-  return Call(Rust().stream_synchronize, rust());
-}
+Status Device::Stream::Synchronize() const { return Call(Rust().stream_synchronize, rust()); }
 
-arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Device::SyncEvent::Make(int32_t device) {
+Result<EventPtr> Device::SyncEvent::Make(int32_t device) {
   ARROW_ASSIGN_OR_RAISE(auto event, Call(Rust().event_create, device));
   void* place = Rust().event_place(event.get());
   return std::make_shared<SyncEvent>(std::move(event), place, [](void*) {});
 }
 
-arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Device::SyncEvent::Wrap(
-    int32_t device, void* place, release_fn_t release) {
+Result<EventPtr> Device::SyncEvent::Wrap(int32_t device, void* place, release_fn_t release) {
   if (!release) release = [](void*) {};
   Handle<RustEvent> event;
   if (place != nullptr) {
@@ -73,16 +111,16 @@ arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Device::SyncEvent::Wrap
   return std::make_shared<SyncEvent>(std::move(event), place, std::move(release));
 }
 
-arrow::Status Device::SyncEvent::Wait() {
+Status Device::SyncEvent::Wait() {
   // Without an event there is nothing to wait for.
-  if (rust() == nullptr) return arrow::Status::OK();
+  if (rust() == nullptr) return Status::OK();
   return Call(Rust().event_wait, rust());
 }
 
-arrow::Status Device::SyncEvent::Record(const arrow::Device::Stream& stream) {
+Status Device::SyncEvent::Record(const arrow::Device::Stream& stream) {
   const auto* ours = dynamic_cast<const Device::Stream*>(&stream);
   if (ours == nullptr || rust() == nullptr) {
-    return arrow::Status::Invalid("A CUDA event can only be recorded on a CUDA stream");
+    return Status::Invalid("A CUDA event can only be recorded on a CUDA stream");
   }
   return Call(Rust().event_record, rust(), ours->rust());
 }

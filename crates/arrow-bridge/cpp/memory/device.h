@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
-#include "arrow/device.h"
 #include "border/rust.h"
 
 namespace arrow_cuda {
@@ -16,7 +14,7 @@ class Device : public arrow::Device {
   class SyncEvent;
 
   // The only instance for this GPU; fails for a number that no GPU has.
-  static arrow::Result<std::shared_ptr<Device>> Get(int64_t number);
+  static Result<std::shared_ptr<Device>> Get(int64_t number);
 
   // Whether there is any: libarrow's data in device memory always has one.
   static bool HasAny();
@@ -30,15 +28,12 @@ class Device : public arrow::Device {
   arrow::DeviceAllocationType device_type() const override {
     return arrow::DeviceAllocationType::kCUDA;
   }
-  std::shared_ptr<arrow::MemoryManager> default_memory_manager() override {
-    return memory_manager_;
-  }
+  ManagerPtr default_memory_manager() override { return memory_manager_; }
 
-  arrow::Result<std::shared_ptr<arrow::Device::Stream>> MakeStream() override;
-  arrow::Result<std::shared_ptr<arrow::Device::Stream>> MakeStream(unsigned int flags) override;
+  Result<StreamPtr> MakeStream() override;
+  Result<StreamPtr> MakeStream(unsigned int flags) override;
   // `stream` is a CUstream*, null for the default stream.
-  arrow::Result<std::shared_ptr<arrow::Device::Stream>> WrapStream(
-      void* stream, arrow::Device::Stream::release_fn_t release) override;
+  Result<StreamPtr> WrapStream(void* stream, arrow::Device::Stream::release_fn_t release) override;
 
  private:
   Device(int32_t number, std::string name) : number_(number), name_(std::move(name)) {}
@@ -46,10 +41,9 @@ class Device : public arrow::Device {
   const int32_t number_;
   const std::string name_;
   // Device and manager own each other, on purpose: both live until the process ends.
-  std::shared_ptr<arrow::MemoryManager> memory_manager_;
+  ManagerPtr memory_manager_;
 };
 
-// Whether this manager manages a GPU's memory.
 bool IsCuda(const arrow::MemoryManager& manager);
 
 class Device::Stream : public arrow::Device::Stream {
@@ -60,8 +54,8 @@ class Device::Stream : public arrow::Device::Stream {
 
   const RustStream* rust() const { return stream_.get(); }
 
-  arrow::Status WaitEvent(const arrow::Device::SyncEvent& event) override;
-  arrow::Status Synchronize() const override;
+  Status WaitEvent(const arrow::Device::SyncEvent& event) override;
+  Status Synchronize() const override;
 
  private:
   const Handle<RustStream> stream_;
@@ -74,16 +68,15 @@ class Device::SyncEvent : public arrow::Device::SyncEvent {
       : arrow::Device::SyncEvent(place, std::move(release)), event_(std::move(event)) {}
 
   // The event whose handle its producer has stored at `place`, null for none.
-  static arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Wrap(int32_t device, void* place,
-                                                                       release_fn_t release);
+  static Result<EventPtr> Wrap(int32_t device, void* place, release_fn_t release);
 
   // A new event, which is destroyed with the object.
-  static arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> Make(int32_t device);
+  static Result<EventPtr> Make(int32_t device);
 
   const RustEvent* rust() const { return event_.get(); }
 
-  arrow::Status Wait() override;
-  arrow::Status Record(const arrow::Device::Stream& stream) override;
+  Status Wait() override;
+  Status Record(const arrow::Device::Stream& stream) override;
 
  private:
   const Handle<RustEvent> event_;

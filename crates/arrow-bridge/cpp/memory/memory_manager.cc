@@ -15,27 +15,25 @@ namespace {
 // Small writes are buffered in this much pinned memory.
 constexpr int64_t kWriterBufferSize = int64_t{8} << 20;
 
-arrow::Result<std::unique_ptr<DeviceBuffer>> Allocate(int32_t device, int64_t size) {
-  if (size < 0) return arrow::Status::Invalid("cannot allocate a negative size: ", size);
+Result<std::unique_ptr<DeviceBuffer>> Allocate(int32_t device, int64_t size) {
+  if (size < 0) return Status::Invalid("cannot allocate a negative size: ", size);
   ARROW_ASSIGN_OR_RAISE(auto rust, Call(Rust().buffer_allocate, device, size));
   return DeviceBuffer::Make(std::move(rust));
 }
 
 // Copies wait for the source's producer, whatever the direction.
-arrow::Status Prepare(const arrow::Buffer& source) {
+Status Prepare(const arrow::Buffer& source) {
   ARROW_RETURN_NOT_OK(CheckSpan(source));
   return WaitUntilReady(source);
 }
 
-arrow::Result<std::unique_ptr<arrow::Buffer>> FromHost(int32_t device,
-                                                       const arrow::Buffer& source) {
+Result<std::unique_ptr<arrow::Buffer>> FromHost(int32_t device, const arrow::Buffer& source) {
   ARROW_ASSIGN_OR_RAISE(auto copy, Allocate(device, source.size()));
   ARROW_RETURN_NOT_OK(Call(Rust().copy_from_host, copy->rust(), 0, source.data(), source.size()));
   return copy;
 }
 
-arrow::Result<std::unique_ptr<arrow::Buffer>> FromDevice(int32_t device,
-                                                         const arrow::Buffer& source) {
+Result<std::unique_ptr<arrow::Buffer>> FromDevice(int32_t device, const arrow::Buffer& source) {
   ARROW_ASSIGN_OR_RAISE(const auto from, Borrowed::From(source));
   ARROW_ASSIGN_OR_RAISE(auto copy, Allocate(device, source.size()));
   ARROW_RETURN_NOT_OK(Call(Rust().copy_from_device, copy->rust(), 0, from.get()));
@@ -44,14 +42,12 @@ arrow::Result<std::unique_ptr<arrow::Buffer>> FromDevice(int32_t device,
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> MemoryManager::GetBufferReader(
-    std::shared_ptr<arrow::Buffer> buffer) {
+Result<FilePtr> MemoryManager::GetBufferReader(BufferPtr buffer) {
   ARROW_ASSIGN_OR_RAISE(auto ours, ResolveDevice(buffer));
   return Reader::Open<Reader>(std::move(ours));
 }
 
-arrow::Result<std::shared_ptr<arrow::io::OutputStream>> MemoryManager::GetBufferWriter(
-    std::shared_ptr<arrow::Buffer> buffer) {
+Result<OutputPtr> MemoryManager::GetBufferWriter(BufferPtr buffer) {
   ARROW_ASSIGN_OR_RAISE(auto ours, ResolveDevice(buffer));
   const int64_t buffered = std::min(kWriterBufferSize, ours->size());
   ARROW_ASSIGN_OR_RAISE(auto writer, Writer::Open(std::move(ours)));
@@ -59,33 +55,27 @@ arrow::Result<std::shared_ptr<arrow::io::OutputStream>> MemoryManager::GetBuffer
   return writer;
 }
 
-arrow::Result<std::unique_ptr<arrow::Buffer>> MemoryManager::AllocateBuffer(int64_t size) {
+Result<std::unique_ptr<arrow::Buffer>> MemoryManager::AllocateBuffer(int64_t size) {
   return Allocate(number_, size);
 }
 
-arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> MemoryManager::MakeDeviceSyncEvent() {
-  return Device::SyncEvent::Make(number_);
-}
+Result<EventPtr> MemoryManager::MakeDeviceSyncEvent() { return Device::SyncEvent::Make(number_); }
 
-arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> MemoryManager::WrapDeviceSyncEvent(
+Result<EventPtr> MemoryManager::WrapDeviceSyncEvent(
     void* event, arrow::Device::SyncEvent::release_fn_t release) {
   return Device::SyncEvent::Wrap(number_, event, std::move(release));
 }
 
-arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::CopyBufferFrom(
-    const std::shared_ptr<arrow::Buffer>& buffer,
-    const std::shared_ptr<arrow::MemoryManager>& from) {
+Result<BufferPtr> MemoryManager::CopyBufferFrom(const BufferPtr& buffer, const ManagerPtr& from) {
   return CopyNonOwnedFrom(*buffer, from);
 }
 
-arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::CopyBufferTo(
-    const std::shared_ptr<arrow::Buffer>& buffer,
-    const std::shared_ptr<arrow::MemoryManager>& to) {
+Result<BufferPtr> MemoryManager::CopyBufferTo(const BufferPtr& buffer, const ManagerPtr& to) {
   return CopyNonOwnedTo(*buffer, to);
 }
 
-arrow::Result<std::unique_ptr<arrow::Buffer>> MemoryManager::CopyNonOwnedFrom(
-    const arrow::Buffer& buffer, const std::shared_ptr<arrow::MemoryManager>& from) {
+Result<std::unique_ptr<arrow::Buffer>> MemoryManager::CopyNonOwnedFrom(
+    const arrow::Buffer& buffer, const ManagerPtr& from) {
   // libarrow's mutable slices of device memory report is_cpu(): check before any access.
   const bool on_device = IsOnDevice(buffer);
   if (!on_device && !from->is_cpu()) return nullptr;
@@ -93,8 +83,8 @@ arrow::Result<std::unique_ptr<arrow::Buffer>> MemoryManager::CopyNonOwnedFrom(
   return on_device ? FromDevice(number_, buffer) : FromHost(number_, buffer);
 }
 
-arrow::Result<std::unique_ptr<arrow::Buffer>> MemoryManager::CopyNonOwnedTo(
-    const arrow::Buffer& buffer, const std::shared_ptr<arrow::MemoryManager>& to) {
+Result<std::unique_ptr<arrow::Buffer>> MemoryManager::CopyNonOwnedTo(
+    const arrow::Buffer& buffer, const ManagerPtr& to) {
   if (!to->is_cpu()) return nullptr;
   ARROW_RETURN_NOT_OK(Prepare(buffer));
   ARROW_ASSIGN_OR_RAISE(const auto from, Borrowed::From(buffer));
@@ -103,9 +93,7 @@ arrow::Result<std::unique_ptr<arrow::Buffer>> MemoryManager::CopyNonOwnedTo(
   return copy;
 }
 
-arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::ViewBufferFrom(
-    const std::shared_ptr<arrow::Buffer>& buffer,
-    const std::shared_ptr<arrow::MemoryManager>& from) {
+Result<BufferPtr> MemoryManager::ViewBufferFrom(const BufferPtr& buffer, const ManagerPtr& from) {
   if (!from->is_cpu()) return nullptr;
   ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
   if (buffer->size() == 0) return AllocateBuffer(0);
@@ -116,9 +104,7 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::ViewBufferFrom(
                                          shared_from_this(), buffer);
 }
 
-arrow::Result<std::shared_ptr<arrow::Buffer>> MemoryManager::ViewBufferTo(
-    const std::shared_ptr<arrow::Buffer>& buffer,
-    const std::shared_ptr<arrow::MemoryManager>& to) {
+Result<BufferPtr> MemoryManager::ViewBufferTo(const BufferPtr& buffer, const ManagerPtr& to) {
   if (!to->is_cpu()) return nullptr;
   ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
   if (buffer->size() == 0) return to->AllocateBuffer(0);

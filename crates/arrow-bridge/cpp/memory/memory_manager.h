@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
-#include "arrow/device.h"
+#include "border/names.h"
 #include "memory/device.h"
 
 namespace arrow_cuda {
@@ -14,35 +13,25 @@ class MemoryManager : public arrow::MemoryManager {
   explicit MemoryManager(const std::shared_ptr<Device>& device)
       : arrow::MemoryManager(device), number_(device->number()) {}
 
-  arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> GetBufferReader(
-      std::shared_ptr<arrow::Buffer> buffer) override;
-  arrow::Result<std::shared_ptr<arrow::io::OutputStream>> GetBufferWriter(
-      std::shared_ptr<arrow::Buffer> buffer) override;
-  arrow::Result<std::unique_ptr<arrow::Buffer>> AllocateBuffer(int64_t size) override;
+  Result<FilePtr> GetBufferReader(BufferPtr buffer) override;
+  Result<OutputPtr> GetBufferWriter(BufferPtr buffer) override;
+  Result<std::unique_ptr<arrow::Buffer>> AllocateBuffer(int64_t size) override;
 
-  arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> MakeDeviceSyncEvent() override;
+  Result<EventPtr> MakeDeviceSyncEvent() override;
   // `event` is a CUevent*.
-  arrow::Result<std::shared_ptr<arrow::Device::SyncEvent>> WrapDeviceSyncEvent(
+  Result<EventPtr> WrapDeviceSyncEvent(
       void* event, arrow::Device::SyncEvent::release_fn_t release) override;
 
  protected:
   // A null result means "not supported": libarrow then tries another way.
-  arrow::Result<std::shared_ptr<arrow::Buffer>> CopyBufferFrom(
-      const std::shared_ptr<arrow::Buffer>& buffer,
-      const std::shared_ptr<arrow::MemoryManager>& from) override;
-  arrow::Result<std::shared_ptr<arrow::Buffer>> CopyBufferTo(
-      const std::shared_ptr<arrow::Buffer>& buffer,
-      const std::shared_ptr<arrow::MemoryManager>& to) override;
-  arrow::Result<std::unique_ptr<arrow::Buffer>> CopyNonOwnedFrom(
-      const arrow::Buffer& buffer, const std::shared_ptr<arrow::MemoryManager>& from) override;
-  arrow::Result<std::unique_ptr<arrow::Buffer>> CopyNonOwnedTo(
-      const arrow::Buffer& buffer, const std::shared_ptr<arrow::MemoryManager>& to) override;
-  arrow::Result<std::shared_ptr<arrow::Buffer>> ViewBufferFrom(
-      const std::shared_ptr<arrow::Buffer>& buffer,
-      const std::shared_ptr<arrow::MemoryManager>& from) override;
-  arrow::Result<std::shared_ptr<arrow::Buffer>> ViewBufferTo(
-      const std::shared_ptr<arrow::Buffer>& buffer,
-      const std::shared_ptr<arrow::MemoryManager>& to) override;
+  Result<BufferPtr> CopyBufferFrom(const BufferPtr& buffer, const ManagerPtr& from) override;
+  Result<BufferPtr> CopyBufferTo(const BufferPtr& buffer, const ManagerPtr& to) override;
+  Result<std::unique_ptr<arrow::Buffer>> CopyNonOwnedFrom(
+      const arrow::Buffer& buffer, const ManagerPtr& from) override;
+  Result<std::unique_ptr<arrow::Buffer>> CopyNonOwnedTo(
+      const arrow::Buffer& buffer, const ManagerPtr& to) override;
+  Result<BufferPtr> ViewBufferFrom(const BufferPtr& buffer, const ManagerPtr& from) override;
+  Result<BufferPtr> ViewBufferTo(const BufferPtr& buffer, const ManagerPtr& to) override;
 
  private:
   const int32_t number_;

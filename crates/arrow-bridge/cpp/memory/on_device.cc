@@ -10,14 +10,14 @@
 
 namespace arrow_cuda {
 
-bool IsOnDevice(const arrow::ArrayData& data) {
+bool IsOnDevice(const ArrayData& data) {
   // An empty one that reports host memory is never read, whatever it is a slice of.
   return FindBuffer(data, [](const arrow::Buffer& buffer) {
     return !buffer.is_cpu() || (buffer.size() > 0 && IsOnDevice(buffer));
   }) != nullptr;
 }
 
-bool IsOnDevice(const arrow::ArrayDataVector& columns) {
+bool IsOnDevice(const ArrayDataVector& columns) {
   return std::any_of(columns.begin(), columns.end(),
                      [](const auto& column) { return IsOnDevice(*column); });
 }
@@ -36,7 +36,7 @@ bool IsOnDevice(const arrow::Table& table) {
                      [](const auto& column) { return IsOnDevice(*column); });
 }
 
-int32_t DeviceOf(const arrow::ArrayDataVector& columns) {
+int32_t DeviceOf(const ArrayDataVector& columns) {
   for (const auto& column : columns) {
     const auto is_there = [](const arrow::Buffer& buffer) { return IsOnDevice(buffer); };
     if (const auto* buffer = FindBuffer(*column, is_there)) return NumberOf(*buffer);

@@ -6,18 +6,18 @@
 #include <cstdint>
 
 #include "arrow/array/data.h"
-#include "arrow/type_fwd.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
 // Whether any buffer lies in device memory, including those of children and dictionaries.
-bool IsOnDevice(const arrow::ArrayData& data);
-bool IsOnDevice(const arrow::ArrayDataVector& columns);
+bool IsOnDevice(const ArrayData& data);
+bool IsOnDevice(const ArrayDataVector& columns);
 bool IsOnDevice(const arrow::ChunkedArray& array);
 bool IsOnDevice(const arrow::RecordBatch& batch);
 bool IsOnDevice(const arrow::Table& table);
 
 // The number of the GPU that the first such buffer lies on, -1 for none.
-int32_t DeviceOf(const arrow::ArrayDataVector& columns);
+int32_t DeviceOf(const ArrayDataVector& columns);
 
 }  // namespace arrow_cuda

@@ -24,24 +24,24 @@ PinnedPool* PinnedPool::Of(const RustPool* pool) {
   return found;
 }
 
-arrow::Status PinnedPool::AllocateUncounted(int64_t size, int64_t alignment, uint8_t** out) {
-  if (size < 0) return arrow::Status::Invalid("negative malloc size");
+Status PinnedPool::AllocateUncounted(int64_t size, int64_t alignment, uint8_t** out) {
+  if (size < 0) return Status::Invalid("negative malloc size");
   if (size == 0) {
     *out = no_bytes;
-    return arrow::Status::OK();
+    return Status::OK();
   }
   return Call(Rust().pool_allocate, pool_, size, alignment).Value(out);
 }
 
-arrow::Status PinnedPool::Allocate(int64_t size, int64_t alignment, uint8_t** out) {
+Status PinnedPool::Allocate(int64_t size, int64_t alignment, uint8_t** out) {
   ARROW_RETURN_NOT_OK(AllocateUncounted(size, alignment, out));
   stats_.DidAllocateBytes(size);
-  return arrow::Status::OK();
+  return Status::OK();
 }
 
-arrow::Status PinnedPool::Reallocate(int64_t old_size, int64_t new_size, int64_t alignment,
-                                     uint8_t** ptr) {
-  if (new_size < 0) return arrow::Status::Invalid("negative realloc size");
+Status PinnedPool::Reallocate(int64_t old_size, int64_t new_size, int64_t alignment,
+                              uint8_t** ptr) {
+  if (new_size < 0) return Status::Invalid("negative realloc size");
   if (*ptr == no_bytes) {
     ARROW_RETURN_NOT_OK(AllocateUncounted(new_size, alignment, ptr));
   } else if (new_size == 0) {
@@ -52,7 +52,7 @@ arrow::Status PinnedPool::Reallocate(int64_t old_size, int64_t new_size, int64_t
         *ptr, Call(Rust().pool_reallocate, pool_, *ptr, old_size, new_size, alignment));
   }
   stats_.DidReallocateBytes(old_size, new_size);
-  return arrow::Status::OK();
+  return Status::OK();
 }
 
 void PinnedPool::Free(uint8_t* buffer, int64_t size, int64_t /*alignment*/) {

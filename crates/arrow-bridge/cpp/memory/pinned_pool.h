@@ -5,8 +5,8 @@
 #include <string>
 
 #include "arrow/memory_pool.h"
-#include "arrow/status.h"
 #include "border/ffi.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
@@ -22,9 +22,8 @@ class PinnedPool : public arrow::MemoryPool {
   using arrow::MemoryPool::Free;
   using arrow::MemoryPool::Reallocate;
 
-  arrow::Status Allocate(int64_t size, int64_t alignment, uint8_t** out) override;
-  arrow::Status Reallocate(int64_t old_size, int64_t new_size, int64_t alignment,
-                           uint8_t** ptr) override;
+  Status Allocate(int64_t size, int64_t alignment, uint8_t** out) override;
+  Status Reallocate(int64_t old_size, int64_t new_size, int64_t alignment, uint8_t** ptr) override;
   void Free(uint8_t* buffer, int64_t size, int64_t alignment) override;
   void ReleaseUnused() override;
   void PrintStats() override;
@@ -38,7 +37,7 @@ class PinnedPool : public arrow::MemoryPool {
  private:
   explicit PinnedPool(const RustPool* pool) : pool_(pool) {}
 
-  arrow::Status AllocateUncounted(int64_t size, int64_t alignment, uint8_t** out);
+  Status AllocateUncounted(int64_t size, int64_t alignment, uint8_t** out);
 
   const RustPool* const pool_;
   arrow::internal::MemoryPoolStats stats_;

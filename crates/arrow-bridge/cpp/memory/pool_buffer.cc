@@ -16,7 +16,7 @@ struct Exit {
 
 }  // namespace
 
-arrow::Status PoolBuffer::Allocate(int64_t size) {
+Status PoolBuffer::Allocate(int64_t size) {
   const int64_t capacity = arrow::bit_util::RoundUpToMultipleOf64(size);
   uint8_t* data = nullptr;
   ARROW_RETURN_NOT_OK(pool_->Allocate(capacity, &data));
@@ -24,7 +24,7 @@ arrow::Status PoolBuffer::Allocate(int64_t size) {
   size_ = size;
   capacity_ = capacity;
   ZeroPadding();
-  return arrow::Status::OK();
+  return Status::OK();
 }
 
 PoolBuffer::~PoolBuffer() {

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 #include "arrow/buffer.h"
-#include "arrow/device.h"
 #include "arrow/memory_pool.h"
-#include "arrow/status.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
@@ -16,14 +14,13 @@ namespace arrow_cuda {
 // zeros.  Has no memory until `Allocate` succeeds.
 class PoolBuffer : public arrow::MutableBuffer {
  public:
-  // `manager` is the pool's.
-  PoolBuffer(arrow::MemoryPool* pool, std::shared_ptr<arrow::MemoryManager> manager)
+  PoolBuffer(arrow::MemoryPool* pool, ManagerPtr manager)
       : arrow::MutableBuffer(nullptr, 0, std::move(manager)), pool_(pool) {}
 
   ~PoolBuffer() override;
 
   // To be called once.
-  arrow::Status Allocate(int64_t size);
+  Status Allocate(int64_t size);
 
  private:
   arrow::MemoryPool* const pool_;

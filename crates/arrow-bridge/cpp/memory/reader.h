@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 #include "arrow/io/interfaces.h"
+#include "border/names.h"
 #include "memory/buffer.h"
 
 namespace arrow_cuda {
@@ -15,9 +15,9 @@ class Reader : public arrow::io::RandomAccessFile {
  public:
   // `T` is Reader or a class derived from it.
   template <typename T>
-  static arrow::Result<std::shared_ptr<T>> Open(std::shared_ptr<DeviceBuffer> buffer) {
+  static Result<std::shared_ptr<T>> Open(std::shared_ptr<DeviceBuffer> buffer) {
     Handle<RustReader> rust(Rust().reader_open(buffer->rust()));
-    if (rust == nullptr) return arrow::Status::OutOfMemory("cannot open a reader");
+    if (rust == nullptr) return Status::OutOfMemory("cannot open a reader");
     return std::make_shared<T>(std::move(buffer), std::move(rust));
   }
 
@@ -26,22 +26,22 @@ class Reader : public arrow::io::RandomAccessFile {
 
   RustReader* rust() const { return rust_.get(); }
 
-  arrow::Status Close() override;
+  Status Close() override;
   bool closed() const override;
-  arrow::Result<int64_t> Tell() const override;
-  arrow::Status Seek(int64_t position) override;
-  arrow::Result<int64_t> GetSize() override;
+  Result<int64_t> Tell() const override;
+  Status Seek(int64_t position) override;
+  Result<int64_t> GetSize() override;
   // Reads return device memory, without a copy.
   bool supports_zero_copy() const override { return true; }
 
   using arrow::io::RandomAccessFile::ReadAt;
-  arrow::Result<int64_t> Read(int64_t size, void* out) override;
-  arrow::Result<std::shared_ptr<arrow::Buffer>> Read(int64_t size) override;
-  arrow::Result<int64_t> ReadAt(int64_t position, int64_t size, void* out) override;
-  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(int64_t position, int64_t size) override;
+  Result<int64_t> Read(int64_t size, void* out) override;
+  Result<BufferPtr> Read(int64_t size) override;
+  Result<int64_t> ReadAt(int64_t position, int64_t size, void* out) override;
+  Result<BufferPtr> ReadAt(int64_t position, int64_t size) override;
 
  private:
-  arrow::Result<std::shared_ptr<arrow::Buffer>> Part(Handle<RustBuffer> slice) const;
+  Result<BufferPtr> Part(Handle<RustBuffer> slice) const;
 
   const std::shared_ptr<DeviceBuffer> buffer_;
   const Handle<RustReader> rust_;

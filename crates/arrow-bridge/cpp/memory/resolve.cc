@@ -17,28 +17,26 @@ const DeviceBuffer* FindWhole(const arrow::Buffer& buffer) {
 }
 
 // `buffer` as a slice of `whole`, which is writable if both are.
-arrow::Result<Handle<RustBuffer>> SliceOf(const DeviceBuffer& whole, const arrow::Buffer& buffer) {
+Result<Handle<RustBuffer>> SliceOf(const DeviceBuffer& whole, const arrow::Buffer& buffer) {
   const uint64_t offset = buffer.size() == 0 ? 0 : buffer.address() - whole.address();
   const auto size = static_cast<uint64_t>(whole.size());
   if (offset > size || static_cast<uint64_t>(buffer.size()) > size - offset) {
-    return arrow::Status::Invalid("buffer lies outside the CudaBuffer that it is a part of");
+    return Status::Invalid("buffer lies outside the CudaBuffer that it is a part of");
   }
   const bool is_mutable = buffer.is_mutable() && whole.is_mutable();
   ARROW_ASSIGN_OR_RAISE(auto slice, Call(Rust().buffer_slice, whole.rust(), static_cast<int64_t>(offset), buffer.size(), is_mutable));
   return slice;
 }
 
-arrow::Result<Handle<RustBuffer>> ViewOf(const arrow::Buffer& buffer, Owner owner) {
+Result<Handle<RustBuffer>> ViewOf(const arrow::Buffer& buffer, Owner owner) {
   const auto device = static_cast<int32_t>(buffer.device()->device_id());
   ARROW_ASSIGN_OR_RAISE(auto view, Call(Rust().buffer_view, device, buffer.address(), buffer.size(), buffer.is_mutable(), owner));
   return view;
 }
 
-arrow::Status NotOnDevice() {
-  return arrow::Status::TypeError("buffer is not backed by a CudaBuffer");
-}
+Status NotOnDevice() { return Status::TypeError("buffer is not backed by a CudaBuffer"); }
 
-using Keeper = std::shared_ptr<arrow::Buffer>;
+using Keeper = BufferPtr;
 
 void DropKeeper(void* owner) { delete static_cast<Keeper*>(owner); }
 
@@ -46,26 +44,26 @@ void DropNothing(void*) {}
 
 }  // namespace
 
-arrow::Status CheckSpan(const arrow::Buffer& buffer) {
+Status CheckSpan(const arrow::Buffer& buffer) {
   if (buffer.size() < 0) {
-    return arrow::Status::Invalid("buffer has a negative size: ", buffer.size());
+    return Status::Invalid("buffer has a negative size: ", buffer.size());
   }
   if (buffer.size() > 0 && buffer.address() == 0) {
-    return arrow::Status::Invalid("buffer of ", buffer.size(), " bytes has a null address");
+    return Status::Invalid("buffer of ", buffer.size(), " bytes has a null address");
   }
-  return arrow::Status::OK();
+  return Status::OK();
 }
 
-std::shared_ptr<arrow::Device::SyncEvent> EventOf(const arrow::Buffer& buffer) {
+EventPtr EventOf(const arrow::Buffer& buffer) {
   for (const auto* part = &buffer; part != nullptr; part = part->parent().get()) {
     if (auto event = part->device_sync_event()) return event;
   }
   return nullptr;
 }
 
-arrow::Status WaitUntilReady(const arrow::Buffer& buffer) {
+Status WaitUntilReady(const arrow::Buffer& buffer) {
   const auto event = EventOf(buffer);
-  return event == nullptr ? arrow::Status::OK() : event->Wait();
+  return event == nullptr ? Status::OK() : event->Wait();
 }
 
 bool IsOnDevice(const arrow::Buffer& buffer) {
@@ -83,8 +81,7 @@ void Expose(const arrow::Buffer& buffer) {
   if (const auto* whole = FindWhole(buffer)) Rust().buffer_expose(whole->rust());
 }
 
-arrow::Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(
-    const std::shared_ptr<arrow::Buffer>& buffer) {
+Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(const BufferPtr& buffer) {
   if (auto ours = AsDeviceBuffer(buffer)) return ours;
   ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
   if (const auto* whole = FindWhole(*buffer)) {
@@ -101,7 +98,7 @@ arrow::Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(
   return DeviceBuffer::Make(std::move(view), buffer);
 }
 
-arrow::Result<Borrowed> Borrowed::From(const arrow::Buffer& buffer) {
+Result<Borrowed> Borrowed::From(const arrow::Buffer& buffer) {
   if (const auto* ours = AsDeviceBuffer(buffer)) return Borrowed(ours->rust());
   ARROW_RETURN_NOT_OK(CheckSpan(buffer));
   if (const auto* whole = FindWhole(buffer)) {

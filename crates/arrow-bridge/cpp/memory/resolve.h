@@ -2,40 +2,38 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <utility>
 
+#include "border/names.h"
 #include "memory/buffer.h"
 
 namespace arrow_cuda {
 
 // Fails for an inconsistent buffer: a negative size, or a null address with a size.
-arrow::Status CheckSpan(const arrow::Buffer& buffer);
+Status CheckSpan(const arrow::Buffer& buffer);
 
 // The event behind the work that produces the buffer's bytes, or null. Slices use the events of
 // their parents.
-std::shared_ptr<arrow::Device::SyncEvent> EventOf(const arrow::Buffer& buffer);
+EventPtr EventOf(const arrow::Buffer& buffer);
 
 // Blocks until that work is complete.
-arrow::Status WaitUntilReady(const arrow::Buffer& buffer);
+Status WaitUntilReady(const arrow::Buffer& buffer);
 
 // Whether the memory is a GPU's, whatever the class of the buffer.
 bool IsOnDevice(const arrow::Buffer& buffer);
 
-// The number of the GPU whose memory it is.
 int32_t NumberOf(const arrow::Buffer& buffer);
 
 // The address is about to reach other libraries, whose work nobody here knows.
 void Expose(const arrow::Buffer& buffer);
 
 // The same memory as a DeviceBuffer that keeps `buffer` alive, with its bytes ready.
-arrow::Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(
-    const std::shared_ptr<arrow::Buffer>& buffer);
+Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(const BufferPtr& buffer);
 
 // A Rust buffer for one call, owned only if `buffer` had none.
 class Borrowed {
  public:
-  static arrow::Result<Borrowed> From(const arrow::Buffer& buffer);
+  static Result<Borrowed> From(const arrow::Buffer& buffer);
 
   const RustBuffer* get() const { return rust_; }
 

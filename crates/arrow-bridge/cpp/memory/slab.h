@@ -8,12 +8,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 namespace arrow_cuda {
 
-// For objects of one type.
 template <typename T>
 class Slab {
  public:
@@ -97,7 +95,6 @@ class Slab {
     piece->Release(1 + piece->unused());
   }
 
-  // The most objects in one piece.
   static constexpr size_t kNeighbours = 64;
 
   size_t expected_;

@@ -6,42 +6,40 @@
 namespace arrow_cuda {
 namespace {
 
-arrow::Status CheckWrite(const void* data, int64_t size) {
-  if (size < 0) return arrow::Status::Invalid("cannot write a negative size: ", size);
-  if (size > 0 && data == nullptr) return arrow::Status::Invalid("cannot write from null");
-  return arrow::Status::OK();
+Status CheckWrite(const void* data, int64_t size) {
+  if (size < 0) return Status::Invalid("cannot write a negative size: ", size);
+  if (size > 0 && data == nullptr) return Status::Invalid("cannot write from null");
+  return Status::OK();
 }
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<Writer>> Writer::Open(std::shared_ptr<DeviceBuffer> buffer) {
+Result<std::shared_ptr<Writer>> Writer::Open(std::shared_ptr<DeviceBuffer> buffer) {
   ARROW_ASSIGN_OR_RAISE(auto rust, Call(Rust().writer_open, buffer->rust()));
   return std::make_shared<Writer>(std::move(buffer), std::move(rust));
 }
 
-arrow::Status Writer::SetBufferSize(int64_t size) {
+Status Writer::SetBufferSize(int64_t size) {
   return Call(Rust().writer_set_buffer_size, rust_.get(), size);
 }
 
-arrow::Status Writer::Close() { return Call(Rust().writer_close, rust_.get()); }
+Status Writer::Close() { return Call(Rust().writer_close, rust_.get()); }
 
 bool Writer::closed() const { return Rust().writer_is_closed(rust_.get()); }
 
-arrow::Result<int64_t> Writer::Tell() const { return Call(Rust().writer_tell, rust_.get()); }
+Result<int64_t> Writer::Tell() const { return Call(Rust().writer_tell, rust_.get()); }
 
-arrow::Status Writer::Seek(int64_t position) {
-  return Call(Rust().writer_seek, rust_.get(), position);
-}
+Status Writer::Seek(int64_t position) { return Call(Rust().writer_seek, rust_.get(), position); }
 
-arrow::Status Writer::Flush() { return Call(Rust().writer_flush, rust_.get()); }
+Status Writer::Flush() { return Call(Rust().writer_flush, rust_.get()); }
 
-arrow::Status Writer::Write(const void* data, int64_t size) {
+Status Writer::Write(const void* data, int64_t size) {
   ARROW_RETURN_NOT_OK(CheckWrite(data, size));
   return Call(Rust().writer_write, rust_.get(), data, size);
 }
 
-arrow::Status Writer::Write(const std::shared_ptr<arrow::Buffer>& data) {
-  if (data == nullptr) return arrow::Status::Invalid("cannot write a null buffer");
+Status Writer::Write(const BufferPtr& data) {
+  if (data == nullptr) return Status::Invalid("cannot write a null buffer");
   ARROW_RETURN_NOT_OK(WaitUntilReady(*data));
   if (IsOnDevice(*data)) {
     ARROW_ASSIGN_OR_RAISE(const auto from, Borrowed::From(*data));
@@ -54,7 +52,7 @@ arrow::Status Writer::Write(const std::shared_ptr<arrow::Buffer>& data) {
   return Write(host->data(), host->size());
 }
 
-arrow::Status Writer::WriteAt(int64_t position, const void* data, int64_t size) {
+Status Writer::WriteAt(int64_t position, const void* data, int64_t size) {
   ARROW_RETURN_NOT_OK(CheckWrite(data, size));
   return Call(Rust().writer_write_at, rust_.get(), position, data, size);
 }

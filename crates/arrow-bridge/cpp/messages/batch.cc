@@ -3,7 +3,6 @@
 #include <cstring>
 #include <utility>
 
-#include "arrow/device.h"
 #include "arrow/io/interfaces.h"
 #include "arrow/ipc/message.h"
 #include "arrow/ipc/options.h"
@@ -13,10 +12,6 @@
 
 namespace arrow_cuda {
 namespace {
-
-using arrow::Status;
-using BufferPtr = std::shared_ptr<arrow::Buffer>;
-using BatchPtr = std::shared_ptr<arrow::RecordBatch>;
 
 // A slice of device memory that needs no call into Rust: a batch has hundreds of them.
 class BodySlice : public arrow::Buffer {
@@ -34,7 +29,7 @@ class Body : public arrow::io::RandomAccessFile {
   explicit Body(BufferPtr whole) : whole_(std::move(whole)) {}
 
   using arrow::io::RandomAccessFile::ReadAt;
-  arrow::Result<BufferPtr> ReadAt(int64_t position, int64_t size) override {
+  Result<BufferPtr> ReadAt(int64_t position, int64_t size) override {
     if (position < 0 || size < 0 || position > whole_->size() ||
         size > whole_->size() - position) {
       return Status::Invalid("a buffer lies outside the message's body");
@@ -43,14 +38,14 @@ class Body : public arrow::io::RandomAccessFile {
   }
 
   // libarrow must not access any of it.
-  arrow::Result<int64_t> ReadAt(int64_t, int64_t, void*) override { return OnDevice(); }
-  arrow::Result<int64_t> Read(int64_t, void*) override { return OnDevice(); }
-  arrow::Result<BufferPtr> Read(int64_t) override { return OnDevice(); }
+  Result<int64_t> ReadAt(int64_t, int64_t, void*) override { return OnDevice(); }
+  Result<int64_t> Read(int64_t, void*) override { return OnDevice(); }
+  Result<BufferPtr> Read(int64_t) override { return OnDevice(); }
 
-  arrow::Result<int64_t> GetSize() override { return whole_->size(); }
+  Result<int64_t> GetSize() override { return whole_->size(); }
   bool supports_zero_copy() const override { return true; }
   Status Seek(int64_t) override { return Status::OK(); }
-  arrow::Result<int64_t> Tell() const override { return 0; }
+  Result<int64_t> Tell() const override { return 0; }
   Status Close() override { return Status::OK(); }
   bool closed() const override { return false; }
 
@@ -60,9 +55,8 @@ class Body : public arrow::io::RandomAccessFile {
   const BufferPtr whole_;
 };
 
-arrow::Result<BatchPtr> Load(const std::shared_ptr<arrow::Schema>& schema,
-                             const arrow::ipc::DictionaryMemo& memo, const BufferPtr& metadata,
-                             const BufferPtr& body) {
+Result<BatchPtr> Load(const SchemaPtr& schema, const arrow::ipc::DictionaryMemo& memo,
+                      const BufferPtr& metadata, const BufferPtr& body) {
   const auto options = arrow::ipc::IpcReadOptions::Defaults();
   ARROW_ASSIGN_OR_RAISE(const auto message, arrow::ipc::Message::Open(metadata, body));
   // libarrow has the best error for a message of another kind.
@@ -75,17 +69,15 @@ arrow::Result<BatchPtr> Load(const std::shared_ptr<arrow::Schema>& schema,
 
 }  // namespace
 
-arrow::Result<BufferPtr> AlignedCopy(std::span<const uint8_t> metadata) {
+Result<BufferPtr> AlignedCopy(std::span<const uint8_t> metadata) {
   const auto size = static_cast<int64_t>(metadata.size());
   ARROW_ASSIGN_OR_RAISE(BufferPtr copy, arrow::AllocateBuffer(size));
   std::memcpy(copy->mutable_data(), metadata.data(), metadata.size());
   return copy;
 }
 
-arrow::Result<BatchPtr> ReadBatch(const std::shared_ptr<arrow::Schema>& schema,
-                                  const arrow::ipc::DictionaryMemo* memo,
-                                  std::span<const uint8_t> metadata, BufferPtr body,
-                                  bool is_compressed) {
+Result<BatchPtr> ReadBatch(const SchemaPtr& schema, const arrow::ipc::DictionaryMemo* memo,
+                           std::span<const uint8_t> metadata, BufferPtr body, bool is_compressed) {
   // An empty body has no address on the device.
   if (is_compressed || body->size() == 0) {
     ARROW_ASSIGN_OR_RAISE(body,

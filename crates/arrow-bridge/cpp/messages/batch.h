@@ -2,25 +2,23 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "arrow/buffer.h"
 #include "arrow/ipc/dictionary.h"
 #include "arrow/record_batch.h"
-#include "arrow/result.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
 // libarrow needs aligned metadata, and Rust's bytes may be unaligned.
-arrow::Result<std::shared_ptr<arrow::Buffer>> AlignedCopy(std::span<const uint8_t> metadata);
+Result<BufferPtr> AlignedCopy(std::span<const uint8_t> metadata);
 
 // Reads a batch from the metadata and body that Rust has found in a message.  A body that
 // `is_compressed` is copied to the host, where libarrow decompresses it, so that batch lies there.
 // Checks that each buffer is as long as its array's length demands; this compares sizes and reads
 // no data.  Unlike libarrow's own, the batch reports where its data lies.  `memo` may be null.
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadBatch(
-    const std::shared_ptr<arrow::Schema>& schema, const arrow::ipc::DictionaryMemo* memo,
-    std::span<const uint8_t> metadata, std::shared_ptr<arrow::Buffer> body, bool is_compressed);
+Result<BatchPtr> ReadBatch(const SchemaPtr& schema, const arrow::ipc::DictionaryMemo* memo,
+                           std::span<const uint8_t> metadata, BufferPtr body, bool is_compressed);
 
 }  // namespace arrow_cuda

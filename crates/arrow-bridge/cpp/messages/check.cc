@@ -1,11 +1,9 @@
 #include "messages/check.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "arrow/array/data.h"
 #include "arrow/buffer.h"
 #include "arrow/extension_type.h"
 #include "arrow/type.h"
@@ -14,11 +12,7 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::ArrayData;
-using arrow::DataType;
 using arrow::DataTypeLayout;
-using arrow::Status;
-using arrow::Type;
 
 // Error texts begin after the position in the batch, which the caller prepends: most arrays are
 // valid, so their position is never needed.
@@ -35,11 +29,9 @@ class Checker {
 
  private:
   template <typename... Args>
-  Status Wrong(Args&&... args) const {
-    return Status::Invalid(" ", std::forward<Args>(args)...);
-  }
+  Status Wrong(Args&&... args) const { return Status::Invalid(" ", std::forward<Args>(args)...); }
 
-  Status Step(const std::string& step, const std::shared_ptr<ArrayData>& data) const {
+  Status Step(const std::string& step, const DataPtr& data) const {
     if (data == nullptr) return Wrong("has no ", step);
     const Status status = Checker().Check(*data);
     return status.ok() ? status : status.WithMessage(", ", step, status.message());
@@ -126,7 +118,7 @@ class Checker {
     return CheckChildLengths(children, type);
   }
 
-  Status CheckChildLengths(const arrow::ArrayDataVector& children, const DataType& type) const {
+  Status CheckChildLengths(const ArrayDataVector& children, const DataType& type) const {
     switch (type.id()) {
       case Type::STRUCT:
       case Type::SPARSE_UNION:
@@ -199,7 +191,7 @@ Status CheckBatch(const arrow::RecordBatch& batch) {
   }
   Checker checker;
   for (int i = 0; i < batch.num_columns(); ++i) {
-    const std::shared_ptr<ArrayData> data = batch.column_data(i);
+    const DataPtr data = batch.column_data(i);
     Status status;
     if (data == nullptr || data->length != batch.num_rows()) {
       status = Status::Invalid(" does not have the batch's length, ", batch.num_rows());

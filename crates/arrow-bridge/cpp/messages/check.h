@@ -3,8 +3,7 @@
 
 #include "arrow/array/data.h"
 #include "arrow/record_batch.h"
-#include "arrow/status.h"
-#include "arrow/type_fwd.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
@@ -15,9 +14,9 @@ constexpr int kMaxDepth = 64;
 bool HasEndOffset(arrow::Type::type id);
 
 // Reads only sizes and no data, so it works for arrays on a device.
-arrow::Status CheckBatch(const arrow::RecordBatch& batch);
+Status CheckBatch(const arrow::RecordBatch& batch);
 
 // The type that determines the layout: for an extension type, its storage type.
-const arrow::DataType& StorageOf(const arrow::DataType& type);
+const DataType& StorageOf(const DataType& type);
 
 }  // namespace arrow_cuda

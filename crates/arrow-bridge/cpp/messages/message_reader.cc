@@ -32,7 +32,7 @@ MessageFacts FactsOf(const arrow::Buffer& metadata, bool is_footer) {
 
 }  // namespace
 
-arrow::Result<int64_t> MessageReader::Read(int64_t size, void* out) {
+Result<int64_t> MessageReader::Read(int64_t size, void* out) {
   std::lock_guard one_step(position_mutex_);
   ARROW_ASSIGN_OR_RAISE(const int64_t position, Tell());
   ARROW_ASSIGN_OR_RAISE(const int64_t count, Reader::Read(size, out));
@@ -40,13 +40,13 @@ arrow::Result<int64_t> MessageReader::Read(int64_t size, void* out) {
   return count;
 }
 
-arrow::Result<int64_t> MessageReader::ReadAt(int64_t position, int64_t size, void* out) {
+Result<int64_t> MessageReader::ReadAt(int64_t position, int64_t size, void* out) {
   ARROW_ASSIGN_OR_RAISE(const int64_t count, Reader::ReadAt(position, size, out));
   NotePrefix(position, count, out);
   return count;
 }
 
-arrow::Result<std::shared_ptr<arrow::Buffer>> MessageReader::Read(int64_t size) {
+Result<BufferPtr> MessageReader::Read(int64_t size) {
   std::lock_guard one_step(position_mutex_);
   ARROW_ASSIGN_OR_RAISE(const int64_t position, Tell());
   ARROW_ASSIGN_OR_RAISE(auto buffer, ReadAt(position, size));
@@ -54,8 +54,7 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> MessageReader::Read(int64_t size) 
   return buffer;
 }
 
-arrow::Result<std::shared_ptr<arrow::Buffer>> MessageReader::ReadAt(int64_t position,
-                                                                    int64_t size) {
+Result<BufferPtr> MessageReader::ReadAt(int64_t position, int64_t size) {
   const Range range{position, size};
   switch (Recognise(range)) {
     case Part::kBody:
@@ -82,24 +81,23 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> MessageReader::ReadAt(int64_t posi
   return buffer;
 }
 
-arrow::Future<std::shared_ptr<arrow::Buffer>> MessageReader::ReadAsync(
+arrow::Future<BufferPtr> MessageReader::ReadAsync(
     const arrow::io::IOContext&, int64_t position, int64_t size) {
   // Footers are read so, too, after which bodies are known.
   ARROW_ASSIGN_OR_RAISE(auto buffer, ReadAt(position, size));
   if (!buffer->is_cpu()) {
     ARROW_ASSIGN_OR_RAISE(buffer, ReadHost(Range{position, size}));
   }
-  return arrow::Future<std::shared_ptr<arrow::Buffer>>::MakeFinished(std::move(buffer));
+  return arrow::Future<BufferPtr>::MakeFinished(std::move(buffer));
 }
 
 #if ARROW_VERSION_MAJOR >= 25
-arrow::Future<std::shared_ptr<arrow::Buffer>> MessageReader::ReadAsync(
+arrow::Future<BufferPtr> MessageReader::ReadAsync(
     const arrow::io::IOContext& context, int64_t position, int64_t size, bool allow_short_read) {
   auto reading = ReadAsync(context, position, size);
   ARROW_ASSIGN_OR_RAISE(auto buffer, reading.result());
   if (buffer->size() < size && !allow_short_read) {
-    return arrow::Status::IOError("the file has ", buffer->size(), " bytes at ", position,
-                                  ", not ", size);
+    return Status::IOError("the file has ", buffer->size(), " bytes at ", position, ", not ", size);
   }
   return reading;
 }
@@ -129,7 +127,7 @@ void MessageReader::NoteFooter(const Range& range, std::span<const uint8_t> byte
   footer_ = size > 0 ? Range{range.position - size, size} : Range{};
 }
 
-arrow::Result<bool> MessageReader::Admit(const MessageFacts& facts) {
+Result<bool> MessageReader::Admit(const MessageFacts& facts) {
   std::lock_guard lock(mutex_);
   if (facts.kind == MessageKind::kSchema) {
     is_swapped_ = false;
@@ -138,9 +136,9 @@ arrow::Result<bool> MessageReader::Admit(const MessageFacts& facts) {
   is_swapped_ |= facts.is_swapped;
   if (facts.is_delta && dictionary_on_device_) {
     if (facts.kind == MessageKind::kUnreadable) {
-      return arrow::Status::Invalid("the metadata of an IPC message cannot be read");
+      return Status::Invalid("the metadata of an IPC message cannot be read");
     }
-    return arrow::Status::NotImplemented(
+    return Status::NotImplemented(
         "A delta dictionary cannot be appended to one in device memory: read it in host memory, with "
         "pyarrow.ipc of the buffer itself");
   }
@@ -150,16 +148,16 @@ arrow::Result<bool> MessageReader::Admit(const MessageFacts& facts) {
   return stays;
 }
 
-arrow::Status MessageReader::Expect(const MessageFacts& facts, int64_t position) {
+Status MessageReader::Expect(const MessageFacts& facts, int64_t position) {
   ARROW_ASSIGN_OR_RAISE(const bool stays, Admit(facts));
   if (stays) {
     std::lock_guard lock(mutex_);
     body_ = Range{position, facts.body_size};
   }
-  return arrow::Status::OK();
+  return Status::OK();
 }
 
-void MessageReader::ExpectMetadata(int64_t position, std::shared_ptr<arrow::Buffer> metadata,
+void MessageReader::ExpectMetadata(int64_t position, BufferPtr metadata,
                                    const MessageFacts& facts) {
   std::lock_guard lock(mutex_);
   expected_range_ = Range{position, metadata->size()};
@@ -172,7 +170,7 @@ void MessageReader::ForgetMetadata() {
   expected_ = Metadata{};
 }
 
-arrow::Result<MessageReader::Metadata> MessageReader::MetadataAt(const Range& range) {
+Result<MessageReader::Metadata> MessageReader::MetadataAt(const Range& range) {
   {
     std::lock_guard lock(mutex_);
     if (range == expected_range_) return expected_;
@@ -182,7 +180,7 @@ arrow::Result<MessageReader::Metadata> MessageReader::MetadataAt(const Range& ra
   return Metadata{std::move(bytes), facts};
 }
 
-arrow::Result<bool> MessageReader::AdmitBlock(const Range& range) {
+Result<bool> MessageReader::AdmitBlock(const Range& range) {
   std::array<uint8_t, 8> prefix{};
   {
     std::lock_guard lock(mutex_);
@@ -205,15 +203,15 @@ arrow::Result<bool> MessageReader::AdmitBlock(const Range& range) {
   return rest == metadata.facts.body_size ? Admit(metadata.facts) : false;
 }
 
-arrow::Result<std::shared_ptr<arrow::Buffer>> MessageReader::ReadHost(const Range& range) {
+Result<BufferPtr> MessageReader::ReadHost(const Range& range) {
   if (range.size < 0) {
-    return arrow::Status::Invalid("cannot read a negative size: ", range.size);
+    return Status::Invalid("cannot read a negative size: ", range.size);
   }
   // The file may end before the requested range: allocate no more than it has.
   ARROW_ASSIGN_OR_RAISE(const int64_t file_size, GetSize());
   const int64_t rest = std::max<int64_t>(file_size - std::max<int64_t>(range.position, 0), 0);
   const int64_t size = std::min(range.size, rest);
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(size));
+  ARROW_ASSIGN_OR_RAISE(BufferPtr buffer, arrow::AllocateBuffer(size));
   ARROW_ASSIGN_OR_RAISE(const int64_t count,
                         Reader::ReadAt(range.position, size, buffer->mutable_data()));
   return count == size ? buffer : arrow::SliceBuffer(buffer, 0, count);

@@ -17,13 +17,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <span>
 
 #include "arrow/util/config.h"
 #include "arrow/util/future.h"
 #include "border/ffi.h"
+#include "border/names.h"
 #include "memory/reader.h"
 
 namespace arrow_cuda {
@@ -33,24 +33,21 @@ class MessageReader : public Reader {
   using Reader::Reader;
 
   using Reader::ReadAt;
-  arrow::Result<int64_t> Read(int64_t size, void* out) override;
-  arrow::Result<std::shared_ptr<arrow::Buffer>> Read(int64_t size) override;
-  arrow::Result<int64_t> ReadAt(int64_t position, int64_t size, void* out) override;
-  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(int64_t position, int64_t size) override;
+  Result<int64_t> Read(int64_t size, void* out) override;
+  Result<BufferPtr> Read(int64_t size) override;
+  Result<int64_t> ReadAt(int64_t position, int64_t size, void* out) override;
+  Result<BufferPtr> ReadAt(int64_t position, int64_t size) override;
 
   using Reader::ReadAsync;
-  arrow::Future<std::shared_ptr<arrow::Buffer>> ReadAsync(const arrow::io::IOContext& context,
-                                                          int64_t position,
-                                                          int64_t size) override;
+  arrow::Future<BufferPtr> ReadAsync(const arrow::io::IOContext& context, int64_t position,
+                                     int64_t size) override;
 #if ARROW_VERSION_MAJOR >= 25
-  arrow::Future<std::shared_ptr<arrow::Buffer>> ReadAsync(const arrow::io::IOContext& context,
-                                                          int64_t position, int64_t size,
-                                                          bool allow_short_read) override;
+  arrow::Future<BufferPtr> ReadAsync(const arrow::io::IOContext& context, int64_t position,
+                                     int64_t size, bool allow_short_read) override;
 #endif
 
   // Stores metadata that was found at `position`, for reads before `Forget`.
-  void ExpectMetadata(int64_t position, std::shared_ptr<arrow::Buffer> metadata,
-                      const MessageFacts& facts);
+  void ExpectMetadata(int64_t position, BufferPtr metadata, const MessageFacts& facts);
   void ForgetMetadata();
 
  private:
@@ -63,7 +60,7 @@ class MessageReader : public Reader {
 
   // Metadata on the host, and the parsed facts.
   struct Metadata {
-    std::shared_ptr<arrow::Buffer> bytes;
+    BufferPtr bytes;
     MessageFacts facts;
   };
 
@@ -74,17 +71,17 @@ class MessageReader : public Reader {
   void NoteFooter(const Range& range, std::span<const uint8_t> bytes);
 
   // Whether the body that these facts describe may stay on the device.
-  arrow::Result<bool> Admit(const MessageFacts& facts);
+  Result<bool> Admit(const MessageFacts& facts);
   // Expects the body at `position`, if it may stay.
-  arrow::Status Expect(const MessageFacts& facts, int64_t position);
+  Status Expect(const MessageFacts& facts, int64_t position);
 
   // The metadata that was expected in the range, else what is read there.
-  arrow::Result<Metadata> MetadataAt(const Range& range);
+  Result<Metadata> MetadataAt(const Range& range);
 
   // Whether the range is a block of an IPC file, body included, that may stay on the device.
-  arrow::Result<bool> AdmitBlock(const Range& range);
+  Result<bool> AdmitBlock(const Range& range);
 
-  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadHost(const Range& range);
+  Result<BufferPtr> ReadHost(const Range& range);
 
   // Reading and advancing the position is atomic, as in any file.
   std::mutex position_mutex_;

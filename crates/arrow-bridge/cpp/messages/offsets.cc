@@ -9,10 +9,6 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::ArrayData;
-using arrow::Status;
-using arrow::Type;
-
 // `count` values of a buffer from `offset` on, null when it is shorter.
 template <typename T>
 const T* Values(const ArrayData& data, size_t index, int64_t offset, int64_t count) {

@@ -5,15 +5,15 @@
 #pragma once
 
 #include "arrow/array/data.h"
-#include "arrow/status.h"
+#include "border/names.h"
 
 namespace arrow_cuda {
 
 // Checks the offsets of one array, which must be on the host.  Only for views and unions does the
 // time grow with the length.
-arrow::Status CheckOffsets(const arrow::ArrayData& data);
+Status CheckOffsets(const ArrayData& data);
 
 // The error for a column whose offsets lead outside its data.
-arrow::Status OffsetsLeadOutside();
+Status OffsetsLeadOutside();
 
 }  // namespace arrow_cuda

@@ -12,9 +12,6 @@
 namespace arrow_cuda {
 namespace {
 
-using arrow::Status;
-
-// Whether the buffer lies within its parent.
 bool IsWithin(const arrow::Buffer& buffer, const arrow::Buffer& whole) {
   const uint64_t offset = buffer.address() - whole.address();
   const auto capacity = static_cast<uint64_t>(whole.capacity());
@@ -49,7 +46,7 @@ class Recorder : public arrow::io::OutputStream {
   }
 
   // The payload owns the buffer.
-  Status Write(const std::shared_ptr<arrow::Buffer>& buffer) override {
+  Status Write(const BufferPtr& buffer) override {
     if (buffer->size() <= 0) return Status::OK();
     ranges_->push_back({buffer->data(), static_cast<size_t>(buffer->size())});
     position_ += buffer->size();
@@ -67,7 +64,7 @@ class Recorder : public arrow::io::OutputStream {
 
   Status Close() override { return Status::OK(); }
   bool closed() const override { return false; }
-  arrow::Result<int64_t> Tell() const override { return position_; }
+  Result<int64_t> Tell() const override { return position_; }
 
  private:
   std::vector<uint8_t>* const framing_;
@@ -77,7 +74,7 @@ class Recorder : public arrow::io::OutputStream {
 
 }  // namespace
 
-arrow::Result<std::span<const HostRange>> Payload::Ranges() {
+Result<std::span<const HostRange>> Payload::Ranges() {
   const auto options = arrow::ipc::IpcWriteOptions::Defaults();
   message_ = {};
   framing_.clear();

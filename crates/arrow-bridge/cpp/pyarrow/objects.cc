@@ -1,18 +1,11 @@
 #include "pyarrow/objects.h"
 
-#include <cstddef>
 #include <utility>
-
-#include "border/rust.h"
-#include "border/status.h"
 
 namespace arrow_cuda {
 namespace {
 
-using BufferPtr = std::shared_ptr<arrow::Buffer>;
 using InputPtr = std::shared_ptr<arrow::io::InputStream>;
-using FilePtr = std::shared_ptr<arrow::io::RandomAccessFile>;
-using OutputPtr = std::shared_ptr<arrow::io::OutputStream>;
 
 // The head of every `cdef class X(_Weakrefable)`.
 struct Head {
@@ -52,7 +45,7 @@ static_assert(sizeof(DeviceObject) == 48);
 
 struct MemoryManagerObject {
   Head head;
-  std::shared_ptr<arrow::MemoryManager> manager;
+  ManagerPtr manager;
 };
 static_assert(sizeof(MemoryManagerObject) == 48);
 
@@ -68,7 +61,7 @@ struct ReaderObject {
   void* type;
   PyObject* weakrefs;
   // pyarrow's own subclass of it, which only gives up the GIL when it is destroyed.
-  std::shared_ptr<arrow::RecordBatchReader> reader;
+  ReaderPtr reader;
 };
 static_assert(sizeof(ReaderObject) == 40);
 
@@ -87,24 +80,20 @@ constexpr size_t kSetRandomAccessFile = 0;
 constexpr size_t kSetOutputStream = 2;
 
 template <typename Function>
-Function* Slot(void** vtable, size_t index) {
-  return reinterpret_cast<Function*>(vtable[index]);
-}
+Function* Slot(void** vtable, size_t index) { return reinterpret_cast<Function*>(vtable[index]); }
 
 FileObject* AsFile(PyObject* object) {
   auto* file = reinterpret_cast<FileObject*>(object);
   return file != nullptr && file->head.vtable == Pyarrow().native_file_vtable ? file : nullptr;
 }
 
-arrow::Status NotFresh(const char* name) {
-  return arrow::Status::TypeError("not a new pyarrow.", name);
-}
+Status NotFresh(const char* name) { return Status::TypeError("not a new pyarrow.", name); }
 
 // The setters return None, or null with a Python exception set.
-arrow::Status Finish(PyObject* none) {
+Status Finish(PyObject* none) {
   if (none == nullptr) return PythonError();
   Pyarrow().decref(none);
-  return arrow::Status::OK();
+  return Status::OK();
 }
 
 }  // namespace
@@ -113,11 +102,11 @@ std::shared_ptr<arrow::Device> UnwrapDevice(PyObject* device) {
   return reinterpret_cast<const DeviceObject*>(device)->device;
 }
 
-std::shared_ptr<arrow::MemoryManager> UnwrapMemoryManager(PyObject* manager) {
+ManagerPtr UnwrapMemoryManager(PyObject* manager) {
   return reinterpret_cast<const MemoryManagerObject*>(manager)->manager;
 }
 
-std::shared_ptr<arrow::RecordBatchReader> UnwrapReader(PyObject* reader) {
+ReaderPtr UnwrapReader(PyObject* reader) {
   return reinterpret_cast<const ReaderObject*>(reader)->reader;
 }
 
@@ -140,44 +129,44 @@ arrow::ipc::DictionaryMemo* UnwrapMemo(PyObject* dictionary_memo) {
   return object == nullptr ? nullptr : object->memo;
 }
 
-arrow::Status InitBuffer(PyObject* fresh, const BufferPtr& buffer) {
+Status InitBuffer(PyObject* fresh, const BufferPtr& buffer) {
   auto* object = reinterpret_cast<BufferObject*>(fresh);
   if (object == nullptr || object->head.vtable != Pyarrow().buffer_vtable) {
     return NotFresh("Buffer");
   }
   Slot<void(PyObject*, const BufferPtr&)>(object->head.vtable, kBufferInit)(fresh, buffer);
-  return arrow::Status::OK();
+  return Status::OK();
 }
 
-void InitReader(PyObject* fresh, std::shared_ptr<arrow::RecordBatchReader> reader) {
+void InitReader(PyObject* fresh, ReaderPtr reader) {
   reinterpret_cast<ReaderObject*>(fresh)->reader = std::move(reader);
 }
 
-arrow::Status InitPool(PyObject* fresh, arrow::MemoryPool* pool) {
+Status InitPool(PyObject* fresh, arrow::MemoryPool* pool) {
   auto* object = reinterpret_cast<PoolObject*>(fresh);
   if (object == nullptr || object->head.vtable != Pyarrow().memory_pool_vtable) {
     return NotFresh("MemoryPool");
   }
   object->pool = pool;
-  return arrow::Status::OK();
+  return Status::OK();
 }
 
-arrow::Status InitReadable(PyObject* fresh, FilePtr file) {
+Status InitReadable(PyObject* fresh, FilePtr file) {
   auto* object = AsFile(fresh);
   if (object == nullptr) return NotFresh("NativeFile");
   auto* set = Slot<PyObject*(PyObject*, FilePtr)>(object->head.vtable, kSetRandomAccessFile);
   ARROW_RETURN_NOT_OK(Finish(set(fresh, std::move(file))));
   object->is_readable = 1;
-  return arrow::Status::OK();
+  return Status::OK();
 }
 
-arrow::Status InitWritable(PyObject* fresh, OutputPtr stream) {
+Status InitWritable(PyObject* fresh, OutputPtr stream) {
   auto* object = AsFile(fresh);
   if (object == nullptr) return NotFresh("NativeFile");
   auto* set = Slot<PyObject*(PyObject*, OutputPtr)>(object->head.vtable, kSetOutputStream);
   ARROW_RETURN_NOT_OK(Finish(set(fresh, std::move(stream))));
   object->is_writable = 1;
-  return arrow::Status::OK();
+  return Status::OK();
 }
 
 WithoutGil::WithoutGil() : state_(Pyarrow().save_thread()) {}

@@ -4,13 +4,11 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "arrow/array/array_base.h"
 #include "arrow/buffer.h"
 #include "arrow/chunked_array.h"
-#include "arrow/device.h"
 #include "arrow/io/interfaces.h"
 #include "arrow/ipc/dictionary.h"
 #include "arrow/memory_pool.h"
@@ -49,7 +47,7 @@ template <>
 inline constexpr Conversion kConversion<arrow::Schema>{
     &PyarrowApi::unwrap_schema, &PyarrowApi::wrap_schema, "Schema"};
 template <>
-inline constexpr Conversion kConversion<arrow::DataType>{
+inline constexpr Conversion kConversion<DataType>{
     &PyarrowApi::unwrap_type, &PyarrowApi::wrap_type, "DataType"};
 
 // Null when the object is not of that kind, or was made by `__new__` and never filled.
@@ -62,14 +60,13 @@ std::shared_ptr<T> Unwrap(PyObject* object) {
 
 // As `Unwrap`, for an object that has to be of that kind.
 template <typename T>
-arrow::Result<std::shared_ptr<T>> Require(PyObject* object) {
+Result<std::shared_ptr<T>> Require(PyObject* object) {
   if (auto value = Unwrap<T>(object)) return value;
-  return arrow::Status::TypeError("expected an initialised pyarrow.", kConversion<T>.name);
+  return Status::TypeError("expected an initialised pyarrow.", kConversion<T>.name);
 }
 
-// A new pyarrow object.
 template <typename T>
-arrow::Result<PyObject*> Wrap(const std::shared_ptr<T>& value) {
+Result<PyObject*> Wrap(const std::shared_ptr<T>& value) {
   using Function = PyObject*(const std::shared_ptr<T>&);
   auto* object = reinterpret_cast<Function*>(Pyarrow().*kConversion<T>.wrap)(value);
   if (object == nullptr) return PythonError();
@@ -78,7 +75,7 @@ arrow::Result<PyObject*> Wrap(const std::shared_ptr<T>& value) {
 
 // New pyarrow objects; none if one cannot be made.
 template <typename T>
-arrow::Status WrapAll(const std::vector<std::shared_ptr<T>>& values, PyObject** out) {
+Status WrapAll(const std::vector<std::shared_ptr<T>>& values, PyObject** out) {
   for (size_t number = 0; number < values.size(); ++number) {
     const auto wrapped = Wrap(values[number]);
     if (!wrapped.ok()) {
@@ -87,29 +84,29 @@ arrow::Status WrapAll(const std::vector<std::shared_ptr<T>>& values, PyObject** 
     }
     out[number] = *wrapped;
   }
-  return arrow::Status::OK();
+  return Status::OK();
 }
 
 // The caller has checked the class.
 std::shared_ptr<arrow::Device> UnwrapDevice(PyObject* device);
-std::shared_ptr<arrow::MemoryManager> UnwrapMemoryManager(PyObject* manager);
-std::shared_ptr<arrow::RecordBatchReader> UnwrapReader(PyObject* reader);
+ManagerPtr UnwrapMemoryManager(PyObject* manager);
+ReaderPtr UnwrapReader(PyObject* reader);
 arrow::MemoryPool* UnwrapPool(PyObject* pool);
-std::shared_ptr<arrow::io::RandomAccessFile> UnwrapFile(PyObject* native_file);
-std::shared_ptr<arrow::io::OutputStream> UnwrapStream(PyObject* native_file);
+FilePtr UnwrapFile(PyObject* native_file);
+OutputPtr UnwrapStream(PyObject* native_file);
 
 // The memo of a pyarrow.DictionaryMemo, which the caller has checked and which owns the result.
 // Does not require the GIL.  Null for null.
 arrow::ipc::DictionaryMemo* UnwrapMemo(PyObject* dictionary_memo);
 
 // Initialise an object that `__new__` has just created.
-arrow::Status InitBuffer(PyObject* fresh, const std::shared_ptr<arrow::Buffer>& buffer);
+Status InitBuffer(PyObject* fresh, const BufferPtr& buffer);
 // `fresh` is a pyarrow.RecordBatchReader; the caller has checked the class.
-void InitReader(PyObject* fresh, std::shared_ptr<arrow::RecordBatchReader> reader);
+void InitReader(PyObject* fresh, ReaderPtr reader);
 // The pool has to outlive the object, and all buffers that it is used for.
-arrow::Status InitPool(PyObject* fresh, arrow::MemoryPool* pool);
-arrow::Status InitReadable(PyObject* fresh, std::shared_ptr<arrow::io::RandomAccessFile> file);
-arrow::Status InitWritable(PyObject* fresh, std::shared_ptr<arrow::io::OutputStream> stream);
+Status InitPool(PyObject* fresh, arrow::MemoryPool* pool);
+Status InitReadable(PyObject* fresh, FilePtr file);
+Status InitWritable(PyObject* fresh, OutputPtr stream);
 
 // Lets other Python threads run while this one may block.
 class WithoutGil {

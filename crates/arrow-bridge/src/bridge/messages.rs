@@ -1,13 +1,12 @@
-//! Messages in device memory.
+//! Messages in device memory, and record batches that are copied there as messages.
 
 use super::Bridge;
 use super::objects::given;
 use crate::fault::{Fault, done};
-use crate::ffi::{MessageFacts, Object};
+use crate::ffi::{BridgeApi, CppPayload, MessageFacts, Object};
 use crate::live::Live;
-use crate::payload::Payload;
 use arrow_cuda_ipc::DeviceMessage;
-use std::ptr;
+use std::{ptr, slice};
 
 impl Bridge {
     /// The IPC message of a `pyarrow.RecordBatch` whose data lies on the host.
@@ -20,8 +19,9 @@ impl Bridge {
     ///
     /// The GIL must be held when the result is dropped.
     pub unsafe fn payload(&self, batch: Live<'_>) -> Result<Payload, Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { Payload::open(self.api, batch) }
+        // SAFETY: a live object.
+        let payload = unsafe { (self.api.payload_open)(batch.as_ptr()) }.into_result()?;
+        Ok(Payload { payload, api: self.api })
     }
 
     /// A new reference to the `pyarrow.RecordBatch` of a message in device memory, which `buffer`
@@ -85,5 +85,48 @@ impl Bridge {
         let outcome = read();
         expect(0, ptr::null(), 0, ptr::null())?;
         Ok(outcome)
+    }
+}
+
+/// The IPC message of a `pyarrow.RecordBatch` whose data lies on the host, as ranges of memory:
+/// most of them are the batch's own memory.
+///
+/// This owns the batch.  It must be dropped with the GIL held, since that may destroy Python
+/// objects.
+pub struct Payload {
+    payload: *mut CppPayload,
+    api: &'static BridgeApi,
+}
+
+// SAFETY: the border requires no particular thread, and `&mut self` allows one at a time.
+unsafe impl Send for Payload {}
+
+impl Payload {
+    /// Lays out the message: the concatenation of these non-empty ranges.  Does not require the
+    /// GIL.  Only copy from the ranges: other threads may write to the batch's memory meanwhile, as
+    /// everywhere in Python.
+    ///
+    /// # Errors
+    ///
+    /// libarrow's errors for the batch, and [`Kind::Invalid`](crate::Kind::Invalid) if its offsets
+    /// lead outside its data.
+    pub fn ranges(&mut self) -> Result<Vec<&[u8]>, Fault> {
+        // SAFETY: our own object.
+        let found = unsafe { (self.api.payload_ranges)(self.payload) }.into_result()?;
+        // SAFETY: a message has at least one range; they and their non-empty memory are valid until
+        // the next call.
+        Ok(unsafe {
+            slice::from_raw_parts(found.first, found.count)
+                .iter()
+                .map(|range| slice::from_raw_parts(range.data, range.size))
+                .collect()
+        })
+    }
+}
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        // SAFETY: our own object, released once.
+        unsafe { (self.api.payload_release)(self.payload) };
     }
 }

@@ -3,12 +3,11 @@
 mod copies;
 mod exchange;
 mod messages;
-mod object_state;
 mod objects;
-mod pickling;
 mod readers;
 mod stored;
 
+pub use messages::Payload;
 pub use objects::Contents;
 pub use stored::NewTable;
 

@@ -1,4 +1,5 @@
-//! Objects of pyarrow over this project's buffers, and the buffers behind them.
+//! Objects of pyarrow over this project's buffers, and the buffers behind them; queries of pyarrow's objects: whether
+//! they are initialised, and which device holds their data.
 
 use super::Bridge;
 use crate::fault::{Fault, done};
@@ -127,9 +128,74 @@ impl Bridge {
         // SAFETY: a live object, and a writable place.
         unsafe { (self.api.expose_address)(object.as_ptr(), &raw mut address) }.then_some(address)
     }
+
+    /// Whether the object is a `pyarrow.Array`, `ChunkedArray`, `RecordBatch`, `Table` or `Schema`, and was
+    /// ever initialised; `__new__` alone leaves it empty, and pyarrow crashes on it.
+    pub fn is_initialised(&self, object: Live<'_>) -> bool {
+        // SAFETY: a live object.
+        unsafe { (self.api.is_initialised)(object.as_ptr()) }
+    }
+
+    /// Whether a `pyarrow.RecordBatchReader` was ever initialised.
+    ///
+    /// # Safety
+    ///
+    /// The object must be of that class.
+    pub unsafe fn is_initialised_reader(&self, reader: Live<'_>) -> bool {
+        // SAFETY: guaranteed by the caller.
+        unsafe { (self.api.is_initialised_reader)(reader.as_ptr()) }
+    }
+
+    /// Whether any data of an array, a chunked array, a record batch, a table or a buffer of pyarrow lies in
+    /// device memory, whatever the object reports.
+    pub fn is_on_device(&self, object: Live<'_>) -> bool {
+        // SAFETY: a live object.
+        unsafe { (self.api.is_on_device)(object.as_ptr()) }
+    }
+
+    /// The number of the device that the first data of such an object in device memory lies on.
+    pub fn device_of(&self, object: Live<'_>) -> Option<u32> {
+        // SAFETY: a live object.
+        u32::try_from(unsafe { (self.api.device_of)(object.as_ptr()) }).ok()
+    }
+
+    /// Whether libarrow was ever given a device of this library: without one, nothing lies there.
+    #[must_use]
+    pub fn has_devices(&self) -> bool {
+        // SAFETY: it takes nothing, and reads one flag.
+        unsafe { (self.api.has_devices)() }
+    }
 }
 
 /// A pointer that C++ takes over.
 pub(super) fn given<T>(object: T) -> *mut T {
     Box::into_raw(Box::new(object))
+}
+
+impl Bridge {
+    /// A new reference to a `pyarrow.Array` without its data: an empty host buffer replaces each
+    /// buffer that is not plain host memory, which becomes its parent.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Type`](crate::Kind::Type) for another object, and for an uninitialised array.
+    pub fn skeleton_of(&self, array: Live<'_>) -> Result<Object, Fault> {
+        // SAFETY: a live object.
+        unsafe { (self.api.skeleton_of)(array.as_ptr()) }.into_result()
+    }
+
+    /// A new reference to a `pyarrow.RecordBatch` of arrays, or a `pyarrow.Table` of chunked
+    /// arrays.  Only the columns' types and lengths are checked: libarrow's validation refuses empty
+    /// device memory, whose address is 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Type`](crate::Kind::Type) for other columns, or none;
+    /// [`Kind::Invalid`](crate::Kind::Invalid) for columns that do not fit.
+    pub fn assemble(&self, schema: Live<'_>, columns: &[Live<'_>]) -> Result<Object, Fault> {
+        let pointers: Vec<_> = columns.iter().map(|column| column.as_ptr()).collect();
+        let (first, count) = (pointers.as_ptr(), pointers.len());
+        // SAFETY: live objects; the columns are read during the call only.
+        unsafe { (self.api.assemble)(schema.as_ptr(), first, count) }.into_result()
+    }
 }

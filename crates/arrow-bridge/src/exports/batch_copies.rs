@@ -17,7 +17,7 @@ pub(super) unsafe extern "C" fn copies_of_host(
     out: *mut BufferPlace,
 ) -> Failure {
     let owner = Box::new(Lent(owner));
-    let work = || {
+    attempted(|| {
         // SAFETY: C++ passes `count` ranges, readable as long as the owner lives.
         let parts = unsafe { parts(ranges, count)? };
         let (order, context) = (order_on(stream), context(device)?);
@@ -26,8 +26,7 @@ pub(super) unsafe extern "C" fn copies_of_host(
         // SAFETY: room for as many buffers.
         unsafe { store(out, made?.0) };
         Ok(())
-    };
-    attempted(work)
+    })
 }
 
 pub(super) unsafe extern "C" fn copies_of_buffers(
@@ -39,7 +38,7 @@ pub(super) unsafe extern "C" fn copies_of_buffers(
     out: *mut BufferPlace,
 ) -> Failure {
     let owner = Box::new(Lent(owner));
-    let work = || {
+    attempted(|| {
         // SAFETY: C++ passes `count` live buffers.
         let sources = unsafe { borrowed(buffers, count) };
         let (order, context) = (order_on(stream), context(device)?);
@@ -47,8 +46,7 @@ pub(super) unsafe extern "C" fn copies_of_buffers(
         // SAFETY: room for as many buffers.
         unsafe { store(out, copies) };
         Ok(())
-    };
-    attempted(work)
+    })
 }
 
 fn order_on(stream: Option<&RustStream>) -> CopyOrder<'_> {
@@ -60,7 +58,7 @@ pub(super) unsafe extern "C" fn copy_all_to_host(
     targets: *const HostTarget,
     count: usize,
 ) -> Failure {
-    let work = || {
+    attempted(|| {
         // SAFETY: `count` live buffers of this table, and as many targets.
         let (sources, targets) = unsafe { (borrowed(buffers, count), all(targets, count)) };
         let mut parts = Vec::with_capacity(count);
@@ -70,8 +68,7 @@ pub(super) unsafe extern "C" fn copy_all_to_host(
             parts.push((source, target));
         }
         Ok(copy_to_host_scattered(parts)?)
-    };
-    attempted(work)
+    })
 }
 
 /// The bytes of `count` ranges.
@@ -86,17 +83,14 @@ unsafe fn parts<'a>(ranges: *const HostRange, count: usize) -> Result<Vec<&'a [u
     ranges.iter().map(|range| unsafe { host(range.data.cast(), signed(range.size)?) }).collect()
 }
 
-/// `count` buffers.
+/// `count` of our objects.
 ///
 /// # Safety
 ///
 /// They must live during the call.
-pub(super) unsafe fn borrowed<'a>(
-    buffers: *const *const RustBuffer,
-    count: usize,
-) -> Vec<&'a RustBuffer> {
+pub(super) unsafe fn borrowed<'a, T>(objects: *const *const T, count: usize) -> Vec<&'a T> {
     // SAFETY: guaranteed by the caller.
-    unsafe { all(buffers, count).iter().map(|buffer| &**buffer).collect() }
+    unsafe { all(objects, count).iter().map(|object| &**object).collect() }
 }
 
 /// `count` values that C++ passes; null is allowed if `count` is 0.

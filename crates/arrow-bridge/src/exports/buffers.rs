@@ -2,7 +2,7 @@
 
 use super::context;
 use crate::address_exposure;
-use crate::fault::{Fault, Outcome, attempt, attempted, made, unsigned};
+use crate::fault::{Fault, Made, Outcome, attempt, attempted, byte_count, made, unsigned};
 use crate::ffi::{BufferFacts, BufferPlace, Failure, HostFacts, Owner, RustBuffer, RustHostBuffer};
 use crate::kind::Kind;
 use std::ffi::{c_char, c_void};
@@ -30,7 +30,7 @@ pub(super) unsafe extern "C" fn device_name(
     out: *mut c_char,
     capacity: usize,
 ) -> Failure {
-    let work = || {
+    attempted(|| {
         let name = context(device)?.device().name()?;
         if name.len() >= capacity {
             return Err(Fault::new(Kind::Invalid, "no room for a device's name"));
@@ -41,19 +41,17 @@ pub(super) unsafe extern "C" fn device_name(
             out.add(name.len()).write(0);
         }
         Ok(())
-    };
-    attempted(work)
+    })
 }
 
-pub(super) extern "C" fn allocate(device: i32, size: i64) -> Outcome<Option<Box<RustBuffer>>> {
-    let work = || {
+pub(super) extern "C" fn allocate(device: i32, size: i64) -> Made<RustBuffer> {
+    made(|| {
         let size = unsigned("the size of a device buffer", size)?;
         let buffer = RustBuffer::allocate_packed(&context(device)?, size)?;
         // libarrow passes addresses on in ways that nobody here sees.
         buffer.expose();
         Ok(buffer)
-    };
-    made(work)
+    })
 }
 
 pub(super) extern "C" fn view(
@@ -62,15 +60,14 @@ pub(super) extern "C" fn view(
     size: i64,
     is_mutable: bool,
     owner: Owner,
-) -> Outcome<Option<Box<RustBuffer>>> {
+) -> Made<RustBuffer> {
     let owner = Box::new(Lent(owner));
-    let work = || {
+    made(|| {
         let size = unsigned("the size of a device buffer", size)?;
         let context = context(device)?;
         // SAFETY: C++ keeps the memory valid as long as the owner lives.
         Ok(unsafe { RustBuffer::view(&context, address, size, is_mutable, owner) }?)
-    };
-    made(work)
+    })
 }
 
 pub(super) extern "C" fn slice(
@@ -78,13 +75,12 @@ pub(super) extern "C" fn slice(
     offset: i64,
     size: i64,
     is_mutable: bool,
-) -> Outcome<Option<Box<RustBuffer>>> {
-    let work = || {
+) -> Made<RustBuffer> {
+    made(|| {
         let (offset, size) = (unsigned("an offset", offset)?, unsigned("a size", size)?);
         let slice = buffer.slice(offset, size)?;
         Ok(if is_mutable { slice } else { slice.read_only() })
-    };
-    made(work)
+    })
 }
 
 pub(super) extern "C" fn facts(buffer: &RustBuffer) -> BufferFacts {
@@ -125,13 +121,12 @@ pub(super) unsafe extern "C" fn copy_to_host(
     out: *mut c_void,
     size: i64,
 ) -> Failure {
-    let work = || {
+    attempted(|| {
         let position = unsigned("a position", position)?;
         // SAFETY: C++ passes `size` writable bytes.
         let out = unsafe { host_mut(out, size)? };
         Ok(buffer.copy_to_uninit(position, out)?)
-    };
-    attempted(work)
+    })
 }
 
 pub(super) unsafe extern "C" fn copy_from_host(
@@ -140,13 +135,12 @@ pub(super) unsafe extern "C" fn copy_from_host(
     data: *const c_void,
     size: i64,
 ) -> Failure {
-    let work = || {
+    attempted(|| {
         let position = unsigned("a position", position)?;
         // SAFETY: C++ passes `size` readable bytes.
         let data = unsafe { host(data, size)? };
         Ok(buffer.copy_from_host(position, data)?)
-    };
-    attempted(work)
+    })
 }
 
 pub(super) extern "C" fn copy_from_device(
@@ -154,11 +148,10 @@ pub(super) extern "C" fn copy_from_device(
     position: i64,
     from: &RustBuffer,
 ) -> Failure {
-    let work = || {
+    attempted(|| {
         let position = unsigned("a position", position)?;
         Ok(to.copy_from_device(position, from)?)
-    };
-    attempted(work)
+    })
 }
 
 pub(super) extern "C" fn host_facts(buffer: &RustHostBuffer) -> HostFacts {
@@ -213,9 +206,10 @@ pub(super) unsafe fn host_mut<'a>(
 }
 
 fn host_size(address: *const c_void, size: i64) -> Result<usize, Fault> {
-    let size = unsigned("a size", size)?;
-    if address.is_null() && size > 0 {
-        return Err(Fault::new(Kind::Invalid, format!("{size} bytes of host memory at null")));
+    match byte_count("a size", size)? {
+        size if address.is_null() && size > 0 => {
+            Err(Fault::new(Kind::Invalid, format!("{size} bytes of host memory at null")))
+        }
+        size => Ok(size),
     }
-    usize::try_from(size).map_err(|error| Fault::new(Kind::Memory, error))
 }

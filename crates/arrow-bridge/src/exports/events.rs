@@ -1,31 +1,25 @@
 //! Events for C++.
 
+use super::batch_copies::borrowed;
 use super::context;
-use crate::fault::{Fault, Outcome, attempt, attempted, made};
+use crate::fault::{Fault, Made, attempt, attempted, made};
 use crate::ffi::{Failure, RustEvent, RustStream};
 use crate::kind::Kind;
 use arrow_cuda_context::{Event, Pending, is_readable};
 use std::ffi::c_void;
-use std::slice;
 
-pub(super) extern "C" fn create(device: i32) -> Outcome<Option<Box<RustEvent>>> {
-    let work = || Ok(RustEvent::new(Event::new(&context(device)?)?));
-    made(work)
+pub(super) extern "C" fn create(device: i32) -> Made<RustEvent> {
+    made(|| Ok(RustEvent::new(Event::new(&context(device)?)?)))
 }
 
-pub(super) unsafe extern "C" fn wrap(
-    device: i32,
-    place: *const *mut c_void,
-) -> Outcome<Option<Box<RustEvent>>> {
-    let work = || {
+pub(super) unsafe extern "C" fn wrap(device: i32, place: *const *mut c_void) -> Made<RustEvent> {
+    made(|| {
         let (context, handle) = (context(device)?, handle_at(place)?);
         // SAFETY: the producer promises that the event exists and stays alive.
         Ok(RustEvent::new(unsafe { Event::borrowed(&context, handle, Box::new(())) }))
-    };
-    made(work)
+    })
 }
 
-/// The handle that a producer has stored at `place`.
 fn handle_at(place: *const *mut c_void) -> Result<*mut c_void, Fault> {
     let wrong =
         |what: &str| Fault::new(Kind::Invalid, format!("sync_event ({place:p}) points to {what}"));
@@ -56,19 +50,16 @@ pub(super) unsafe extern "C" fn pending(
     device: i32,
     events: *const *const RustEvent,
     count: usize,
-) -> Outcome<Option<Box<RustEvent>>> {
-    let work = || {
+) -> Made<RustEvent> {
+    attempt(|| {
         // SAFETY: `count` live events.
-        let events: Vec<&Event> = unsafe {
-            let events = if count == 0 { &[] } else { slice::from_raw_parts(events, count) };
-            events.iter().map(|event| (**event).object()).collect()
-        };
+        let events = unsafe { borrowed(events, count) };
+        let events: Vec<&Event> = events.into_iter().map(RustEvent::object).collect();
         Ok(match context(device)?.pending(&events)? {
             Pending::Event(event) => Some(Box::new(RustEvent::new(event))),
             _ => None,
         })
-    };
-    attempt(work)
+    })
 }
 
 #[cfg(test)]

@@ -1,10 +1,14 @@
 //! Files over device memory for C++.
 
 use super::buffers::{host, host_mut};
-use crate::fault::{Fault, Outcome, attempt, attempted, made, unsigned};
+use crate::fault::{Made, Outcome, attempt, attempted, byte_count, made, unsigned};
 use crate::ffi::{Failure, RustBuffer, RustReader, RustWriter};
-use crate::kind::Kind;
 use std::ffi::c_void;
+
+/// A position of which a negative one is out of bounds, like one past the end.
+fn bounded(position: i64) -> u64 {
+    u64::try_from(position).unwrap_or(u64::MAX)
+}
 
 pub(super) extern "C" fn reader_open(buffer: &RustBuffer) -> Box<RustReader> {
     Box::new(RustReader::open(buffer.clone()))
@@ -27,12 +31,7 @@ pub(super) extern "C" fn reader_size(reader: &RustReader) -> Outcome<i64> {
 }
 
 pub(super) extern "C" fn reader_seek(reader: &RustReader, position: i64) -> Failure {
-    let work = || {
-        // A negative position is out of bounds, like one past the end.
-        let position = u64::try_from(position).unwrap_or(u64::MAX);
-        Ok(reader.seek(position)?)
-    };
-    attempted(work)
+    attempted(|| Ok(reader.seek(bounded(position))?))
 }
 
 pub(super) unsafe extern "C" fn reader_read(
@@ -40,12 +39,11 @@ pub(super) unsafe extern "C" fn reader_read(
     size: i64,
     out: *mut c_void,
 ) -> Outcome<i64> {
-    let work = || {
+    attempt(|| {
         // SAFETY: C++ passes `size` writable bytes.
         let out = unsafe { host_mut(out, size)? };
         Ok(reader.read(out)? as i64)
-    };
-    attempt(work)
+    })
 }
 
 pub(super) unsafe extern "C" fn reader_read_at(
@@ -54,40 +52,34 @@ pub(super) unsafe extern "C" fn reader_read_at(
     size: i64,
     out: *mut c_void,
 ) -> Outcome<i64> {
-    let work = || {
+    attempt(|| {
         let position = unsigned("a position", position)?;
         // SAFETY: C++ passes `size` writable bytes.
         let out = unsafe { host_mut(out, size)? };
         Ok(reader.read_at(position, out)? as i64)
-    };
-    attempt(work)
+    })
 }
 
-pub(super) extern "C" fn reader_read_buffer(
-    reader: &RustReader,
-    size: i64,
-) -> Outcome<Option<Box<RustBuffer>>> {
-    let work = || {
+pub(super) extern "C" fn reader_read_buffer(reader: &RustReader, size: i64) -> Made<RustBuffer> {
+    made(|| {
         let size = unsigned("the number of bytes to read", size)?;
         Ok(reader.read_buffer(size)?)
-    };
-    made(work)
+    })
 }
 
 pub(super) extern "C" fn reader_read_buffer_at(
     reader: &RustReader,
     position: i64,
     size: i64,
-) -> Outcome<Option<Box<RustBuffer>>> {
-    let work = || {
+) -> Made<RustBuffer> {
+    made(|| {
         let position = unsigned("a position", position)?;
         let size = unsigned("the number of bytes to read", size)?;
         Ok(reader.read_buffer_at(position, size)?)
-    };
-    made(work)
+    })
 }
 
-pub(super) extern "C" fn writer_open(buffer: &RustBuffer) -> Outcome<Option<Box<RustWriter>>> {
+pub(super) extern "C" fn writer_open(buffer: &RustBuffer) -> Made<RustWriter> {
     made(|| Ok(RustWriter::open(buffer.clone())?))
 }
 
@@ -104,12 +96,7 @@ pub(super) extern "C" fn writer_tell(writer: &RustWriter) -> Outcome<i64> {
 }
 
 pub(super) extern "C" fn writer_seek(writer: &RustWriter, position: i64) -> Failure {
-    let work = || {
-        // A negative position is out of bounds, like one past the end.
-        let position = u64::try_from(position).unwrap_or(u64::MAX);
-        Ok(writer.seek(position)?)
-    };
-    attempted(work)
+    attempted(|| Ok(writer.seek(bounded(position))?))
 }
 
 pub(super) unsafe extern "C" fn writer_write(
@@ -131,13 +118,10 @@ pub(super) unsafe extern "C" fn writer_write_at(
     data: *const c_void,
     size: i64,
 ) -> Failure {
-    let work = || {
-        let position = u64::try_from(position).unwrap_or(u64::MAX);
+    attempted(|| {
         // SAFETY: C++ passes `size` readable bytes.
-        let data = unsafe { host(data, size)? };
-        Ok(writer.write_at(position, data)?)
-    };
-    attempted(work)
+        Ok(writer.write_at(bounded(position), unsafe { host(data, size)? })?)
+    })
 }
 
 pub(super) extern "C" fn writer_flush(writer: &RustWriter) -> Failure {
@@ -145,10 +129,5 @@ pub(super) extern "C" fn writer_flush(writer: &RustWriter) -> Failure {
 }
 
 pub(super) extern "C" fn writer_set_buffer_size(writer: &RustWriter, size: i64) -> Failure {
-    let work = || {
-        let size = unsigned("the size of the host buffer", size)?;
-        let size = usize::try_from(size).map_err(|error| Fault::new(Kind::Memory, error))?;
-        Ok(writer.set_buffer_size(size)?)
-    };
-    attempted(work)
+    attempted(|| Ok(writer.set_buffer_size(byte_count("the size of the host buffer", size)?)?))
 }

@@ -1,8 +1,8 @@
 //! The metadata of messages, for C++.
 
 use super::buffers::host;
-use crate::ffi::MessageFacts;
-use arrow_cuda_ipc::Metadata;
+use crate::ffi::{MessageFacts, MessageKind};
+use arrow_cuda_ipc::{Content, Metadata};
 
 pub(super) unsafe extern "C" fn message_facts(
     metadata: *const u8,
@@ -13,4 +13,33 @@ pub(super) unsafe extern "C" fn message_facts(
     let bytes = unsafe { host(metadata.cast(), size as i64) }.unwrap_or_default();
     let parsed = if is_footer { Metadata::parse_footer(bytes) } else { Metadata::parse(bytes) };
     parsed.map_or(MessageFacts::UNREADABLE, |metadata| MessageFacts::of(&metadata))
+}
+
+impl MessageFacts {
+    /// The message is unreadable, so assume the worst.
+    pub(crate) const UNREADABLE: Self = Self {
+        kind: MessageKind::Unreadable,
+        body_size: 0,
+        is_swapped: true,
+        is_delta: true,
+        stays_on_device: false,
+        is_compressed: true,
+    };
+
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        let kind = match metadata.content {
+            Content::Schema { .. } => MessageKind::Schema,
+            Content::Dictionary { .. } => MessageKind::Dictionary,
+            Content::Batch => MessageKind::Batch,
+            Content::Other => MessageKind::Other,
+        };
+        Self {
+            kind,
+            body_size: metadata.body_length.cast_signed(),
+            is_swapped: metadata.content == Content::Schema { is_swapped: true },
+            is_delta: metadata.content == Content::Dictionary { is_delta: true },
+            stays_on_device: metadata.stays_on_device(),
+            is_compressed: metadata.is_compressed(),
+        }
+    }
 }

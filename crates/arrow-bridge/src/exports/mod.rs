@@ -6,24 +6,22 @@
 mod batch_copies;
 mod buffers;
 mod events;
-mod faults;
 mod files;
-mod joins;
+mod layouts;
 mod metadata;
 mod pools;
-mod slices;
 mod stored;
 mod streams;
 
 use crate::fault::Fault;
-use crate::ffi::RustApi;
+use crate::ffi::{FaultFacts, HostRange, RustApi, RustFault};
 use crate::handles::place;
 use crate::kind::Kind;
 use arrow_cuda_context::Context;
 
 pub(crate) static API: RustApi = RustApi {
-    fault_new: faults::new,
-    fault_facts: faults::facts,
+    fault_new: new_fault,
+    fault_facts,
     fault_release: release,
     device_name: buffers::device_name,
     buffer_allocate: buffers::allocate,
@@ -43,10 +41,10 @@ pub(crate) static API: RustApi = RustApi {
     copy_all_to_host: batch_copies::copy_all_to_host,
     stored_message: stored::message,
     copies_of_stored: stored::copies,
-    reach: slices::reach,
-    join: joins::join,
-    change_numbers: joins::change_numbers,
-    lower_offsets: slices::lower_offsets,
+    reach: layouts::reach,
+    join: layouts::join,
+    change_numbers: layouts::change_numbers,
+    lower_offsets: layouts::lower_offsets,
     host_buffer_facts: buffers::host_facts,
     host_buffer_release: release,
     pool_allocate: pools::allocate,
@@ -94,7 +92,6 @@ pub(crate) static API: RustApi = RustApi {
     writer_set_buffer_size: files::writer_set_buffer_size,
 };
 
-/// The primary context of a device that C++ names.
 fn context(device: i32) -> Result<Context, Fault> {
     let number = u32::try_from(device)
         .map_err(|_| Fault::new(Kind::Invalid, format!("no CUDA device has number {device}")))?;
@@ -103,4 +100,15 @@ fn context(device: i32) -> Result<Context, Fault> {
 
 extern "C" fn release<T>(object: Box<T>) {
     drop(object);
+}
+
+unsafe extern "C" fn new_fault(kind: Kind, text: HostRange) -> Box<RustFault> {
+    // SAFETY: C++ passes readable bytes.
+    let text = unsafe { buffers::host(text.data.cast(), text.size as i64) }.unwrap_or_default();
+    Box::new(RustFault::new(kind, String::from_utf8_lossy(text)))
+}
+
+extern "C" fn fault_facts(fault: &RustFault) -> FaultFacts {
+    let text = HostRange { data: fault.text.as_ptr(), size: fault.text.len() };
+    FaultFacts { kind: fault.kind, text }
 }

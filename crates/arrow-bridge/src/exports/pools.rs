@@ -1,6 +1,6 @@
 //! Pools of pinned host memory for C++.
 
-use crate::fault::{Fault, Outcome, attempt, unsigned};
+use crate::fault::{Fault, Outcome, attempt, byte_count};
 use crate::ffi::RustPool;
 use crate::kind::Kind;
 use arrow_cuda_driver::CudaError;
@@ -10,17 +10,14 @@ use std::ptr::NonNull;
 /// The alignment of blocks of pinned memory, in bytes.
 const MAX_ALIGNMENT: usize = 2 << 20;
 
+const SIZE: &str = "the size of an allocation";
+
 /// The error of libarrow's own pools, with the driver's text.
 fn failed(what: &str, size: usize, error: CudaError) -> Fault {
     match error.is_out_of_memory() {
         true => Fault::new(Kind::Memory, format!("{what} of size {size} failed: {error}")),
         false => error.into(),
     }
-}
-
-fn byte_count(size: i64) -> Result<usize, Fault> {
-    let size = unsigned("the size of an allocation", size)?;
-    usize::try_from(size).map_err(|error| Fault::new(Kind::Memory, error.to_string()))
 }
 
 fn aligned(alignment: i64) -> Result<usize, Fault> {
@@ -36,12 +33,11 @@ pub(super) extern "C" fn allocate(
     size: i64,
     alignment: i64,
 ) -> Outcome<Option<NonNull<u8>>> {
-    let work = || {
-        let (size, alignment) = (byte_count(size)?, aligned(alignment)?);
+    attempt(|| {
+        let (size, alignment) = (byte_count(SIZE, size)?, aligned(alignment)?);
         let allocated = pool.allocate(size, alignment);
         allocated.map(Some).map_err(|error| failed("malloc", size, error))
-    };
-    attempt(work)
+    })
 }
 
 pub(super) unsafe extern "C" fn reallocate(
@@ -51,16 +47,15 @@ pub(super) unsafe extern "C" fn reallocate(
     new_size: i64,
     alignment: i64,
 ) -> Outcome<Option<NonNull<u8>>> {
-    let work = || {
+    attempt(|| {
         let (old, new, alignment) =
-            (byte_count(old_size)?, byte_count(new_size)?, aligned(alignment)?);
+            (byte_count(SIZE, old_size)?, byte_count(SIZE, new_size)?, aligned(alignment)?);
         let data = NonNull::new(data)
             .ok_or_else(|| Fault::new(Kind::Invalid, "no memory to be reallocated"))?;
         // SAFETY: the pool has allocated this.
         let moved = unsafe { pool.reallocate(data, old, new, alignment) };
         moved.map(Some).map_err(|error| failed("realloc", new, error))
-    };
-    attempt(work)
+    })
 }
 
 pub(super) unsafe extern "C" fn free(pool: &RustPool, data: *mut u8, _size: i64) {

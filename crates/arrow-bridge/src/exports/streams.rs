@@ -2,23 +2,19 @@
 
 use super::batch_copies::borrowed;
 use super::context;
-use crate::fault::{Fault, Outcome, attempted, made};
+use crate::fault::{Fault, Made, attempted, made};
 use crate::ffi::{Failure, RustBuffer, RustEvent, RustStream};
 use crate::kind::Kind;
 use arrow_cuda_buffer::await_stream_of;
 use arrow_cuda_context::{Stream, is_readable};
 use std::ffi::c_void;
 
-pub(super) extern "C" fn create(device: i32, flags: u32) -> Outcome<Option<Box<RustStream>>> {
-    let work = || Ok(RustStream::new(Stream::with_flags(&context(device)?, flags)?));
-    made(work)
+pub(super) extern "C" fn create(device: i32, flags: u32) -> Made<RustStream> {
+    made(|| Ok(RustStream::new(Stream::with_flags(&context(device)?, flags)?)))
 }
 
-pub(super) unsafe extern "C" fn wrap(
-    device: i32,
-    place: *const *mut c_void,
-) -> Outcome<Option<Box<RustStream>>> {
-    let work = || {
+pub(super) unsafe extern "C" fn wrap(device: i32, place: *const *mut c_void) -> Made<RustStream> {
+    made(|| {
         let context = context(device)?;
         if place.is_null() {
             return Ok(RustStream::new(Stream::default_of(&context)));
@@ -39,8 +35,7 @@ pub(super) unsafe extern "C" fn wrap(
             Fault::new(Kind::Invalid, text)
         })?;
         Ok(RustStream::new(stream))
-    };
-    made(work)
+    })
 }
 
 pub(super) extern "C" fn wait_event(stream: &RustStream, event: &RustEvent) -> Failure {
@@ -56,10 +51,9 @@ pub(super) unsafe extern "C" fn await_for(
     buffers: *const *const RustBuffer,
     count: usize,
 ) -> Failure {
-    let work = || {
+    attempted(|| {
         // SAFETY: C++ passes `count` live buffers.
         let buffers = unsafe { borrowed(buffers, count) };
         Ok(await_stream_of(stream.object(), &buffers).map(drop)?)
-    };
-    attempted(work)
+    })
 }

@@ -5,6 +5,7 @@
 mod kernel;
 mod parts;
 
+use crate::error::invalid;
 use crate::range::within;
 use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
@@ -57,7 +58,6 @@ pub fn join(
     })
 }
 
-/// The buffers of a piece.
 struct Ends<'a> {
     to: &'a DeviceBuffer,
     /// Of ones the target itself.
@@ -87,13 +87,12 @@ impl<'a> Ends<'a> {
         ends().ok_or_else(|| Error::Invalid("a piece lacks a buffer".into()))
     }
 
-    /// Checks all that the kernel relies on.
     fn check(&self, piece: &JoinPiece, context: &Context) -> Result<(), Error> {
         let JoinPiece { to_position, from_position, count, change, .. } = *piece;
         self.to.check_mutable()?;
         for buffer in [self.to, self.from].into_iter().chain(self.beside) {
             if !buffer.context().is_same(context) {
-                return Err(Error::Invalid("a buffer belongs to another context".into()));
+                return invalid("a buffer belongs to another context");
             }
             buffer.check_memory()?;
         }
@@ -118,6 +117,6 @@ impl<'a> Ends<'a> {
                 size.is_power_of_two() && size <= 16 && (address + to_position).is_multiple_of(size)
             }
         };
-        if is_aligned { Ok(()) } else { Err(Error::Invalid("a buffer is not aligned".into())) }
+        if is_aligned { Ok(()) } else { invalid("a buffer is not aligned") }
     }
 }

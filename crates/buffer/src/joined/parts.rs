@@ -16,7 +16,6 @@ const BITS: u64 = 1;
 const NUMBERS: u64 = 2;
 const VIEWS: u64 = 3;
 
-/// The parts of pieces.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     pub(super) first: Vec<Part>,
@@ -26,7 +25,6 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Adds the parts of a piece that was checked.
     pub(super) fn add(&mut self, piece: &JoinPiece, ends: &Ends<'_>) {
         let JoinPiece { to_position, from_position, count, change, .. } = *piece;
         let (size, unit) = (change.size(), if change.is_of_bits() { 1 } else { 8 });

@@ -1,14 +1,14 @@
 //! Which layouts are accepted.  Pure arithmetic.
 
 use crate::Error;
+use crate::error::invalid;
 
-/// Checks that there is a stride for each dimension.
 pub(super) fn check_dimensions(strides: &[i64], shape: &[u64]) -> Result<(), Error> {
     if strides.len() == shape.len() {
         return Ok(());
     }
     let (dimensions, strides) = (shape.len(), strides.len());
-    Err(Error::Invalid(format!("{dimensions} dimensions have {strides} strides")))
+    invalid(format!("{dimensions} dimensions have {strides} strides"))
 }
 
 /// Checks that all elements lie within a buffer of `size` bytes.  There must be at least one.
@@ -46,9 +46,9 @@ pub(super) fn check_distinct(strides: &[i64], shape: &[u64], item_size: u64) -> 
     let mut span = item_size;
     for (stride, length) in dimensions {
         if stride < span {
-            return Err(Error::Invalid(format!(
+            return invalid(format!(
                 "elements of the target may overlap: a stride of {stride} bytes within {span}"
-            )));
+            ));
         }
         span += stride * (length - 1);
     }

@@ -25,7 +25,6 @@ pub(super) enum Kernel {
     Transposed,
 }
 
-/// One launch of a kernel.
 #[derive(Clone, Debug)]
 pub(super) struct Launch {
     pub(super) kernel: Kernel,
@@ -269,7 +268,6 @@ mod tests {
         assert_eq!(shape_of(&[7, 9], 1, every_other(2), every_other(3)).2, 2);
     }
 
-    /// Where each word goes to and comes from.
     fn words(piece: &Piece) -> Vec<(u64, u64)> {
         piece.dimensions.iter().fold(vec![(piece.to, piece.from)], |words, dimension| {
             let Dimension { length, to, from } = *dimension;

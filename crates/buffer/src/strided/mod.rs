@@ -8,11 +8,11 @@ mod bounds;
 mod kernel;
 mod launches;
 mod plan;
-mod step;
 
 use crate::copy::check_order;
 use crate::{DeviceBuffer, Error};
-use arrow_cuda_context::Completed;
+use arrow_cuda_context::{Completed, Context, Stream};
+use arrow_cuda_driver::CudaResult;
 use arrow_cuda_transfer::CopyOrder;
 use plan::Plan;
 
@@ -132,7 +132,7 @@ fn copy_checked(
 ) -> Result<Completed, Error> {
     let is_within = to.context().is_same(from.context());
     if plan.is_plain() || is_within && !plan.overlaps(to.private_address, from.private_address) {
-        return step::copy(order, plan, to, from);
+        return copy(order, plan, to, from);
     }
     let (gather, scatter) = plan.in_two_steps();
     let mut completed = Completed::default();
@@ -140,14 +140,54 @@ fn copy_checked(
         from.slice(gather.from, gather.run)?
     } else {
         let packed = DeviceBuffer::allocate_packed(from.context(), gather.size())?;
-        completed.extend(step::copy(order, gather, &packed, from)?);
+        completed.extend(copy(order, gather, &packed, from)?);
         packed
     };
     if !is_within && !scatter.is_plain() {
         let there = DeviceBuffer::allocate_packed(to.context(), packed.size)?;
-        completed.extend(step::copy(order, Plan::plain(0, 0, packed.size), &there, &packed)?);
+        completed.extend(copy(order, Plan::plain(0, 0, packed.size), &there, &packed)?);
         packed = there;
     }
-    completed.extend(step::copy(order, scatter, to, &packed)?);
+    completed.extend(copy(order, scatter, to, &packed)?);
+    Ok(completed)
+}
+
+/// Makes a copy that is plain, or else lies within one context, where its ends do not overlap.
+fn copy(
+    order: CopyOrder<'_>,
+    plan: Plan,
+    to: &DeviceBuffer,
+    from: &DeviceBuffer,
+) -> Result<Completed, Error> {
+    if plan.is_plain() {
+        let (to, from) = (to.slice(plan.to, plan.run)?, from.slice(plan.from, plan.run)?);
+        return to.copy_from_device_in(order, 0, &from);
+    }
+    to.check_memory()?;
+    from.check_memory()?;
+    match order {
+        CopyOrder::Now => kernel::copy(plan, to, from).map(|()| Completed::default()),
+        CopyOrder::On(stream) => {
+            let queue = |stream: &Stream| kernel::queue(stream, plan, to, from);
+            Ok(on_a_stream_of(to.context(), stream, queue)?)
+        }
+    }
+}
+
+/// Queues the work of a context in the order of a stream of another one, if it is of another: kernels
+/// run on streams of their own context only.
+fn on_a_stream_of(
+    context: &Context,
+    stream: &Stream,
+    work: impl FnOnce(&Stream) -> CudaResult<Completed>,
+) -> CudaResult<Completed> {
+    if stream.context().is_same(context) {
+        return work(stream);
+    }
+    let there = Stream::non_blocking(context)?;
+    // Queued as work, so that a stream that is being captured is refused.
+    let mut completed = stream.enqueue(Box::new(()), |_, _| there.wait_for(&stream.record()?))?;
+    completed.extend(work(&there)?);
+    stream.wait_for(&there.record()?)?;
     Ok(completed)
 }

@@ -69,7 +69,6 @@ impl Plan {
         Self { to, from, run, dimensions: merged }
     }
 
-    /// The plan for contiguous bytes.
     pub(super) fn plain(to: u64, from: u64, size: u64) -> Self {
         Self { to, from, run: size, dimensions: Vec::new() }
     }
@@ -84,13 +83,11 @@ impl Plan {
         self.run * self.dimensions.iter().map(|dimension| dimension.length).product::<u64>()
     }
 
-    /// The range of bytes that the target spans, gaps included.
     pub(super) fn target_span(&self) -> std::ops::Range<u64> {
         let reach = |dimension: &Dimension| dimension.to * (dimension.length - 1);
         self.to..self.to + self.run + self.dimensions.iter().map(reach).sum::<u64>()
     }
 
-    /// The range of bytes that the source spans, gaps included.
     pub(super) fn source_span(&self) -> std::ops::Range<u64> {
         let mut span = self.from..self.from + self.run;
         for dimension in &self.dimensions {

@@ -1,9 +1,10 @@
-//! Device memory.
+//! Device memory: its allocation, fills and copies that are queued on a stream, and how several processes
+//! use it.
 
 use super::StreamHandle;
 use crate::stored::stored;
 use crate::{Context, Current};
-use arrow_cuda_driver::{CudaResult, call};
+use arrow_cuda_driver::{CudaResult, IpcHandle, call};
 
 impl Context {
     /// How much of the device's memory is free for any process, in bytes.
@@ -64,5 +65,76 @@ impl Current<'_> {
         // SAFETY: stores two sizes through the pointers, which outlive the call.
         unsafe { call!(cuMemGetInfo_v2((&raw mut free).cast(), (&raw mut total).cast())) }?;
         Ok(free as u64)
+    }
+
+    /// Queues a copy of device memory to the host.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live, and nobody else may use `out`, until the stream has made the copy.
+    pub unsafe fn queue_copy_to_host(
+        &self,
+        out: *mut u8,
+        from: u64,
+        size: usize,
+        stream: StreamHandle<'_>,
+    ) -> CudaResult<()> {
+        let stream = self.raw_stream(stream)?;
+        // SAFETY: guaranteed by the caller.
+        unsafe { call!(cuMemcpyDtoHAsync_v2(out.cast(), from, size, stream)) }
+    }
+
+    /// Queues a copy of host memory to the device.
+    ///
+    /// # Safety
+    ///
+    /// Both ranges must be live, and nobody may change `data`, until the stream has made the copy.
+    pub unsafe fn queue_copy_from_host(
+        &self,
+        to: u64,
+        data: *const u8,
+        size: usize,
+        stream: StreamHandle<'_>,
+    ) -> CudaResult<()> {
+        let stream = self.raw_stream(stream)?;
+        // SAFETY: guaranteed by the caller; the driver only reads the data.
+        unsafe { call!(cuMemcpyHtoDAsync_v2(to, data.cast_mut().cast(), size, stream)) }
+    }
+}
+
+/// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`, the only flag there is.
+const LAZY_ENABLE_PEER_ACCESS: u32 = 1;
+
+impl Current<'_> {
+    /// The driver's IPC handle of the allocation that contains an address.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors, for memory that cannot be shared.
+    pub fn export_memory(&self, address: u64) -> CudaResult<[u8; 64]> {
+        // SAFETY: stores 64 bytes; the address is looked up, not read.
+        stored([0u8; 64], |at| unsafe { call!(cuIpcGetMemHandle(at, address)) })
+    }
+
+    /// Maps an allocation that another process has exported, and returns its address in this
+    /// process.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors; error 201 for a handle that this process has exported itself.
+    pub fn open_memory(&self, handle: [u8; 64]) -> CudaResult<u64> {
+        let (handle, flags) = (IpcHandle(handle), LAZY_ENABLE_PEER_ACCESS);
+        // SAFETY: stores an address; the driver checks the handle.
+        stored(0u64, |at| unsafe { call!(cuIpcOpenMemHandle_v2(at, handle, flags)) })
+    }
+
+    /// Unmaps memory that [`open_memory`](Self::open_memory) has mapped.
+    ///
+    /// # Safety
+    ///
+    /// The mapping must be the caller's to close, once.
+    pub unsafe fn close_memory(&self, address: u64) -> CudaResult<()> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { call!(cuIpcCloseMemHandle(address)) }
     }
 }

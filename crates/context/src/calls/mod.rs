@@ -3,16 +3,12 @@
 //! fills that wait for their turn and their end are in `copies` and `peers`, and what concerns a stream or
 //! an event alone is with it in `streams`.
 
-mod captures;
-mod copies;
 mod host_memory;
-mod ipc;
 mod memory;
 mod modules;
 mod pointers;
 mod streams;
 
-pub use captures::DisregardedCaptures;
 pub use modules::Function;
 pub use pointers::Attribute;
-pub use streams::{RawStream, StreamHandle};
+pub use streams::{DisregardedCaptures, RawStream, StreamHandle};

@@ -1,9 +1,10 @@
-//! Calls on raw stream handles, which only [`Stream`](crate::Stream) holds.
+//! Calls on raw stream handles, which only [`Stream`](crate::Stream) holds, and captures of streams.
 
 use crate::stored::stored;
 use crate::{Context, Current};
-use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
+use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query, report_failure};
 use std::ffi::c_void;
+use std::marker::PhantomData;
 
 /// A `CUstream`, to be passed to other libraries.
 pub type RawStream = *mut c_void;
@@ -30,7 +31,6 @@ impl<'stream> StreamHandle<'stream> {
         Self { raw, context: Some(context) }
     }
 
-    /// Whether it is the legacy default stream of a context.
     pub(crate) fn is_default(self) -> bool {
         self.raw.is_null()
     }
@@ -70,11 +70,46 @@ impl Current<'_> {
         unsafe { query!(cuStreamQuery(stream)) }
     }
 
-    /// Whether a stream is capturing its work into a graph.
     pub(crate) fn is_capturing(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
         let stream = self.raw_stream(stream)?;
         // SAFETY: a live handle; stores a number.
         let status = stored(0i32, |at| unsafe { call!(cuStreamIsCapturing(stream, at)) })?;
         Ok(status != 0)
+    }
+}
+
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`.
+const RELAXED: i32 = 2;
+
+/// Lets this thread make calls that captures of other streams forbid, until it is dropped.
+///
+/// While any thread captures a stream in the global mode, each call that might wait for the device
+/// fails, and invalidates the capture.  The driver counts queries among them.
+#[must_use = "captures are disregarded only while this lives"]
+pub struct DisregardedCaptures {
+    /// The thread's mode before; none if it could not be changed.
+    previous: Option<i32>,
+    /// The mode is the thread's.
+    not_send: PhantomData<*const ()>,
+}
+
+impl Current<'_> {
+    /// For calls that neither wait nor concern a stream that is captured.
+    pub fn disregard_captures(&self) -> DisregardedCaptures {
+        DisregardedCaptures { previous: exchange(RELAXED).ok(), not_send: PhantomData }
+    }
+}
+
+/// Sets the thread's mode, and returns what it was.  Drivers before CUDA 10.1 have none.
+fn exchange(mode: i32) -> CudaResult<i32> {
+    // SAFETY: reads a number, and stores another.
+    stored(mode, |at| unsafe { call!(cuThreadExchangeStreamCaptureMode(at)) })
+}
+
+impl Drop for DisregardedCaptures {
+    fn drop(&mut self) {
+        let Some(previous) = self.previous else { return };
+        // A thread that stays relaxed would disregard the captures of its own calls.
+        report_failure("the thread's capture mode", exchange(previous).map(drop));
     }
 }

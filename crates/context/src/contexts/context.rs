@@ -3,6 +3,7 @@
 use super::extensions::{Extension, Extensions};
 use super::{Device, identity};
 use arrow_cuda_driver::{CudaError, CudaResult};
+use std::convert::Infallible;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -126,6 +127,12 @@ impl Context {
         self.0.extensions.get_or_add(make)
     }
 
+    /// The same, of what can always be made.
+    pub(crate) fn own_extension<T: Extension>(&self, make: impl FnOnce() -> T) -> &T {
+        let made = self.extension_or(|| Ok::<_, Infallible>(make()));
+        made.unwrap_or_else(|never| match never {})
+    }
+
     /// Notifies all extensions that somebody has reset the device.
     pub(crate) fn abandon(&self) {
         self.0.extensions.abandon();
@@ -162,7 +169,6 @@ impl Context {
     }
 }
 
-/// A context that may have been dropped.
 pub(super) struct WeakContext(Weak<State>);
 
 impl WeakContext {

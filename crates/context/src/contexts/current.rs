@@ -112,7 +112,6 @@ impl<'context> Current<'context> {
         self.context
     }
 
-    /// The driver's handle of the context's device.
     pub(super) fn device_handle(&self) -> CudaResult<i32> {
         // SAFETY: stores a number.
         stored(0i32, |at| unsafe { call!(cuCtxGetDevice(at)) })

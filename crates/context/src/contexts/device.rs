@@ -112,7 +112,6 @@ impl Device {
         Ok(None)
     }
 
-    /// Retains the device's primary context.  Returns its handle and number.
     pub(super) fn retain_primary_context(self) -> CudaResult<(usize, u64)> {
         let device = self.handle()?;
         // SAFETY: stores a handle.
@@ -161,7 +160,6 @@ impl Device {
         Ok(can != 0)
     }
 
-    /// The driver's handle of the device.
     pub(super) fn handle(self) -> CudaResult<i32> {
         initialise()?;
         // No device has a number that large: the driver refuses it.

@@ -35,7 +35,6 @@ pub(super) fn number_of_readable(handle: usize) -> CudaResult<u64> {
     }
 }
 
-/// The number of the thread's current context.
 pub(super) fn number_of_current() -> CudaResult<u64> {
     // SAFETY: null stands for the current context, so no handle is read; stores a number.
     stored(0u64, |at| unsafe { call!(cuCtxGetId(std::ptr::null_mut(), at)) })

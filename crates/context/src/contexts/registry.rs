@@ -5,7 +5,6 @@ use super::{Context, Device, identity};
 use arrow_cuda_driver::{CudaResult, Lock, without_locks};
 use std::collections::HashMap;
 
-/// All contexts in use, by handle.
 static CONTEXTS: Lock<Option<HashMap<usize, WeakContext>>> = Lock::new(None);
 /// The primary contexts, which stay retained.
 static PRIMARIES: Lock<Vec<Context>> = Lock::new(Vec::new());
@@ -71,7 +70,6 @@ fn find_or_retain(device: u32, lost: &mut Option<Context>) -> CudaResult<Context
     Ok(context)
 }
 
-/// The context with this handle and number.
 fn of_handle(handle: usize, number: u64, device: Device) -> CudaResult<Context> {
     let mut contexts = CONTEXTS.lock()?;
     let contexts = contexts.get_or_insert_default();
@@ -98,7 +96,6 @@ fn forget(lost: &Context) -> CudaResult<()> {
     Ok(())
 }
 
-/// All contexts in use.
 pub(crate) fn all() -> Vec<Context> {
     let Ok(contexts) = CONTEXTS.lock() else { return Vec::new() };
     contexts.iter().flat_map(HashMap::values).filter_map(WeakContext::upgrade).collect()

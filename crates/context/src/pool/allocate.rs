@@ -75,7 +75,6 @@ impl Context {
         blocks.collect::<Vec<_>>().into_iter().map(zeroing::prepared).collect()
     }
 
-    /// Finds room for `size` bytes.
     pub(super) fn place(
         &self,
         source: Source,
@@ -102,7 +101,6 @@ impl Context {
         }
     }
 
-    /// Has the driver allocate a segment for a request.
     fn allocate_from_driver(
         &self,
         pool: &Pool,

@@ -25,7 +25,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Block {
     pub(super) address: u64,
     pub(super) size: u64,
-    /// Where its segment begins.
     pub(super) segment: u64,
     pub(super) context: Context,
     pub(super) source: Source,

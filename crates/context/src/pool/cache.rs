@@ -71,10 +71,6 @@ impl<'context> Cache<'context> {
     }
 
     /// The most bytes of released memory that may be cached.
-    ///
-    /// # Errors
-    ///
-    /// In a forked child; or when the driver cannot tell the device's memory.
     pub(super) fn limit(self) -> CudaResult<u64> {
         let known = self.with_account(|account| account.limit)?;
         // This asks the driver, or reads a file: not under the lock.

@@ -8,7 +8,6 @@ use super::ledger::{ALIGNMENT, SEGMENT};
 use super::{Placement, Source};
 use crate::{Cache, Context, Extension, zeroing};
 use arrow_cuda_driver::{CudaResult, keeping_interpreter, may_release, report_failure};
-use std::convert::Infallible;
 use std::ptr::{self, NonNull};
 
 const PAGES: Source = Source::Pages;
@@ -34,7 +33,6 @@ pub struct HostPool {
     context: Context,
 }
 
-/// Where a context refers to its pool.
 struct OfContext(&'static HostPool);
 
 impl Extension for OfContext {}
@@ -42,11 +40,8 @@ impl Extension for OfContext {}
 impl HostPool {
     /// The pool of a context, which exists from the first call on.
     pub fn of(context: &Context) -> &'static Self {
-        let made = context.extension_or(|| {
-            let pool = Self { context: context.clone() };
-            Ok::<_, Infallible>(OfContext(Box::leak(Box::new(pool))))
-        });
-        made.map(|pool| pool.0).unwrap_or_else(|never| match never {})
+        let make = || OfContext(Box::leak(Box::new(Self { context: context.clone() })));
+        context.own_extension(make).0
     }
 
     /// The context that pins the memory.

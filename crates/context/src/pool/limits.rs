@@ -10,17 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const LIMIT_DIVISOR: u64 = 8;
 /// The process caches no more pinned memory than this by default: enough for some transfers of the usual sizes.
 const MOST_PINNED: u64 = 1 << 30;
-/// No limit was set.
 const UNSET: u64 = u64::MAX;
 
-static DEVICE_VARIABLE: Variable = Variable::new(
-    "PYARROW_CUDA_CACHE",
-    "a number of bytes, such as 1000000 or 512M, or 'off' for none",
-);
-static PINNED_VARIABLE: Variable = Variable::new(
-    "PYARROW_CUDA_PINNED_CACHE",
-    "a number of bytes, such as 1000000 or 512M, or 'off' for none",
-);
+const ACCEPTED: &str = "a number of bytes, such as 1000000 or 512M, or 'off' for none";
+static DEVICE_VARIABLE: Variable = Variable::new("PYARROW_CUDA_CACHE", ACCEPTED);
+static PINNED_VARIABLE: Variable = Variable::new("PYARROW_CUDA_PINNED_CACHE", ACCEPTED);
 static DEFAULT: AtomicU64 = AtomicU64::new(UNSET);
 
 /// Sets how many bytes of released memory each context caches, unless `PYARROW_CUDA_CACHE` is set.
@@ -42,7 +36,6 @@ pub(super) fn default_device_limit(total_memory: u64) -> u64 {
     })
 }
 
-/// How many bytes of pinned memory the process may cache.
 pub(super) fn default_pinned_limit() -> u64 {
     let limit = PINNED_VARIABLE.read("no pinned memory is cached", parse);
     limit.unwrap_or(Some(0)).unwrap_or_else(|| {

@@ -6,9 +6,31 @@
 use super::Source;
 use super::ledger::Ledger;
 use super::pools::Pools;
-use crate::address_range::AddressRange;
 use crate::{Attribute, Context, Current, contexts};
 use arrow_cuda_driver::CudaResult;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The smallest range of addresses that holds all memory that was ever added, so that most other addresses
+/// are known without a lock.
+pub(super) struct AddressRange {
+    start: AtomicU64,
+    end: AtomicU64,
+}
+
+impl AddressRange {
+    const fn new() -> Self {
+        Self { start: AtomicU64::new(u64::MAX), end: AtomicU64::new(0) }
+    }
+
+    pub(super) fn add(&self, address: u64, capacity: u64) {
+        self.start.fetch_min(address, Ordering::Relaxed);
+        self.end.fetch_max(address.saturating_add(capacity), Ordering::Relaxed);
+    }
+
+    fn contains(&self, address: u64) -> bool {
+        (self.start.load(Ordering::Relaxed)..self.end.load(Ordering::Relaxed)).contains(&address)
+    }
+}
 
 /// The addresses of each source's memory: those of device memory and of host memory lie far apart.
 pub(super) static RANGES: [AddressRange; Source::ALL.len()] =

@@ -6,13 +6,11 @@ use super::stats::Account;
 use crate::streams::Fences;
 use crate::{Context, Extension};
 use arrow_cuda_driver::{CudaResult, Lock};
-use std::convert::Infallible;
 use std::mem;
 
 /// The account of pinned memory, which all pools of it in the process share.  Its lock is taken after that of a ledger.
 pub(super) static PINNED: Lock<Option<Account>> = Lock::new(None);
 
-/// The memory of one source in one context.
 pub(super) struct Pool {
     pub(super) source: Source,
     ledger: Lock<Ledger>,
@@ -28,11 +26,7 @@ impl Pool {
     }
 
     /// Reads or changes the ledger.  `work` neither calls the driver nor waits for the GIL: a release, on any
-    /// thread, holds the lock for some nanoseconds.
-    ///
-    /// # Errors
-    ///
-    /// In a forked child.
+    /// thread, holds the lock for some nanoseconds.  Fails in a forked child.
     pub(super) fn with_ledger<T>(&self, work: impl FnOnce(&mut Ledger) -> T) -> CudaResult<T> {
         let mut ledger = self.ledger.lock()?;
         if self.source == Source::Device {
@@ -46,11 +40,8 @@ impl Pool {
         Ok(result)
     }
 
-    /// Reads or changes the fences.  The events that have become useless are dropped under no lock.
-    ///
-    /// # Errors
-    ///
-    /// In a forked child.
+    /// Reads or changes the fences, except in a forked child.  The events that have become useless are
+    /// dropped under no lock.
     pub(super) fn with_fences<T>(&self, work: impl FnOnce(&mut Fences) -> T) -> CudaResult<T> {
         let mut fences = self.fences.lock()?;
         let result = work(&mut fences);
@@ -61,7 +52,6 @@ impl Pool {
     }
 }
 
-/// The pools of a context, by source.
 pub(super) struct Pools([Pool; Source::ALL.len()]);
 
 impl Pools {
@@ -87,7 +77,6 @@ impl Extension for Pools {
 
 impl Context {
     pub(super) fn pool(&self, source: Source) -> &Pool {
-        let made = self.extension_or(|| Ok::<_, Infallible>(Pools(Source::ALL.map(Pool::of))));
-        made.unwrap_or_else(|never| match never {}).get(source)
+        self.own_extension(|| Pools(Source::ALL.map(Pool::of))).get(source)
     }
 }

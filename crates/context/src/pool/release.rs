@@ -10,7 +10,6 @@ use std::{mem, thread};
 /// How many bytes the driver has freed, and the first failure.
 pub(super) type Freed = (u64, CudaResult<()>);
 
-/// What several pools have freed.
 pub(super) fn total(each: impl IntoIterator<Item = Freed>) -> Freed {
     each.into_iter().fold((0, Ok(())), |sum, it| (sum.0 + it.0, sum.1.and(it.1)))
 }

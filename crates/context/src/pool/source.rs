@@ -20,7 +20,6 @@ pub(crate) enum Source {
 impl Source {
     pub(super) const ALL: [Self; 3] = [Self::Device, Self::Pinned, Self::Pages];
 
-    /// The words for reports.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Device => "device memory",
@@ -28,7 +27,6 @@ impl Source {
         }
     }
 
-    /// Whether the memory outlives its context.
     pub(super) fn outlives_context(self) -> bool {
         self == Self::Pages
     }

@@ -57,7 +57,6 @@ impl Stream {
         STREAMS.try_with(|streams| !streams.borrow().is_empty()).unwrap_or(false)
     }
 
-    /// Whether both are the same stream of the driver.
     fn is_same(&self, other: &Self) -> bool {
         self.as_raw() == other.as_raw() && self.context().is_same(other.context())
     }

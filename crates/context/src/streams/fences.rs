@@ -22,7 +22,6 @@ const POLL_TIME: Duration = Duration::from_micros(50);
 #[derive(Debug)]
 pub(crate) struct Fences {
     fences: VecDeque<Fence>,
-    /// Events that can be recorded again.
     spare: Vec<Event>,
     /// Those of contexts that are gone.
     useless: Vec<Event>,
@@ -31,7 +30,6 @@ pub(crate) struct Fences {
 /// A point in the work of all contexts.
 #[derive(Clone, Debug)]
 pub(crate) struct Fence {
-    /// One in each context.
     events: Vec<Event>,
     /// The number of the last release before it.
     after: u64,
@@ -52,11 +50,8 @@ impl Fences {
     /// complete.  `last_release` is the number of the last release so far.
     ///
     /// This is the one place that decides when exposed memory may be reused.  A driver error proves
-    /// nothing, so it makes no memory reusable.
-    ///
-    /// # Errors
-    ///
-    /// When the driver has no events that cover all streams of a context: those before CUDA 12.5.
+    /// nothing, so it makes no memory reusable.  Fails, too, where the driver has no events that cover all
+    /// streams of a context: before CUDA 12.5.
     pub(crate) fn complete_up_to(
         &mut self,
         current: &Current<'_>,
@@ -86,10 +81,6 @@ impl Fences {
 
     /// Whether nothing is in flight, so that the driver frees memory without a wait.  Returns the
     /// number as above then.
-    ///
-    /// # Errors
-    ///
-    /// As above.
     pub(crate) fn all_complete(
         &mut self,
         current: &Current<'_>,
@@ -194,11 +185,7 @@ impl Fence {
 }
 
 /// Waits until all work is complete that could use any memory released so far, where no fence can be
-/// recorded or waiting is all that is left to do.
-///
-/// # Errors
-///
-/// Driver errors, which prove nothing.
+/// recorded or waiting is all that is left to do.  A driver error proves nothing.
 pub(crate) fn wait_for_contexts(current: &Current<'_>) -> CudaResult<()> {
     for context in contexts_of_the_process(current)? {
         match context.enter().and_then(|current| current.synchronize()) {

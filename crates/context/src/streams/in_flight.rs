@@ -5,10 +5,9 @@
 //! Python object, whose destructor may do anything.
 
 use super::queues::Queues;
-use super::retained::{Completed, Retained};
 use crate::{Context, Current, Event, Extension};
 use arrow_cuda_driver::{CudaResult, Lock, codes};
-use std::convert::Infallible;
+use std::any::Any;
 
 /// How many other streams a use of a stream asks for.  Asking for all would cost the more the more
 /// streams are busy; asking for none would retain for good what a stream used that is not used again.
@@ -17,7 +16,6 @@ const OTHERS: usize = 2;
 /// More spare events than this are destroyed.
 const MAX_SPARE: usize = 1024;
 
-/// The work that a context's streams have in flight.
 #[derive(Default)]
 pub(super) struct InFlight(Lock<Work>);
 
@@ -29,7 +27,6 @@ struct Work {
     retained_for_good: Vec<Retained>,
     /// Events for reuse: creating and destroying one takes about as long as a copy.
     spare: Vec<Event>,
-    /// Whether the context is in [`LISTED`].
     is_listed: bool,
 }
 
@@ -42,8 +39,7 @@ impl Extension for InFlight {}
 
 impl InFlight {
     pub(super) fn of(context: &Context) -> &Self {
-        let made = context.extension_or(|| Ok::<_, Infallible>(Self::default()));
-        made.unwrap_or_else(|never| match never {})
+        context.own_extension(Self::default)
     }
 
     /// Collects what was retained for work that is complete by now, on this stream and on a few
@@ -180,7 +176,6 @@ fn collect_in(
     collected.map(|(completed, _surplus)| completed).unwrap_or_default()
 }
 
-/// All that was retained in a context that is gone, and its events.
 fn forget(context: &Context) -> CudaResult<(Completed, Vec<Event>)> {
     let (work, _context) = {
         let mut listed = LISTED.lock()?;
@@ -229,5 +224,34 @@ fn is_over(answer: &CudaResult<bool>) -> bool {
         // After a fatal error the context executes nothing any more.  Any other error says nothing
         // about the work.
         Err(error) => error.code().is_some_and(|code| codes::FATAL.contains(&code)),
+    }
+}
+
+/// An owner that keeps memory valid.
+pub type Retained = Box<dyn Any + Send + Sync>;
+
+/// The owners that were retained for work that is now complete.  The receiver chooses where to drop
+/// them.
+#[derive(Debug, Default)]
+pub struct Completed(Vec<Retained>);
+
+impl Completed {
+    pub(super) fn add(&mut self, retained: Retained) {
+        self.0.push(retained);
+    }
+
+    /// Adds all owners of another one.
+    pub fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// The number of owners.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no owners.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }

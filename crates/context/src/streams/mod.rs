@@ -8,7 +8,6 @@ mod exchange;
 mod fences;
 mod in_flight;
 mod queues;
-mod retained;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "owns handles of the driver")]
 mod stream;
 mod waits;
@@ -16,6 +15,5 @@ mod waits;
 pub use event::Event;
 pub use exchange::{Consumer, Pending};
 pub(crate) use fences::{Fences, wait_for_contexts};
-pub use in_flight::{completed, wait_for_work_in_flight};
-pub use retained::{Completed, Retained};
+pub use in_flight::{Completed, Retained, completed, wait_for_work_in_flight};
 pub use stream::Stream;

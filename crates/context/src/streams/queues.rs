@@ -30,7 +30,6 @@ impl<Point, Retained> Queues<Point, Retained> {
         self.queues.entry(stream).or_default().push_back((point, retained));
     }
 
-    /// Takes out what one stream has passed.
     pub(super) fn take_from(
         &mut self,
         stream: usize,
@@ -68,7 +67,6 @@ impl<Point, Retained> Queues<Point, Retained> {
         taken
     }
 
-    /// Takes out what any stream has passed.
     pub(super) fn take(&mut self, is_reached: impl Fn(&Point) -> bool) -> Vec<(Point, Retained)> {
         let streams: Vec<usize> = self.queues.keys().copied().collect();
         streams.into_iter().flat_map(|stream| self.take_from(stream, &is_reached)).collect()

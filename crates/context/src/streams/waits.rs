@@ -26,11 +26,7 @@ impl Context {
 
 impl Current<'_> {
     /// Blocks until a stream has completed all work queued so far, or a signal ends the wait.  Returns the
-    /// guard, or another one of the same context.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors, including those of the queued work; [`Interrupted`](arrow_cuda_driver::CudaError::Interrupted).
+    /// guard, or another one of the same context.  Reports errors of the queued work, too.
     pub(crate) fn await_stream(self, stream: StreamHandle<'_>) -> CudaResult<Self> {
         let (current, is_complete) = self.await_long_work(stream)?;
         if !is_complete {

@@ -5,13 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use super::code::{INVALID_HANDLE, Result};
-use super::lock::lock;
-use super::mapping::map;
+use super::{lock, map};
 
 /// A handle as the C interface carries it: an opaque pointer.
 pub type Handle = usize;
 
-/// Bytes between two handles.
 const STEP: usize = 16;
 /// Bytes of address space for handles: enough for a billion.
 const ROOM: u64 = 1 << 34;
@@ -32,7 +30,6 @@ fn next() -> Handle {
     first + USED.fetch_add(STEP, Ordering::Relaxed)
 }
 
-/// The objects of one kind, by their handles.
 pub struct Handles<T>(Mutex<HashMap<Handle, T>>);
 
 impl<T: Clone> Handles<T> {
@@ -40,31 +37,24 @@ impl<T: Clone> Handles<T> {
         Self(Mutex::default())
     }
 
-    /// Adds an object, and returns its handle.
     pub fn insert(&self, object: T) -> Handle {
         let handle = next();
         lock(&self.0).insert(handle, object);
         handle
     }
 
-    /// # Errors
-    /// `INVALID_HANDLE`.
     pub fn get(&self, handle: Handle) -> Result<T> {
         lock(&self.0).get(&handle).cloned().ok_or(INVALID_HANDLE)
     }
 
-    /// # Errors
-    /// `INVALID_HANDLE`.
     pub fn remove(&self, handle: Handle) -> Result<T> {
         lock(&self.0).remove(&handle).ok_or(INVALID_HANDLE)
     }
 
-    /// The number of objects for which `which` returns true.
     pub fn count(&self, which: impl Fn(&T) -> bool) -> u64 {
         lock(&self.0).values().filter(|object| which(object)).count() as u64
     }
 
-    /// Removes the objects for which `keep` returns false.
     pub fn retain(&self, mut keep: impl FnMut(&T) -> bool) {
         lock(&self.0).retain(|_, object| keep(object));
     }

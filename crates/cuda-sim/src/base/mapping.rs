@@ -7,10 +7,8 @@ use std::ptr;
 
 pub const READ_WRITE: i32 = libc::PROT_READ | libc::PROT_WRITE;
 
-/// Calls `mmap`; with `MAP_FIXED` the caller must own the range at `at`.
-///
-/// # Errors
-/// That of `mmap`, or `OutOfMemory` for a length or offset that the system cannot express.
+/// Calls `mmap`; with `MAP_FIXED` the caller must own the range at `at`.  Also fails for a length or
+/// offset that the system cannot express.
 pub fn map(
     at: usize,
     length: u64,
@@ -38,7 +36,6 @@ pub fn unmap(at: u64, length: u64) {
     unsafe { libc::munmap(at as *mut c_void, length as usize) };
 }
 
-/// Pages that are mapped as long as this lives.
 #[derive(Debug)]
 pub struct Mapping {
     start: usize,
@@ -47,14 +44,10 @@ pub struct Mapping {
 
 impl Mapping {
     /// Maps `length` bytes, of the file `fd` from its beginning if there is one.
-    ///
-    /// # Errors
-    /// As [`map`].
     pub fn new(length: u64, access: i32, flags: i32, fd: RawFd) -> io::Result<Self> {
         Ok(Self { start: map(0, length, access, flags, fd, 0)?, length })
     }
 
-    /// The address of the first byte.
     pub fn start(&self) -> usize {
         self.start
     }

@@ -1,13 +1,11 @@
 //! Capturing the work of streams into graphs.  The graphs are empty: nothing runs them.
 
+use crate::base::Handle;
 use crate::base::code::INVALID_VALUE;
-use crate::base::handles::Handle;
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
+use crate::entry::{Out, exported};
 use crate::work::capture::{self, Mode, Status};
 
 exported! { driver:
-    /// Captures a stream's work from now on.
     [10010, per_thread] call cuStreamBeginCapture_v2(stream: Handle, mode: i32) {
         capture::begin(driver.stream(stream)?.queue, Mode::of(mode)?)?;
     }
@@ -21,7 +19,6 @@ exported! { driver:
         graph.set(driver.graphs.insert(()));
     }
 
-    /// Returns whether a stream's work is captured.
     [10000, per_thread] call cuStreamIsCapturing(stream: Handle, status: Out<Status>) {
         let stream = driver.stream(stream)?;
         status.required()?.set(capture::status(&stream.queue)?);
@@ -36,7 +33,6 @@ exported! { driver:
         unsafe { mode.write(capture::exchange_mode(Mode::of(mode.read())?) as i32) };
     }
 
-    /// Destroys a graph.
     [10000] call cuGraphDestroy(graph: Handle) {
         driver.graphs.remove(graph)?;
     }

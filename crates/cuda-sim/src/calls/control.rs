@@ -4,11 +4,10 @@ use std::ffi::{CStr, c_char};
 use std::ptr;
 
 use crate::base::code::{Code, INVALID_VALUE, SUCCESS};
-use crate::base::fork::is_forked;
-use crate::base::lock::lock;
+use crate::base::{is_forked, lock};
 use crate::driver::Driver;
 use crate::entry::fault;
-use crate::memory::region::{Kind, Region};
+use crate::memory::{Kind, Region};
 
 /// Replaces the fault rules by those of `spec`; null or an empty text clears them.
 #[unsafe(no_mangle)]

@@ -5,16 +5,14 @@
 //! wait for it.  The same holds for a small copy from pageable memory, on a stream or not: by then, the
 //! driver has staged its bytes.
 
+use crate::base::Handle;
 use crate::base::code::{ILLEGAL_ADDRESS, INVALID_VALUE, Result};
-use crate::base::handles::Handle;
-use crate::contexts::context::Context;
-use crate::contexts::stack;
+use crate::contexts::{Context, stack};
 use crate::driver::Driver;
-use crate::entry::exported::exported;
-use crate::streams::stream::Stream;
+use crate::entry::exported;
+use crate::streams::Stream;
 use crate::work::capture;
 
-/// One end of a copy.
 #[derive(Clone, Copy)]
 enum End {
     Host(usize),
@@ -111,9 +109,7 @@ impl Copy {
 }
 
 impl End {
-    /// The host address of the contents, and whether they are on a device.
-    ///
-    /// # Errors
+    /// The host address of the contents, and whether they are on a device.  Fails with
     /// `INVALID_VALUE` for null, and for memory of the other kind.
     fn resolve(self, driver: &Driver, size: usize) -> Result<(usize, bool)> {
         let length = size as u64;
@@ -143,17 +139,14 @@ impl End {
 }
 
 exported! { driver:
-    /// Copies from the host to a device.
     [3020, per_thread] call cuMemcpyHtoD_v2(to: u64, from: usize, size: usize) {
         Copy::new(End::Device(to), End::Host(from), size).synchronous(driver)?;
     }
 
-    /// Copies from a device to the host.
     [3020, per_thread] call cuMemcpyDtoH_v2(to: usize, from: u64, size: usize) {
         Copy::new(End::Host(to), End::Device(from), size).synchronous(driver)?;
     }
 
-    /// Copies between device addresses.
     [3020, per_thread] call cuMemcpyDtoD_v2(to: u64, from: u64, size: usize) {
         Copy::new(End::Device(to), End::Device(from), size).synchronous(driver)?;
     }
@@ -201,7 +194,6 @@ exported! { driver:
         Copy::new(End::Host(to), End::Device(from), size).asynchronous(driver, stream)?;
     }
 
-    /// Queues a copy between device addresses.
     [3020, per_thread] call cuMemcpyDtoDAsync_v2(to: u64, from: u64, size: usize, stream: Handle) {
         Copy::new(End::Device(to), End::Device(from), size).asynchronous(driver, stream)?;
     }

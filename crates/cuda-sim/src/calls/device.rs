@@ -3,10 +3,8 @@
 use std::ffi::c_char;
 
 use crate::base::code::INVALID_VALUE;
-use crate::driver::Driver;
-use crate::driver::config::Config;
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
+use crate::driver::{Config, Driver};
+use crate::entry::{Out, exported};
 
 /// CUDA 13.0, the version of the driver that was recorded.
 pub const DRIVER_VERSION: i32 = 13000;
@@ -20,12 +18,10 @@ exported! { driver:
         Driver::initialise()?;
     }
 
-    /// Returns the CUDA version of the driver.
     [2020] early cuDriverGetVersion(version: Out<i32>) {
         version.required()?.set(DRIVER_VERSION);
     }
 
-    /// Returns the number of devices.
     [2000] call cuDeviceGetCount(count: Out<i32>) {
         count.required()?.set(driver.devices.len() as i32);
     }
@@ -53,7 +49,6 @@ exported! { driver:
         }
     }
 
-    /// Returns the size of a device's memory in bytes.
     [3020] call cuDeviceTotalMem_v2(bytes: Out<usize>, device: i32) {
         let bytes = bytes.required()?;
         driver.ordinal(device)?;
@@ -70,7 +65,6 @@ exported! { driver:
         value.set(attribute_of(&driver.config, ordinal, attribute));
     }
 
-    /// Returns the 16 bytes that identify a device.
     [9020 to 11040] call cuDeviceGetUuid(uuid: Out<[u8; 16]>, device: i32) {
         uuid.required()?.set(uuid_of(driver.ordinal(device)?));
     }

@@ -9,15 +9,13 @@ use std::ptr;
 use super::ENTRY_POINTS as ALL;
 use super::device::DRIVER_VERSION;
 use crate::base::code::{INVALID_VALUE, NOT_FOUND, Result};
-use crate::entry::exported::{EntryPoint, exported};
 use crate::entry::fault::plain;
-use crate::entry::out::Out;
+use crate::entry::{EntryPoint, Out, exported};
 
 /// Bits that ask for the functions of the legacy default stream, and for those of the per-thread one.
 const LEGACY_STREAM: u64 = 1;
 const PER_THREAD_STREAM: u64 = 2;
 
-/// The result of a search.
 #[repr(i32)]
 #[derive(Clone, Copy)]
 pub enum Search {
@@ -54,9 +52,8 @@ exported! { driver:
     }
 }
 
-/// # Errors
-/// `INVALID_VALUE` for a version after the driver's and for other flags; also for no name, where a
-/// real driver crashes.
+/// Fails for a version after the driver's and for other flags; also for no name, where a real
+/// driver crashes.
 fn find(symbol: *const c_char, version: i32, flags: u64) -> Result<Result<*const c_void, Search>> {
     if symbol.is_null()
         || version > DRIVER_VERSION

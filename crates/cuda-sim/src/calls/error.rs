@@ -4,8 +4,7 @@ use std::ffi::c_char;
 use std::ptr;
 
 use crate::base::code::{Code, INVALID_VALUE, Result, describe};
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
+use crate::entry::{Out, exported};
 
 exported! { driver:
     /// Returns the name of a code; null for an unknown one.

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::base::Handle;
 use crate::base::code::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
-use crate::base::handles::Handle;
 use crate::contexts::stack;
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
-use crate::streams::event::Event;
+use crate::entry::{Out, exported};
+use crate::streams::Event;
 use crate::work::capture;
 
 const DISABLE_TIMING: u32 = 2;
@@ -15,7 +14,6 @@ const INTERPROCESS: u32 = 4;
 const FLAGS: u32 = 7;
 
 exported! { driver:
-    /// Creates an event.
     [2000] call cuEventCreate(event: Out<Handle>, flags: u32) {
         stack::await_copy();
         let context = stack::current()?;
@@ -49,7 +47,6 @@ exported! { driver:
         event.record_all();
     }
 
-    /// Returns whether an event is reached.
     [2000] call cuEventQuery(event: Handle) {
         let event = driver.event(event)?;
         event.refuse_waiting()?;
@@ -58,7 +55,6 @@ exported! { driver:
         }
     }
 
-    /// Waits for an event.
     [2000] call cuEventSynchronize(event: Handle) {
         let event = driver.event(event)?;
         event.refuse_waiting()?;
@@ -66,14 +62,12 @@ exported! { driver:
         event.context.check()?;
     }
 
-    /// Returns the milliseconds between two events.
     [2000 to 12080] call cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {
         let milliseconds = milliseconds.required()?;
         let (start, end) = (driver.event(start)?, driver.event(end)?);
         milliseconds.set(Event::elapsed(&start, &end)?);
     }
 
-    /// Destroys an event.
     [4000] call cuEventDestroy_v2(event: Handle) {
         driver.events.remove(event)?.context.check()?;
     }

@@ -3,30 +3,26 @@
 //! Each call returns when the work is queued, except for a synchronous fill of memory that the host
 //! can read: CUDA's documentation calls it "fully synchronous", and Numba's tests rely on it.
 
+use crate::base::Handle;
 use crate::base::code::{ILLEGAL_ADDRESS, INVALID_VALUE, Result};
-use crate::base::handles::Handle;
 use crate::contexts::stack;
 use crate::driver::{Driver, STREAM_DEFAULT};
-use crate::entry::exported::exported;
+use crate::entry::exported;
 use crate::work::capture;
 
 exported! { driver:
-    /// Fills `count` bytes.
     [3020, per_thread] call cuMemsetD8_v2(to: u64, value: u8, count: usize) {
         fill(driver, to, [value], count, None)?;
     }
 
-    /// Fills `count` words of four bytes.
     [3020, per_thread] call cuMemsetD32_v2(to: u64, value: u32, count: usize) {
         fill(driver, to, value.to_ne_bytes(), count, None)?;
     }
 
-    /// Queues the filling of `count` bytes.
     [3020, per_thread] call cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Handle) {
         fill(driver, to, [value], count, Some(stream))?;
     }
 
-    /// Queues the filling of `count` words of four bytes.
     [3020, per_thread] call cuMemsetD32Async(to: u64, value: u32, count: usize, stream: Handle) {
         fill(driver, to, value.to_ne_bytes(), count, Some(stream))?;
     }

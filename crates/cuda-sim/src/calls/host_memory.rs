@@ -5,9 +5,8 @@ use crate::base::code::{
 };
 use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
-use crate::memory::region::{Kind, Region};
+use crate::entry::{Out, exported};
+use crate::memory::{Kind, Region};
 use crate::work::capture;
 
 /// Portable, mapped and write-combined.
@@ -50,7 +49,6 @@ exported! { driver:
         pointer.set(host as u64);
     }
 
-    /// Page-locks memory of the caller.
     [6050] call cuMemHostRegister_v2(host: usize, size: usize, flags: u32) {
         capture::refuse_unsafe()?;
         let context = stack::current()?;

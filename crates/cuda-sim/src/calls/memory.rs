@@ -1,16 +1,22 @@
-//! Device memory.
+//! Device memory, and memory shared between processes.
 
-use crate::base::code::{INVALID_VALUE, NOT_FOUND, Result};
-use crate::base::handles::Handle;
+use crate::base::Handle;
+use crate::base::code::{INVALID_CONTEXT, INVALID_VALUE, NOT_FOUND, Result};
 use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
-use crate::memory::region::{Kind, Region};
+use crate::entry::{Out, exported};
+use crate::memory::{HANDLE_BYTES, IpcHandle, Kind, Region};
 use crate::work::capture;
 
+/// The only flag for opening, which must be given: peer access is enabled when it is needed.
+const LAZY_PEER_ACCESS: u32 = 1;
+
+/// A handle as the C interface passes it: 64 bytes by value.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemHandle([u8; HANDLE_BYTES]);
+
 exported! { driver:
-    /// Returns the free and the total bytes of the current device.
     [3020] call cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
         let context = stack::current()?;
         let (free, total) = (free.required()?, total.required()?);
@@ -19,7 +25,6 @@ exported! { driver:
         total.set(total_bytes as usize);
     }
 
-    /// Allocates `size` bytes.
     [3020] call cuMemAlloc_v2(pointer: Out<u64>, size: usize) {
         capture::refuse_unsafe()?;
         stack::await_copy();
@@ -64,7 +69,6 @@ exported! { driver:
         memory.release(pointer);
     }
 
-    /// Returns base and size of the allocation in which `pointer` lies.
     [3020] call cuMemGetAddressRange_v2(base: Out<u64>, size: Out<usize>, pointer: u64) {
         let context = stack::current()?;
         let memory = driver.memory();
@@ -74,7 +78,6 @@ exported! { driver:
         size.set_if_wanted(region.size as usize);
     }
 
-    /// Allocates in the order of a stream.
     [11020, per_thread] call cuMemAllocAsync(pointer: Out<u64>, size: usize, stream: Handle) {
         stack::current()?;
         let pointer = pointer.required()?;
@@ -83,7 +86,6 @@ exported! { driver:
         pointer.set(memory.allocate(context, size as u64, Kind::Pool)?);
     }
 
-    /// Frees in the order of a stream.
     [11020, per_thread] call cuMemFreeAsync(pointer: u64, stream: Handle) {
         stack::current()?;
         let stream = driver.stream(stream)?;
@@ -98,6 +100,44 @@ exported! { driver:
             driver.memory().release(pointer);
             Ok(())
         })?;
+    }
+
+    [4010] call cuIpcGetMemHandle(handle: Out<MemHandle>, pointer: u64) {
+        stack::current()?;
+        let handle = handle.required()?;
+        handle.set(MemHandle(driver.memory().export(pointer)?.to_bytes()));
+    }
+
+    /// Imports another process's allocation; each open needs a close.
+    [11000] call cuIpcOpenMemHandle_v2(pointer: Out<u64>, handle: MemHandle, flags: u32) {
+        let context = stack::current()?;
+        let pointer = pointer.required()?;
+        if flags != LAZY_PEER_ACCESS {
+            return Err(INVALID_VALUE);
+        }
+        let handle = IpcHandle::from_bytes(&handle.0).ok_or(INVALID_VALUE)?;
+        if handle.process == std::process::id() {
+            return Err(INVALID_CONTEXT);
+        }
+        pointer.set(driver.memory().import(context, &handle)?);
+    }
+
+    /// Closes an import; the last close unmaps the memory when the device's work is done.
+    [4010] call cuIpcCloseMemHandle(pointer: u64) {
+        stack::current()?;
+        let device = {
+            let memory = driver.memory();
+            let region = memory.regions.at(pointer).ok_or(INVALID_VALUE)?;
+            if !matches!(region.kind, Kind::Imported { .. }) {
+                return Err(INVALID_VALUE);
+            }
+            region.device
+        };
+        driver.devices[device].synchronize();
+        let mut memory = driver.memory();
+        if memory.count_open(pointer, -1).ok_or(INVALID_VALUE)? == 0 {
+            memory.release(pointer);
+        }
     }
 }
 

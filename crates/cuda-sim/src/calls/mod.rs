@@ -1,7 +1,6 @@
 //! The exported functions, by noun.  Their names, parameters and codes are those of the driver
 //! interface; what differs from the documentation there was asked of a real driver.
 
-mod callback;
 mod capture;
 mod context;
 mod control;
@@ -12,20 +11,15 @@ mod error;
 mod event;
 mod fill;
 mod host_memory;
-mod ipc;
 mod memory;
 mod module;
-mod peer;
 mod pointer;
-mod primary;
-mod stack;
 mod stream;
 
-use crate::entry::exported::EntryPoint;
+use crate::entry::EntryPoint;
 
 /// All exported functions, by file.
-const ENTRY_POINTS: [&[EntryPoint]; 18] = [
-    callback::ENTRY_POINTS,
+const ENTRY_POINTS: [&[EntryPoint]; 13] = [
     capture::ENTRY_POINTS,
     context::ENTRY_POINTS,
     copy::ENTRY_POINTS,
@@ -35,12 +29,8 @@ const ENTRY_POINTS: [&[EntryPoint]; 18] = [
     event::ENTRY_POINTS,
     fill::ENTRY_POINTS,
     host_memory::ENTRY_POINTS,
-    ipc::ENTRY_POINTS,
     memory::ENTRY_POINTS,
     module::ENTRY_POINTS,
-    peer::ENTRY_POINTS,
     pointer::ENTRY_POINTS,
-    primary::ENTRY_POINTS,
-    stack::ENTRY_POINTS,
     stream::ENTRY_POINTS,
 ];

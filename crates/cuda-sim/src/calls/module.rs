@@ -3,17 +3,14 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Once};
 
+use crate::base::Handle;
 use crate::base::code::{
     INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Result,
 };
-use crate::base::handles::Handle;
 use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
-use crate::kernels::kernel::Kernel;
-use crate::kernels::module::{Function, Module};
-use crate::kernels::ranges::{Range, Ranges};
+use crate::entry::{Out, exported};
+use crate::kernels::{Function, Kernel, Module, Range, Ranges};
 
 const MAX_THREADS_PER_BLOCK: u32 = 1024;
 const MAX_THREADS_PER_MULTIPROCESSOR: i32 = 2048;
@@ -22,7 +19,6 @@ const REGISTERS: i32 = 16;
 const FUNCTION_ATTRIBUTES: i32 = 16;
 
 exported! { driver:
-    /// Loads PTX.
     [2000] call cuModuleLoadData(module: Out<Handle>, image: *const c_char) {
         load(driver, module, image)?;
     }
@@ -46,7 +42,6 @@ exported! { driver:
         driver.functions.retain(is_other);
     }
 
-    /// Returns an entry of a module by its name.
     [2000] call cuModuleGetFunction(function: Out<Handle>, module: Handle, name: *const c_char) {
         stack::current()?;
         let out = function.required()?;
@@ -119,7 +114,6 @@ exported! { driver:
         });
     }
 
-    /// Returns how many blocks of a size a multiprocessor runs at once.
     [6050] call cuOccupancyMaxActiveBlocksPerMultiprocessor(
         blocks: Out<i32>,
         function: Handle,

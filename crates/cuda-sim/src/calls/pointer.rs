@@ -4,8 +4,8 @@ use std::ffi::c_void;
 
 use crate::base::code::{INVALID_VALUE, Result};
 use crate::contexts::stack;
-use crate::entry::exported::exported;
-use crate::memory::region::{Kind, Region};
+use crate::entry::exported;
+use crate::memory::{Kind, Region};
 
 const CONTEXT: i32 = 1;
 const MEMORY_TYPE: i32 = 2;

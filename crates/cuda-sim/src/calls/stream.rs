@@ -1,24 +1,25 @@
-//! Streams.
+//! Streams, and functions of the caller that run on them.
 
+use std::ffi::c_void;
 use std::sync::Arc;
 
-use crate::base::code::{INVALID_VALUE, NOT_READY, Result};
-use crate::base::handles::Handle;
+use crate::base::Handle;
+use crate::base::code::{Code, INVALID_VALUE, NOT_READY, Result};
 use crate::contexts::stack;
 use crate::driver::Driver;
-use crate::entry::exported::exported;
-use crate::entry::out::Out;
-use crate::streams::stream::Stream;
-use crate::work::capture;
-use crate::work::queue::Order;
+use crate::entry::{Out, exported, in_callback};
+use crate::streams::Stream;
+use crate::work::{Order, capture};
 
 /// The flag of a stream that is not ordered with the legacy default stream.
 const NON_BLOCKING: u32 = 1;
 /// The lowest number is the greatest priority.
 const PRIORITIES: (i32, i32) = (-5, 0);
 
+type StreamCallback = extern "C" fn(stream: Handle, status: Code, data: *mut c_void);
+type HostFunction = extern "C" fn(data: *mut c_void);
+
 exported! { driver:
-    /// Creates a stream.
     [2000] call cuStreamCreate(stream: Out<Handle>, flags: u32) {
         stack::await_copy();
         create(driver, stream, flags, 0)?;
@@ -71,17 +72,50 @@ exported! { driver:
         context.required()?.set(stream.context.handle());
     }
 
-    /// Returns the flags with which a stream was created.
     [5050, per_thread] call cuStreamGetFlags(stream: Handle, flags: Out<u32>) {
         let stream = driver.stream(stream)?;
         let is_non_blocking = stream.queue.order == Order::NonBlocking;
         flags.required()?.set(u32::from(is_non_blocking) * NON_BLOCKING);
     }
 
-    /// Returns the priority of a stream.
     [5050, per_thread] call cuStreamGetPriority(stream: Handle, priority: Out<i32>) {
         let stream = driver.stream(stream)?;
         priority.required()?.set(stream.priority);
+    }
+
+    /// Queues a call of `callback`, which receives the error of the stream's context.
+    [5000, per_thread] call cuStreamAddCallback(
+        stream: Handle,
+        callback: Option<StreamCallback>,
+        data: *mut c_void,
+        flags: u32,
+    ) {
+        stack::current()?;
+        let target = driver.stream(stream)?;
+        let callback = callback.filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
+        let data = data.expose_provenance();
+        let context = target.context;
+        target.submit_always(move || {
+            let data = std::ptr::with_exposed_provenance_mut(data);
+            in_callback(|| callback(stream, context.error(), data));
+            Ok(())
+        })?;
+    }
+
+    [10000, per_thread] call cuLaunchHostFunc(
+        stream: Handle,
+        function: Option<HostFunction>,
+        data: *mut c_void,
+    ) {
+        stack::current()?;
+        let target = driver.stream(stream)?;
+        let function = function.ok_or(INVALID_VALUE)?;
+        let data = data.expose_provenance();
+        target.submit(move || {
+            let data = std::ptr::with_exposed_provenance_mut(data);
+            in_callback(|| function(data));
+            Ok(())
+        })?;
     }
 }
 

@@ -7,18 +7,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::base::code::{Code, Result};
-use crate::base::handles::Handle;
-use crate::base::lock::lock;
-use crate::work::health::Health;
-use crate::work::order::Queues;
-use crate::work::queue::Mark;
+use crate::base::{Handle, lock};
+use crate::work::{Health, Mark, Queues};
 
 pub struct Context {
     /// Unique in the process.
     pub id: u64,
     pub device: usize,
     pub is_primary: bool,
-    /// The queues of its streams.
     pub queues: Queues,
     health: Arc<Health>,
     /// The handle, where it is not the address of this object.
@@ -33,7 +29,7 @@ impl Context {
     /// Makes a context whose queued work waits for `latency` before it starts.
     pub fn create(device: usize, is_primary: bool, latency: Duration) -> &'static Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let health = Arc::new(Health::new());
+        let health = Arc::<Health>::default();
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Box::leak(Box::new(Self {
             id,
@@ -57,8 +53,7 @@ impl Context {
         self.inherited.get_or_init(|| handle);
     }
 
-    /// # Errors
-    /// `CONTEXT_IS_DESTROYED`, or the error of its work.
+    /// Fails once the context is destroyed, and with the error of its work.
     pub fn check(&self) -> Result {
         self.health.check()
     }
@@ -67,7 +62,6 @@ impl Context {
         self.health.is_destroyed()
     }
 
-    /// The error of its work, or success.
     pub fn error(&self) -> Code {
         self.health.error()
     }
@@ -78,7 +72,6 @@ impl Context {
         copy()
     }
 
-    /// Waits for the synchronous copy of another thread, if there is one.
     pub fn await_copy(&self) {
         drop(lock(&self.copying));
     }

@@ -1,4 +1,6 @@
 //! Contexts, and each thread's stack of them.
 
-pub mod context;
+mod context;
 pub mod stack;
+
+pub use context::Context;

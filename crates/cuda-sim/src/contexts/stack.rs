@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
-use super::context::Context;
+use super::Context;
 use crate::base::code::{INVALID_CONTEXT, Result};
 
 thread_local! {
@@ -17,10 +17,6 @@ pub fn top() -> Option<&'static Context> {
     STACK.with(|stack| stack.borrow().last().copied())
 }
 
-/// The current context.
-///
-/// # Errors
-/// `INVALID_CONTEXT` without a current context, and the errors of [`Context::check`].
 pub fn current() -> Result<&'static Context> {
     let context = top().ok_or(INVALID_CONTEXT)?;
     context.check()?;
@@ -37,9 +33,6 @@ pub fn await_copy() {
 }
 
 /// Checks the current context for a call that works without one too.
-///
-/// # Errors
-/// Those of [`Context::check`].
 pub fn check_top() -> Result {
     top().map_or(Ok(()), Context::check)
 }

@@ -19,8 +19,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// # Errors
-    /// A sentence that names the variable and the values that it may have.
+    /// An error is a sentence that names the variable and the values that it may have.
     pub fn from_environment() -> Result<Self, String> {
         Ok(Self {
             devices: read("CUDA_SIM_DEVICES", "a number from 0 to 64", 1, |text| {

@@ -2,9 +2,8 @@
 
 use std::sync::{Mutex, OnceLock};
 
-use crate::base::handles::Handle;
-use crate::base::lock::lock;
-use crate::contexts::context::Context;
+use crate::base::{Handle, lock};
+use crate::contexts::Context;
 
 #[derive(Default)]
 pub struct Device {
@@ -15,7 +14,6 @@ pub struct Device {
     contexts: Mutex<Vec<&'static Context>>,
 }
 
-/// A device's primary context.
 #[derive(Default)]
 pub struct Primary {
     pub context: Option<&'static Context>,
@@ -24,7 +22,6 @@ pub struct Primary {
 }
 
 impl Device {
-    /// Adds a new context.
     pub fn adopt(&self, context: &'static Context) {
         if context.is_primary {
             context.inherit(*self.primary_handle.get_or_init(|| context.handle()));
@@ -32,12 +29,10 @@ impl Device {
         lock(&self.contexts).push(context);
     }
 
-    /// Removes a destroyed context.
     pub fn disown(&self, context: &Context) {
         lock(&self.contexts).retain(|other| other.id != context.id);
     }
 
-    /// Waits for all work of the device.
     pub fn synchronize(&self) {
         let contexts = lock(&self.contexts).clone();
         for context in contexts {

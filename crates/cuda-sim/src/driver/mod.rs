@@ -1,29 +1,24 @@
 //! The simulated driver: its devices, their memory, and everything that has a handle.
 
-pub mod config;
-pub mod device;
+mod config;
+mod device;
+
+pub use config::Config;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use config::Config;
 use device::Device;
 
 use crate::base::code::{
     CONTEXT_IS_DESTROYED, INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, NOT_INITIALIZED,
     OPERATING_SYSTEM, Result,
 };
-use crate::base::fork;
-use crate::base::handles::{Handle, Handles};
-use crate::base::lock::lock;
-use crate::contexts::context::Context;
-use crate::contexts::stack;
-use crate::kernels::module::{Function, Module};
-use crate::memory::Memory;
-use crate::memory::allocator::BLOCK;
-use crate::memory::window::Window;
-use crate::streams::event::Event;
-use crate::streams::stream::Stream;
+use crate::base::{Handle, Handles, lock, watch_forks};
+use crate::contexts::{Context, stack};
+use crate::kernels::{Function, Module};
+use crate::memory::{BLOCK, Memory, Window};
+use crate::streams::{Event, Stream};
 use crate::work::capture;
 
 static DRIVER: OnceLock<Driver> = OnceLock::new();
@@ -51,9 +46,6 @@ pub struct Driver {
 impl Driver {
     /// Builds the machine that the environment describes; once per process.  After a failure, the next
     /// call tries again.
-    ///
-    /// # Errors
-    /// `INVALID_VALUE` for an environment that is not understood, `NO_DEVICE`, `OPERATING_SYSTEM`.
     pub fn initialise() -> Result {
         if DRIVER.get().is_some() {
             return Ok(());
@@ -66,8 +58,6 @@ impl Driver {
         Ok(())
     }
 
-    /// # Errors
-    /// `NOT_INITIALIZED`.
     pub fn get() -> Result<&'static Self> {
         DRIVER.get().ok_or(NOT_INITIALIZED)
     }
@@ -89,7 +79,7 @@ impl Driver {
                 eprintln!("cuda-sim: cannot reserve address space for a device: {problem}");
                 OPERATING_SYSTEM
             })?;
-        fork::watch_forks()?;
+        watch_forks()?;
         let windows = windows.into_iter().map(|window| &*Box::leak(window)).collect::<Vec<_>>();
         Ok(Self {
             devices: windows.iter().map(|_| Device::default()).collect(),
@@ -108,10 +98,6 @@ impl Driver {
         lock(&self.memory)
     }
 
-    /// The index of a device by its number.
-    ///
-    /// # Errors
-    /// `INVALID_DEVICE`.
     pub fn ordinal(&self, number: i32) -> Result<usize> {
         let ordinal = usize::try_from(number).ok();
         ordinal.filter(|&ordinal| ordinal < self.devices.len()).ok_or(INVALID_DEVICE)
@@ -130,10 +116,7 @@ impl Driver {
     }
 
     /// The context of a handle.  Ends the process when there never was one, because a real driver
-    /// reads through the handle and crashes.
-    ///
-    /// # Errors
-    /// `INVALID_VALUE` for null, `CONTEXT_IS_DESTROYED`.
+    /// reads through the handle and crashes.  Also fails for null.
     pub fn context(&self, handle: Handle) -> Result<&'static Context> {
         if handle == 0 {
             return Err(INVALID_VALUE);
@@ -160,15 +143,11 @@ impl Driver {
         }
     }
 
-    /// Waits for all work of every device.
     pub fn synchronize(&self) {
         self.devices.iter().for_each(Device::synchronize);
     }
 
     /// The stream of a handle; the default streams are those of the current context.
-    ///
-    /// # Errors
-    /// Those of the current context or of the stream's, `INVALID_HANDLE`.
     pub fn stream(&self, handle: Handle) -> Result<Stream> {
         match handle {
             STREAM_DEFAULT | STREAM_LEGACY => Ok(Stream::legacy(stack::current()?)),
@@ -181,10 +160,6 @@ impl Driver {
         }
     }
 
-    /// The event of a handle.
-    ///
-    /// # Errors
-    /// `INVALID_HANDLE`, or the error of the event's context.
     pub fn event(&self, handle: Handle) -> Result<Arc<Event>> {
         let event = self.events.get(handle)?;
         event.context.check()?;

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::fault;
 use crate::base::code::{Code, NOT_INITIALIZED, NOT_PERMITTED, Result, SUCCESS, UNKNOWN};
-use crate::base::fork::is_forked;
+use crate::base::is_forked;
 use crate::driver::Driver;
 
 thread_local! {

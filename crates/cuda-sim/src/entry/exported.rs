@@ -38,8 +38,8 @@ macro_rules! exported {
             }
         )*
 
-        pub const ENTRY_POINTS: &[$crate::entry::exported::EntryPoint] = &[$(
-            $crate::entry::exported::EntryPoint {
+        pub const ENTRY_POINTS: &[$crate::entry::EntryPoint] = &[$(
+            $crate::entry::EntryPoint {
                 name: stringify!($name),
                 since: $since,
                 until: [$(Some($until),)? None][0],

@@ -5,7 +5,7 @@ use std::env;
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock};
 
 use crate::base::code::{Code, INVALID_VALUE, Result};
-use crate::base::lock::lock;
+use crate::base::lock;
 
 static CALLS: LazyLock<Mutex<Calls>> = LazyLock::new(Mutex::default);
 
@@ -50,20 +50,14 @@ pub fn next_call(function: &'static str) -> Option<Code> {
     calls.rules.iter_mut().filter_map(|rule| rule.applies(name).then_some(rule.code)).last()
 }
 
-/// Replaces the rules by those of `spec`; an empty one clears them.
-///
-/// # Errors
-/// The part of `spec` that is not a rule; the old rules then stay.
+/// Replaces the rules by those of `spec`; an empty one clears them.  On failure returns the part of
+/// `spec` that is not a rule; the old rules then stay.
 pub fn set_rules(spec: &str) -> Result<(), String> {
     let rules = parse(spec)?;
     calls().rules = rules;
     Ok(())
 }
 
-/// Reads the rules of `CUDA_SIM_FAULT`, once.
-///
-/// # Errors
-/// `INVALID_VALUE`, with a line on stderr, for a value that is not understood.
 pub fn load_environment() -> Result {
     static LOADED: OnceLock<Result> = OnceLock::new();
     *LOADED.get_or_init(|| match env::var("CUDA_SIM_FAULT") {

@@ -1,6 +1,11 @@
 //! The wrapper around every exported function.
 
 pub mod call;
-pub mod exported;
+mod exported;
 pub mod fault;
-pub mod out;
+mod out;
+
+pub use call::in_callback;
+pub use exported::EntryPoint;
+pub(crate) use exported::exported;
+pub use out::Out;

@@ -9,12 +9,9 @@ use crate::base::code::{INVALID_VALUE, Result};
 #[repr(transparent)]
 pub struct Out<T: Copy>(*mut T);
 
-/// An [`Out`] that is not null.
 pub struct Target<T: Copy>(NonNull<T>, PhantomData<T>);
 
 impl<T: Copy> Out<T> {
-    /// # Errors
-    /// `INVALID_VALUE` for null.
     pub fn required(self) -> Result<Target<T>> {
         NonNull::new(self.0).map(|at| Target(at, PhantomData)).ok_or(INVALID_VALUE)
     }

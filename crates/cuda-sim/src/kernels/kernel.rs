@@ -1,12 +1,13 @@
-//! Kernels, which run on the host.
+//! Loaded modules of PTX, and their kernels, which run on the host.
 
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use super::ptx::Program;
-use super::ranges::{Range, Ranges};
+use super::{Range, Ranges};
 use crate::base::code::Result;
+use crate::contexts::Context;
 
 /// The name of the kernel that only keeps its stream busy.
 const SLEEP: &str = "sim_sleep";
@@ -28,7 +29,6 @@ impl Kernel {
         Some(Self::Program(Arc::new(Program::parse(source, entry)?)))
     }
 
-    /// The size of each parameter, in bytes.
     pub fn parameters(&self) -> &[u64] {
         match self {
             Self::Program(program) => &program.parameters,
@@ -36,10 +36,7 @@ impl Kernel {
         }
     }
 
-    /// Does what the kernel does, in so many blocks of so many threads.
-    ///
-    /// # Errors
-    /// `ILLEGAL_ADDRESS`, `MISALIGNED_ADDRESS` or `LAUNCH_FAILED`, which end the context.
+    /// Does what the kernel does, in so many blocks of so many threads.  A failure ends the context.
     pub fn run(
         &self,
         grid: (u32, u32),
@@ -53,5 +50,43 @@ impl Kernel {
             }
             Self::Program(program) => program.run(grid, parameters, memory),
         }
+    }
+}
+
+pub struct Module {
+    pub context: &'static Context,
+    source: String,
+    entries: Vec<String>,
+}
+
+pub struct Function {
+    pub module: Arc<Module>,
+    pub name: String,
+    /// `None` if the simulator cannot run it.
+    pub kernel: Option<Kernel>,
+}
+
+impl Function {
+    /// The entry of a name; `None` if the module has none.
+    pub fn of(module: Arc<Module>, name: &str) -> Option<Self> {
+        let has_name = module.entries.iter().any(|entry| entry == name);
+        let kernel = Kernel::of(&module.source, name);
+        has_name.then(|| Self { module, name: name.to_owned(), kernel })
+    }
+}
+
+impl Module {
+    /// Reads an image; `None` unless it is PTX with an entry.
+    pub fn parse(context: &'static Context, image: &str) -> Option<Self> {
+        let entries: Vec<String> = image
+            .split(".entry")
+            .skip(1)
+            .filter_map(|rest| {
+                rest.split(|c: char| c == '(' || c.is_whitespace()).find(|word| !word.is_empty())
+            })
+            .map(str::to_owned)
+            .collect();
+        let is_ptx = image.contains(".version") && !entries.is_empty();
+        is_ptx.then(|| Self { context, source: image.to_owned(), entries })
     }
 }

@@ -1,6 +1,8 @@
 //! Modules of PTX, and the kernels that run on the host.
 
-pub mod kernel;
-pub mod module;
-pub mod ptx;
-pub mod ranges;
+mod kernel;
+mod ptx;
+mod ranges;
+
+pub use kernel::{Function, Kernel, Module};
+pub use ranges::{Range, Ranges};

@@ -14,7 +14,6 @@ pub struct Range {
     pub contents: usize,
 }
 
-/// The memory of a running kernel.
 pub struct Ranges<F> {
     /// Returns the range in which an address lies, if the kernel's context can access it.
     find: F,
@@ -28,7 +27,6 @@ impl<F: Fn(u64) -> Option<Range>> Ranges<F> {
         Self { find, recent: Vec::new() }
     }
 
-    /// The host address of the contents of `size` bytes.
     fn contents(&mut self, address: u64, size: usize) -> Result<usize> {
         let offset = |range: &Range| {
             let offset = address.checked_sub(range.start)?;
@@ -43,10 +41,7 @@ impl<F: Fn(u64) -> Option<Range>> Ranges<F> {
         offset(&range).ok_or(ILLEGAL_ADDRESS)
     }
 
-    /// Reads the bytes from an address on.
-    ///
-    /// # Errors
-    /// `ILLEGAL_ADDRESS` unless the kernel can access all of them.
+    /// Reads the bytes from an address on.  Fails unless the kernel can access all of them.
     pub fn load(&mut self, address: u64, into: &mut [u8]) -> Result {
         let contents = self.contents(address, into.len())?;
         // SAFETY: the range is mapped, and stays so while work of the context is queued: pages of devices
@@ -55,10 +50,6 @@ impl<F: Fn(u64) -> Option<Range>> Ranges<F> {
         Ok(())
     }
 
-    /// Writes bytes from an address on.
-    ///
-    /// # Errors
-    /// As for [`load`](Self::load).
     pub fn store(&mut self, address: u64, bytes: &[u8]) -> Result {
         let contents = self.contents(address, bytes.len())? as *mut u8;
         // SAFETY: as for `load`.  The host may read a word of 8 bytes while this writes it, so that

@@ -12,7 +12,6 @@ use std::ops::Range;
 pub const BLOCK: u64 = 2 << 20;
 /// The largest allocation that shares a block.
 pub const SMALL: u64 = 1 << 20;
-/// Alignment of every allocation.
 pub const ALIGNMENT: u64 = 512;
 
 /// The allocator of one window; offsets and sizes are in bytes.
@@ -74,7 +73,6 @@ impl Allocator {
         Some(at)
     }
 
-    /// Frees an allocation.
     pub fn free(&mut self, offset: u64, size: u64) {
         if size > SMALL {
             return self.free_blocks(offset, size);
@@ -91,7 +89,6 @@ impl Allocator {
         }
     }
 
-    /// Frees whole blocks.
     pub fn free_blocks(&mut self, offset: u64, size: u64) {
         let (mut start, mut end) = (offset, offset + size.next_multiple_of(BLOCK));
         self.freed.push(start..end);

@@ -2,8 +2,8 @@
 
 use std::fs::File;
 
+use super::Window;
 use super::allocator::{Allocator, BLOCK};
-use super::window::Window;
 use crate::base::code::{OUT_OF_MEMORY, Result};
 
 /// Other processes' memory is mapped by whole pages, of which this is the largest size that a system has.
@@ -44,9 +44,6 @@ impl DeviceMemory {
     }
 
     /// Maps `size` bytes at `offset` in another process's file, and returns their address here.
-    ///
-    /// # Errors
-    /// `OUT_OF_MEMORY`.
     pub fn attach(&mut self, file: &File, offset: u64, size: u64) -> Result<u64> {
         let skipped = offset % PAGE;
         let (_, length) = pages_around(skipped, size);

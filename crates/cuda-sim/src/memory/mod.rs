@@ -1,23 +1,25 @@
 //! All memory that calls may name: of devices, of the host, and of other processes.
 
-pub mod allocator;
-pub mod device;
-pub mod ipc_handle;
-pub mod region;
-pub mod sharing;
-pub mod window;
+mod allocator;
+mod device;
+mod region;
+mod sharing;
+mod window;
+
+pub use allocator::BLOCK;
+pub use region::{Kind, Region};
+pub use sharing::{HANDLE_BYTES, IpcHandle};
+pub use window::Window;
 
 use device::DeviceMemory;
-use region::{Kind, Region, Regions};
-use window::Window;
+use region::Regions;
 
 use crate::base::code::{INVALID_VALUE, OUT_OF_MEMORY, Result};
-use crate::base::mapping::{READ_WRITE, map, unmap};
-use crate::contexts::context::Context;
+use crate::base::{READ_WRITE, map, unmap};
+use crate::contexts::Context;
 
 /// Where memory lies for the host.
 pub struct Resolved {
-    /// Host address of the contents.
     pub contents: usize,
     pub is_on_host: bool,
 }
@@ -29,7 +31,6 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The memory of devices with these windows and `total` bytes each.
     pub fn new(windows: &[&'static Window], total: u64) -> Self {
         Self {
             regions: Regions::default(),
@@ -38,16 +39,11 @@ impl Memory {
         }
     }
 
-    /// Free and total bytes of a device.
     pub fn free_and_total(&self, device: usize) -> (u64, u64) {
         let memory = &self.devices[device];
         (memory.free_bytes(), memory.total)
     }
 
-    /// Allocates memory of the context's device.
-    ///
-    /// # Errors
-    /// `INVALID_VALUE` for a size of 0, `OUT_OF_MEMORY`.
     pub fn allocate(&mut self, context: &'static Context, size: u64, kind: Kind) -> Result<u64> {
         if size == 0 {
             return Err(INVALID_VALUE);
@@ -58,9 +54,6 @@ impl Memory {
     }
 
     /// Allocates page-locked or managed memory: ordinary pages, which read as zeros.
-    ///
-    /// # Errors
-    /// `OUT_OF_MEMORY`.
     pub fn allocate_on_host(
         &mut self,
         context: &'static Context,
@@ -107,10 +100,8 @@ impl Memory {
         }
     }
 
-    /// Decides, for every call, whether it may use `length` bytes at `address`.
-    ///
-    /// # Errors
-    /// `INVALID_VALUE` unless all of them lie in one live region.
+    /// Decides, for every call, whether it may use `length` bytes at `address`.  Fails unless all of
+    /// them lie in one live region.
     pub fn resolve(&self, address: u64, length: u64) -> Result<Resolved> {
         let region = self.regions.covering(address, length).ok_or(INVALID_VALUE)?;
         let is_on_host = region.is_on_host();
@@ -123,11 +114,8 @@ impl Memory {
         })
     }
 
-    /// Like [`Memory::resolve`], for calls that use only memory which the context can access.
-    ///
-    /// # Errors
-    /// Those of [`Memory::resolve`], and `INVALID_VALUE` for memory of a device without peer
-    /// access.
+    /// Like [`Memory::resolve`], for calls that use only memory which the context can access.  Fails
+    /// for memory of a device without peer access.
     pub fn resolve_accessible(
         &self,
         context: &Context,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::ipc_handle::IpcHandle;
-use crate::contexts::context::Context;
+use super::IpcHandle;
+use crate::contexts::Context;
 
 /// Memory that calls may name.
 #[derive(Clone)]
@@ -75,7 +75,6 @@ impl Regions {
         self.0.remove(&base)
     }
 
-    /// The region that starts at `base`.
     pub fn at(&self, base: u64) -> Option<&Region> {
         self.0.get(&base)
     }
@@ -84,19 +83,16 @@ impl Regions {
         self.0.get_mut(&base)
     }
 
-    /// The region in which `address` lies.
     pub fn containing(&self, address: u64) -> Option<&Region> {
         let (_, region) = self.0.range(..=address).next_back()?;
         (address < region.end()).then_some(region)
     }
 
-    /// The region in which all of `length` bytes at `address` lie.
     pub fn covering(&self, address: u64, length: u64) -> Option<&Region> {
         let end = address.checked_add(length)?;
         self.containing(address).filter(|region| end <= region.end())
     }
 
-    /// Whether any byte of the range lies in a region.
     pub fn touches(&self, address: u64, length: u64) -> bool {
         let end = address.saturating_add(length);
         let last = self.0.range(..end).next_back();

@@ -15,9 +15,9 @@ use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::IpcHandle;
 use super::allocator::{ALIGNMENT, BLOCK};
-use super::ipc_handle::IpcHandle;
-use crate::base::mapping::{Mapping, READ_WRITE, map};
+use crate::base::{Mapping, READ_WRITE, map};
 
 /// The size of an entry in the list of exports, in bytes.
 const ENTRY: u64 = 8;
@@ -28,10 +28,8 @@ const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 /// Once all devices are there, it lives as long as the process.
 #[derive(Debug)]
 pub struct Window {
-    /// First device address.
     pub base: u64,
     _reserved: Mapping,
-    /// The contents of `base`.
     contents: Mapping,
     length: u64,
     file: File,
@@ -41,9 +39,6 @@ pub struct Window {
 
 impl Window {
     /// Creates a window of `length` bytes, a multiple of [`BLOCK`].
-    ///
-    /// # Errors
-    /// Those of the system.
     pub fn create(length: u64) -> io::Result<Self> {
         // SAFETY: the name is a C string; the descriptor is new, and nobody else owns it.
         let file = unsafe {
@@ -80,7 +75,6 @@ impl Window {
         })
     }
 
-    /// The offsets that allocations may have.
     pub fn allocatable(&self) -> Range<u64> {
         0..self.length
     }
@@ -90,7 +84,6 @@ impl Window {
         (self.base..self.base + self.length).contains(&address)
     }
 
-    /// The host address of the contents of a device address.
     pub fn contents_of(&self, address: u64) -> usize {
         self.contents.start() + (address - self.base) as usize
     }
@@ -129,9 +122,6 @@ impl Window {
 
     /// Maps `length` bytes at `at` in another window's file over the contents at `offset`; without one, puts
     /// the window's own pages back.
-    ///
-    /// # Errors
-    /// Those of the system.
     pub fn replace(
         &self,
         offset: u64,

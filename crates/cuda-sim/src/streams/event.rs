@@ -3,14 +3,13 @@
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-use super::stream::Stream;
+use super::Stream;
 use crate::base::code::{
     CAPTURED_EVENT, INVALID_HANDLE, NOT_READY, NOT_SUPPORTED, Result, STREAM_CAPTURE_ISOLATION,
 };
-use crate::base::lock::lock;
-use crate::contexts::context::Context;
-use crate::work::capture;
-use crate::work::queue::{Mark, Queue};
+use crate::base::lock;
+use crate::contexts::Context;
+use crate::work::{Mark, Queue, capture};
 
 pub struct Event {
     pub context: &'static Context,
@@ -33,9 +32,6 @@ impl Event {
     }
 
     /// Records the end of the stream's work so far, in place of an earlier record.
-    ///
-    /// # Errors
-    /// Those of [`Stream::submit_or_run`].
     pub fn record(&self, stream: &Stream) -> Result {
         let captured_on = stream.captures()?.then(|| Arc::clone(&stream.queue));
         let at = Arc::new(OnceLock::new());
@@ -59,11 +55,8 @@ impl Event {
         lock(&self.record).as_ref().map(|record| record.marks.clone()).unwrap_or_default()
     }
 
-    /// Holds the stream's later work back until the event is reached.
-    ///
-    /// # Errors
-    /// `NOT_SUPPORTED` where the stream would join another one's capture; `STREAM_CAPTURE_ISOLATION`
-    /// where captured work would wait for other work; those of [`Stream::wait_for`].
+    /// Holds the stream's later work back until the event is reached.  Fails where the stream would
+    /// join another one's capture, and where captured work would wait for other work.
     pub fn hold_back(&self, stream: &Stream) -> Result {
         match (self.captured_on(), stream.captures()?) {
             (Some(queue), _) if Arc::ptr_eq(&queue, &stream.queue) => Ok(()),
@@ -76,10 +69,8 @@ impl Event {
         }
     }
 
-    /// Refuses to wait for the event, or to ask whether it is reached, because of a capture.
-    ///
-    /// # Errors
-    /// `CAPTURED_EVENT`, and the capture is invalidated; those of [`capture::refuse_unsafe`].
+    /// Refuses to wait for the event, or to ask whether it is reached, because of a
+    /// capture.  Invalidates the capture of the event itself.
     pub fn refuse_waiting(&self) -> Result {
         match self.captured_on() {
             None => capture::refuse_unsafe(),
@@ -102,10 +93,8 @@ impl Event {
         self.marks().iter().for_each(Mark::wait);
     }
 
-    /// Milliseconds between two events.
-    ///
-    /// # Errors
-    /// `INVALID_HANDLE` for one without timing or record, `NOT_READY` for one that is not reached.
+    /// Milliseconds between two events.  Fails for one without timing or record, and for one that is
+    /// not reached.
     pub fn elapsed(start: &Self, end: &Self) -> Result<f32> {
         let (start, end) = (start.time()?, end.time()?);
         let forth = end.saturating_duration_since(start).as_secs_f64();

@@ -1,4 +1,7 @@
 //! Streams and events.
 
-pub mod event;
-pub mod stream;
+mod event;
+mod stream;
+
+pub use event::Event;
+pub use stream::Stream;

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use crate::base::code::{Result, SUCCESS};
-use crate::contexts::context::Context;
-use crate::work::capture;
-use crate::work::queue::{Mark, Order, Queue};
+use crate::contexts::Context;
+use crate::work::{Mark, Order, Queue, capture};
 
 #[derive(Clone)]
 pub struct Stream {
@@ -19,7 +18,6 @@ impl Stream {
         Self { context, priority, queue: context.queues.create(order) }
     }
 
-    /// The legacy default stream of a context.
     pub fn legacy(context: &'static Context) -> Self {
         Self { context, priority: 0, queue: Arc::clone(context.queues.legacy()) }
     }
@@ -29,10 +27,8 @@ impl Stream {
         Self { context, priority: 0, queue: context.queues.of_this_thread() }
     }
 
-    /// Queues `work`, which is left out if the context fails before its turn.
-    ///
-    /// # Errors
-    /// `OUT_OF_MEMORY` when no thread can be started, `CONTEXT_IS_DESTROYED` when it is too late.
+    /// Queues `work`, which is left out if the context fails before its turn.  Fails when no thread
+    /// can be started, or when it is too late.
     pub fn submit(&self, work: impl FnOnce() -> Result + Send + 'static) -> Result<Mark> {
         let context = self.context;
         self.submit_always(move || match context.error() {
@@ -42,9 +38,6 @@ impl Stream {
     }
 
     /// Queues `work`, which runs even when the context has failed.
-    ///
-    /// # Errors
-    /// Those of [`Stream::submit`].
     pub fn submit_always(&self, work: impl FnOnce() -> Result + Send + 'static) -> Result<Mark> {
         if self.captures()? {
             return Ok(self.queue.start());
@@ -54,9 +47,6 @@ impl Stream {
     }
 
     /// Does `work` at once if nothing is before it, and queues it otherwise.
-    ///
-    /// # Errors
-    /// That of the work, or those of [`Stream::submit`].
     pub fn submit_or_run(&self, work: impl FnOnce() -> Result + Send + 'static) -> Result<Mark> {
         if self.captures()? {
             return Ok(self.queue.start());
@@ -74,9 +64,6 @@ impl Stream {
     }
 
     /// Does `work` on this thread, in its turn.
-    ///
-    /// # Errors
-    /// That of the work.
     pub fn run(&self, work: impl FnOnce() -> Result) -> Result {
         if self.captures()? {
             return Ok(());
@@ -87,9 +74,6 @@ impl Stream {
     }
 
     /// Holds the stream's later work back until `mark` is reached.
-    ///
-    /// # Errors
-    /// Those of [`Stream::submit`].
     pub fn wait_for(&self, mark: Mark) -> Result {
         if mark.is_reached() {
             return Ok(());
@@ -112,9 +96,6 @@ impl Stream {
     }
 
     /// Whether work becomes part of a graph instead of being done.
-    ///
-    /// # Errors
-    /// Those of [`capture::takes_work_of`].
     pub fn captures(&self) -> Result<bool> {
         capture::takes_work_of(&self.queue)
     }

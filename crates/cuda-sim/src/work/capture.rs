@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use super::queue::{Order, Queue};
+use super::{Order, Queue};
 use crate::base::code::{
     Code, ILLEGAL_STATE, INVALID_VALUE, Result, STREAM_CAPTURE_IMPLICIT,
     STREAM_CAPTURE_INVALIDATED, STREAM_CAPTURE_UNSUPPORTED, STREAM_CAPTURE_WRONG_THREAD,
 };
-use crate::base::lock::lock;
+use crate::base::lock;
 
 /// Whom a capture keeps from calls that might wait for the device; also what a thread respects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// # Errors
-    /// `INVALID_VALUE` for a number that stands for none.
     pub fn of(number: i32) -> Result<Self> {
         match number {
             0 => Ok(Self::Global),
@@ -40,7 +38,6 @@ impl Mode {
     }
 }
 
-/// How a stream treats its work.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -69,7 +66,6 @@ impl Capture {
     }
 }
 
-/// Those under way.
 static CAPTURES: Mutex<Vec<Capture>> = Mutex::new(Vec::new());
 /// How many there are: usually none, which is found without the lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -78,7 +74,6 @@ thread_local! {
     static RESPECTS: Cell<Mode> = const { Cell::new(Mode::Global) };
 }
 
-/// Whether any stream is captured.
 pub fn is_under_way() -> bool {
     COUNT.load(Ordering::Acquire) > 0
 }
@@ -89,10 +84,6 @@ pub fn exchange_mode(mode: Mode) -> Mode {
 }
 
 /// Captures a stream's work from now on.
-///
-/// # Errors
-/// `STREAM_CAPTURE_UNSUPPORTED` for the legacy default stream, `ILLEGAL_STATE` for a stream that is
-/// captured already.
 pub fn begin(of: Arc<Queue>, mode: Mode) -> Result {
     if of.order == Order::Legacy {
         return Err(STREAM_CAPTURE_UNSUPPORTED);
@@ -106,12 +97,7 @@ pub fn begin(of: Arc<Queue>, mode: Mode) -> Result {
     })
 }
 
-/// Ends a stream's capture.
-///
-/// # Errors
-/// `ILLEGAL_STATE` for a stream that is not captured; `STREAM_CAPTURE_WRONG_THREAD` where another
-/// thread has begun it, unless its mode is relaxed; `STREAM_CAPTURE_INVALIDATED`, and then the capture
-/// has ended.
+/// Ends a stream's capture.  If it was invalidated, this fails, and the capture has ended.
 pub fn end(queue: &Arc<Queue>) -> Result {
     change(|captures| {
         let found = captures.iter().position(|capture| capture.is_of(queue));
@@ -134,8 +120,7 @@ pub fn forget(is_gone: impl Fn(&Arc<Queue>) -> bool) {
     }
 }
 
-/// # Errors
-/// `STREAM_CAPTURE_IMPLICIT` for the legacy default stream while a blocking stream is captured.
+/// Fails for the legacy default stream while a blocking stream is captured.
 pub fn status(queue: &Arc<Queue>) -> Result<Status> {
     let found = find(|capture| match capture.is_of(queue) {
         true if capture.is_valid => Some(Ok(Status::Active)),
@@ -147,10 +132,6 @@ pub fn status(queue: &Arc<Queue>) -> Result<Status> {
 }
 
 /// Whether work becomes part of a graph instead of being queued.
-///
-/// # Errors
-/// `STREAM_CAPTURE_INVALIDATED`; `STREAM_CAPTURE_IMPLICIT` for the legacy default stream while a
-/// blocking stream is captured.
 pub fn takes_work_of(queue: &Arc<Queue>) -> Result<bool> {
     match status(queue) {
         Ok(Status::None) => Ok(false),
@@ -161,10 +142,6 @@ pub fn takes_work_of(queue: &Arc<Queue>) -> Result<bool> {
 }
 
 /// Refuses to wait for a stream, or to ask whether its work is done.
-///
-/// # Errors
-/// `STREAM_CAPTURE_IMPLICIT` as for [`takes_work_of`]; `STREAM_CAPTURE_UNSUPPORTED`, also for another
-/// stream's capture as for [`refuse_unsafe`].
 pub fn refuse_waiting_for(queue: &Arc<Queue>) -> Result {
     refuse(STREAM_CAPTURE_UNSUPPORTED, |capture| capture.is_of(queue))?;
     refuse(STREAM_CAPTURE_IMPLICIT, |capture| capture.is_followed_by(queue))?;
@@ -172,17 +149,11 @@ pub fn refuse_waiting_for(queue: &Arc<Queue>) -> Result {
 }
 
 /// Refuses what covers all streams of a context, on any thread.
-///
-/// # Errors
-/// `STREAM_CAPTURE_UNSUPPORTED`.
 pub fn refuse_in_context(context: u64) -> Result {
     refuse(STREAM_CAPTURE_UNSUPPORTED, |capture| capture.of.context == context)
 }
 
 /// Refuses what might wait for the device.
-///
-/// # Errors
-/// `STREAM_CAPTURE_UNSUPPORTED`.
 pub fn refuse_unsafe() -> Result {
     let (me, respected) = (thread::current().id(), RESPECTS.get());
     refuse(STREAM_CAPTURE_UNSUPPORTED, |capture| match (respected, capture.mode) {

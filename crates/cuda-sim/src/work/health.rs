@@ -5,19 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use crate::base::code::{CONTEXT_IS_DESTROYED, Code, Result, SUCCESS};
 
 /// The state of a context that its calls check and its work changes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Health {
     destroyed: AtomicBool,
+    /// [`SUCCESS`], or that of the first work that failed.
     error: AtomicI32,
 }
 
 impl Health {
-    pub fn new() -> Self {
-        Self { destroyed: AtomicBool::new(false), error: AtomicI32::new(SUCCESS) }
-    }
-
-    /// # Errors
-    /// `CONTEXT_IS_DESTROYED`, or the error of the context's work.
     pub fn check(&self) -> Result {
         if self.is_destroyed() {
             return Err(CONTEXT_IS_DESTROYED);
@@ -36,7 +31,6 @@ impl Health {
         self.destroyed.store(true, Ordering::Release);
     }
 
-    /// The error of the context's work, or success.
     pub fn error(&self) -> Code {
         self.error.load(Ordering::Acquire)
     }

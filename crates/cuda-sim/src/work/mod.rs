@@ -1,6 +1,10 @@
 //! Queued work: queues with their threads, which queue waits for which, and which one is captured.
 
 pub mod capture;
-pub mod health;
-pub mod order;
-pub mod queue;
+mod health;
+mod order;
+mod queue;
+
+pub use health::Health;
+pub use order::Queues;
+pub use queue::{Mark, Order, Queue};

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::health::Health;
-use super::queue::{Mark, Order, Queue};
+use super::{Health, Mark, Order, Queue};
 use crate::base::code::Result;
-use crate::base::lock::lock;
+use crate::base::lock;
 
 /// The queues of one context: that of the legacy default stream, and one for each other stream.
 pub struct Queues {
@@ -17,7 +16,6 @@ pub struct Queues {
     legacy: Arc<Queue>,
     /// Locked while work is queued, so that the order between streams is that of the calls.
     others: Mutex<Vec<Arc<Queue>>>,
-    /// Queues of per-thread default streams, by thread.
     per_thread: Mutex<HashMap<u64, Arc<Queue>>>,
 }
 
@@ -38,7 +36,6 @@ impl Queues {
         &self.legacy
     }
 
-    /// Makes a queue for a new stream.
     pub fn create(&self, order: Order) -> Arc<Queue> {
         let health = Arc::clone(&self.health);
         let queue = Queue::new(self.context, order, health, self.latency);
@@ -58,9 +55,6 @@ impl Queues {
 
     /// Calls `queue_work` with what new work of a queue has to wait for.  No other call queues work in the
     /// context meanwhile.
-    ///
-    /// # Errors
-    /// That of `queue_work`.
     pub fn in_order<T>(
         &self,
         queue: &Queue,
@@ -91,7 +85,6 @@ impl Queues {
         tails
     }
 
-    /// Refuses more work in all queues.
     pub fn close(&self) {
         for queue in lock(&self.others).drain(..) {
             queue.close();

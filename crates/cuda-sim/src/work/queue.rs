@@ -11,20 +11,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::health::Health;
+use super::Health;
 use crate::base::code::{CONTEXT_IS_DESTROYED, OUT_OF_MEMORY, Result, UNKNOWN};
-use crate::base::lock::lock;
+use crate::base::lock;
 
 /// The memory that must be free when a thread starts: far more than its thread-local data.
 const ROOM_OF_THREAD: usize = 64 << 10;
 
-/// One piece of work.
 pub type Work = Box<dyn FnOnce() -> Result + Send>;
 
 /// How a queue is ordered with the context's legacy default stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The legacy default stream itself.
     Legacy,
     /// Each of the two waits for what was queued in the other before.
     Blocking,
@@ -47,9 +45,7 @@ pub struct Queue {
 #[derive(Default)]
 struct State {
     tasks: VecDeque<Task>,
-    /// The last ticket that was taken.
     last: u64,
-    /// The last ticket that is done.
     done: u64,
     has_worker: bool,
     closed: bool,
@@ -95,11 +91,8 @@ impl Queue {
         self.mark(0)
     }
 
-    /// Leaves `work` to the queue's thread, which does it when all of `after` is reached.
-    ///
-    /// # Errors
-    /// `OUT_OF_MEMORY` when no thread can be started, `CONTEXT_IS_DESTROYED` when the queue is
-    /// closed.
+    /// Leaves `work` to the queue's thread, which does it when all of `after` is reached.  Fails
+    /// when no thread can be started, or when the queue is closed.
     pub fn push(self: &Arc<Self>, after: Vec<Mark>, work: Work) -> Result<Mark> {
         let mut state = self.state();
         if state.closed {
@@ -130,10 +123,8 @@ impl Queue {
     }
 
     /// Does `work` on this thread when `after` and all earlier tickets are done.  A failure is
-    /// reported to the context's health, too.
-    ///
-    /// # Errors
-    /// That of the work; `UNKNOWN` when it panicked.
+    /// reported to the context's health, too.  Returns the failure of the work; `UNKNOWN` when it
+    /// panicked.
     pub fn run(&self, ticket: &Mark, after: &[Mark], work: impl FnOnce() -> Result) -> Result {
         for mark in after {
             mark.wait();

@@ -14,7 +14,6 @@ pub(super) static VARIABLE: Variable = Variable::new(
     "'sim' for the simulated device, or the name or path of a CUDA driver library",
 );
 
-/// The library of NVIDIA's driver.
 pub(super) const REAL: &str = "libcuda.so.1";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +21,6 @@ pub(super) enum Choice {
     /// Nothing is set: the real driver.
     Real,
     Simulator,
-    /// The name or path of a library.
     Library(OsString),
 }
 

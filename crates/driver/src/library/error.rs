@@ -27,7 +27,6 @@ impl LoadError {
         Self { library: library.display().to_string(), reason, advice }
     }
 
-    /// The library was loaded, but is not a CUDA driver.
     pub(super) fn not_a_driver(choice: &Choice, library: &Path) -> Self {
         let reason = "it has no function 'cuInit', so it is not a CUDA driver".to_owned();
         let advice = Fault::NotADriver.advice(choice);
@@ -50,17 +49,13 @@ pub fn linker_message(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// The fault of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// There is no such file.
     Missing,
-    /// The path leads to something other than a library.
     NotALibrary,
     /// The linker's words tell: the library may not be read, was built for another machine, or
     /// needs something that is not there.
     Unusable,
-    /// The library is not a CUDA driver.
     NotADriver,
 }
 

@@ -30,7 +30,6 @@ impl Library {
         symbol.ok().map(|address| *address)
     }
 
-    /// Loads the library of `choice`.
     fn open(choice: &Choice) -> Result<Self, LoadError> {
         let path = choice.library();
         // SAFETY: loading a library runs its initialisers; the user chose this one.

@@ -4,6 +4,7 @@
 //! or scattered from it, on the device.
 
 use super::DeviceArray;
+use crate::error::invalid;
 use crate::{Error, Layout, Order};
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Elements, copy_elements_in};
 use arrow_cuda_context::{Completed, Context, Retained};
@@ -186,12 +187,9 @@ impl DeviceArray {
     /// The byte that all of an element's bytes are, if a fill with it writes the whole array and
     /// nothing else.
     fn uniform(&self, element: &[u8]) -> Result<Option<u8>, Error> {
-        if element.len() != self.element().size() as usize {
-            return Err(Error::Invalid(format!(
-                "an element has {} bytes, not {}",
-                self.element().size(),
-                element.len()
-            )));
+        let (needed, given) = (self.element().size() as usize, element.len());
+        if given != needed {
+            return invalid(format!("an element has {needed} bytes, not {given}"));
         }
         let [first, others @ ..] = element else { return Ok(None) };
         let is_uniform = others.iter().all(|byte| byte == first);
@@ -200,12 +198,10 @@ impl DeviceArray {
 
     /// Another array's layout, repeated to this one's shape.
     fn matched(&self, source: &Self) -> Result<(Layout, Vec<u64>), Error> {
-        if source.element() != self.element() {
-            return Err(Error::Invalid(format!(
-                "elements of type {} cannot be copied to elements of type {}",
-                source.element(),
-                self.element()
-            )));
+        let (from, to) = (source.element(), self.element());
+        if from != to {
+            let text = format!("elements of type {from} cannot be copied to elements of type {to}");
+            return invalid(text);
         }
         let shape = self.layout.shape();
         let from = source.layout.broadcast_to(shape)?;
@@ -217,12 +213,9 @@ impl DeviceArray {
     }
 
     fn check_size(&self, size: usize) -> Result<(), Error> {
-        if size as u64 == self.layout.size() {
-            return Ok(());
+        match self.layout.size() {
+            needed if needed == size as u64 => Ok(()),
+            needed => invalid(format!("the elements have {needed} bytes, the host memory {size}")),
         }
-        Err(Error::Invalid(format!(
-            "the elements have {} bytes, the host memory {size}",
-            self.layout.size()
-        )))
     }
 }

@@ -4,6 +4,7 @@
 mod copies;
 mod views;
 
+use crate::error::invalid;
 use crate::{ElementType, Error, Layout};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
@@ -44,12 +45,12 @@ impl DeviceArray {
         let start = offset.checked_add_signed(span.start);
         match start.and_then(|start| buffer.slice(start, span.size).ok()) {
             Some(buffer) => Ok(Self { buffer, layout }),
-            None => Err(Error::Invalid(format!(
+            None => invalid(format!(
                 "elements of {} bytes from byte {} on do not fit into a buffer of {} bytes",
                 span.size,
                 i128::from(offset) + i128::from(span.start),
                 buffer.size()
-            ))),
+            )),
         }
     }
 
@@ -80,7 +81,7 @@ impl DeviceArray {
     /// Driver errors; [`Error::Invalid`] for a layout with gaps or overlaps.
     pub fn allocate(context: &Context, layout: Layout) -> Result<Self, Error> {
         if !layout.is_contiguous() {
-            return Err(Error::Invalid("a new array has neither gaps nor overlaps".into()));
+            return invalid("a new array has neither gaps nor overlaps");
         }
         let buffer = DeviceBuffer::allocate(context, layout.size());
         Ok(Self { buffer: buffer.map_err(arrow_cuda_buffer::Error::from)?, layout })

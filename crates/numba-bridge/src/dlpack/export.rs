@@ -3,6 +3,7 @@
 use super::abi::{
     self, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor,
 };
+use crate::error::{invalid, unsupported};
 use crate::{Error, Layout};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
@@ -69,21 +70,20 @@ impl Tensor {
         };
         let span = layout.span();
         if span.size > available {
-            return Err(Error::Invalid(format!(
-                "elements of {} bytes do not fit into memory of {available} bytes",
-                span.size
-            )));
+            let size = span.size;
+            let text =
+                format!("elements of {size} bytes do not fit into memory of {available} bytes");
+            return invalid(text);
         }
         let dtype = layout.element().to_dlpack()?;
         let item_size = i64::from(layout.element().size());
         if layout.size() > 0 && layout.strides().iter().any(|stride| stride % item_size != 0) {
-            return Err(Error::Unsupported(
-                "DLPack cannot describe strides that are not multiples of the element size".into(),
-            ));
+            let text = "DLPack cannot describe strides that are not multiples of the element size";
+            return unsupported(text);
         }
-        let ndim = i32::try_from(layout.ndim()).map_err(|_| {
-            Error::Unsupported("DLPack cannot describe 2^31 dimensions or more".into())
-        })?;
+        let Ok(ndim) = i32::try_from(layout.ndim()) else {
+            return unsupported("DLPack cannot describe 2^31 dimensions or more");
+        };
         Ok(Self { memory, layout, dtype, ndim })
     }
 
@@ -112,9 +112,8 @@ impl Tensor {
         if let Memory::Device(buffer) = &self.memory
             && !buffer.is_mutable()
         {
-            return Err(Error::Unsupported(
-                "the memory is read-only, which DLPack before 1.0 cannot tell a consumer".into(),
-            ));
+            let text = "the memory is read-only, which DLPack before 1.0 cannot tell a consumer";
+            return unsupported(text);
         }
         Ok(self.into_structure(|dl_tensor, manager_ctx| DLManagedTensor {
             dl_tensor,
@@ -158,7 +157,6 @@ fn device_of(context: &Context) -> DLDevice {
     DLDevice { device_type: abi::CUDA, device_id: number.cast_signed() }
 }
 
-/// The memory that an exported structure points to.
 struct Exported {
     _memory: Memory,
     _shape: Vec<i64>,

@@ -1,6 +1,7 @@
 //! Importing memory from other libraries, as a tensor.
 
-use super::abi::{self, DLManagedTensor, DLManagedTensorVersioned, DLTensor};
+use super::abi::{self, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor};
+use crate::error::{invalid, unsupported};
 use crate::{ElementType, Error, Layout, MAX_DIMENSIONS, Span};
 use std::ptr::NonNull;
 use std::slice;
@@ -70,12 +71,10 @@ impl Imported {
                 unsafe {
                     let version = (&raw const (*tensor.as_ptr()).version).read();
                     if version.major != abi::MAJOR {
-                        return Err(Error::Unsupported(format!(
-                            "a tensor of DLPack {}.{} cannot be read, only one of {}.x",
-                            version.major,
-                            version.minor,
-                            abi::MAJOR
-                        )));
+                        let (DLPackVersion { major, minor }, known) = (version, abi::MAJOR);
+                        return unsupported(format!(
+                            "a tensor of DLPack {major}.{minor} cannot be read, only one of {known}.x"
+                        ));
                     }
                     let tensor = tensor.as_ref();
                     memory(&tensor.dl_tensor, tensor.flags & abi::READ_ONLY == 0)
@@ -110,7 +109,6 @@ impl Drop for Imported {
 ///
 /// The tensor's shape and strides, if not null, must have `ndim` elements.
 unsafe fn memory(tensor: &DLTensor, is_mutable: bool) -> Result<ImportedMemory, Error> {
-    let invalid = |text: String| Err(Error::Invalid(text));
     let dimensions = match usize::try_from(tensor.ndim) {
         Ok(dimensions) if dimensions <= MAX_DIMENSIONS => dimensions,
         _ => return invalid(format!("a tensor of {} dimensions", tensor.ndim)),
@@ -131,7 +129,7 @@ unsafe fn memory(tensor: &DLTensor, is_mutable: bool) -> Result<ImportedMemory, 
         let item_size = i64::from(element.size());
         let strides = list(tensor.strides).iter().map(|stride| stride.checked_mul(item_size));
         let Some(strides) = strides.collect() else {
-            return invalid("the tensor's strides overflow".into());
+            return invalid("the tensor's strides overflow");
         };
         Layout::strided(element, shape, strides)?
     };
@@ -143,7 +141,7 @@ unsafe fn memory(tensor: &DLTensor, is_mutable: bool) -> Result<ImportedMemory, 
         }
         let first = (tensor.data as u64).checked_add(tensor.byte_offset);
         let Some(begin) = first.and_then(|first| first.checked_add_signed(start)) else {
-            return invalid("the tensor's elements leave the address space".into());
+            return invalid("the tensor's elements leave the address space");
         };
         address = begin;
     }

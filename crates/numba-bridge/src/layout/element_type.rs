@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::dlpack::abi::DLDataType;
+use crate::error::unsupported;
 use std::fmt;
 
 /// The type of an array's elements, equivalent to NumPy's typestr (`<f4`) and DLPack's code and
@@ -40,7 +41,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether NumPy has elements of this kind and size.
     const fn has_size(self, size: u32) -> bool {
         match self {
             Self::Bool => size == 1,
@@ -100,9 +100,7 @@ impl ElementType {
     pub fn from_dlpack(dtype: DLDataType) -> Result<Self, Error> {
         let bits = u32::from(dtype.bits) * u32::from(dtype.lanes);
         if bits == 0 || !bits.is_multiple_of(8) {
-            return Err(Error::Unsupported(format!(
-                "elements of {bits} bits do not fill whole bytes"
-            )));
+            return unsupported(format!("elements of {bits} bits do not fill whole bytes"));
         }
         let size = bits / 8;
         let kind = match dtype.code {

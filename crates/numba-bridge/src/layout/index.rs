@@ -1,7 +1,9 @@
-//! Indexing and slicing, as NumPy's basic indexing does it.
+//! Indexing and slicing, as NumPy's basic indexing does it, and fields of structures.
 
+use super::strided::row_major_strides;
 use super::{Layout, MAX_DIMENSIONS};
-use crate::Error;
+use crate::error::invalid;
+use crate::{ElementType, Error};
 
 /// One entry of an index expression, with the meaning that it has in Python.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +121,7 @@ impl Slice {
     fn of(self, length: i64) -> Result<(i64, i64, i64), Error> {
         let step = self.step.unwrap_or(1);
         if step == 0 {
-            return Err(Error::Invalid("slice step cannot be zero".into()));
+            return invalid("slice step cannot be zero");
         }
         let (lowest, highest) = if step > 0 { (0, length) } else { (-1, length - 1) };
         let place = |position: i64| {
@@ -131,5 +133,39 @@ impl Slice {
         let distance = if step > 0 { stop - start } else { start - stop };
         let taken = if distance <= 0 { 0 } else { (distance - 1) / step.saturating_abs() + 1 };
         Ok((start, step, taken))
+    }
+}
+
+impl Layout {
+    /// One field of elements that are structures, relative to where it begins in the first of them.
+    ///
+    /// It begins `offset` bytes behind its structure's start.  Where it is an array itself, of the
+    /// lengths `shape`, its dimensions follow those of the structures.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a negative length, and for a field that leaves the structure.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, Layout};
+    ///
+    /// let structures = Layout::row_major("|V12".parse()?, vec![5])?;
+    /// let field = structures.field(4, ElementType::float(4), &[2])?;
+    /// assert_eq!((field.shape(), field.strides()), (&[5, 2][..], &[12, 4][..]));
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
+    pub fn field(&self, offset: u64, element: ElementType, shape: &[i64]) -> Result<Self, Error> {
+        let own = Self::row_major(element, shape.to_vec())?;
+        let structure = u64::from(self.element.size());
+        if offset.checked_add(own.size).is_none_or(|end| end > structure) {
+            return invalid(format!(
+                "a field of {} bytes from byte {offset} on does not fit into a structure of \
+                 {structure} bytes",
+                own.size
+            ));
+        }
+        let mut strides = self.strides.clone();
+        strides.extend(row_major_strides(element, shape));
+        Self::strided(element, [&self.shape, shape].concat(), strides)
     }
 }

@@ -1,7 +1,6 @@
 //! The memory layout of an n-dimensional array.  Pure arithmetic.
 
 mod element_type;
-mod field;
 mod index;
 mod reshape;
 mod strided;

@@ -1,6 +1,7 @@
 //! Other shapes, orders and element types for the same memory, without moving an element.
 
 use super::{Layout, Order};
+use crate::error::invalid;
 use crate::{ElementType, Error};
 
 impl Layout {
@@ -46,7 +47,7 @@ impl Layout {
     /// [`Error::Invalid`] where it does not.
     pub fn transpose(&self, axes: &[i64]) -> Result<Self, Error> {
         if axes.len() != self.ndim() {
-            return Err(Error::Invalid("axes don't match array".into()));
+            return invalid("axes don't match array");
         }
         let mut taken = Vec::with_capacity(axes.len());
         let mut shape = Vec::with_capacity(axes.len());
@@ -54,7 +55,7 @@ impl Layout {
         for axis in axes {
             let (at, length, stride) = self.dimension(*axis)?;
             if taken.contains(&at) {
-                return Err(Error::Invalid("repeated axis in transpose".into()));
+                return invalid("repeated axis in transpose");
             }
             taken.push(at);
             shape.push(length);
@@ -81,9 +82,8 @@ impl Layout {
         for axis in axes.unwrap_or_default() {
             let (at, length, _) = self.dimension(*axis)?;
             if length != 1 {
-                return Err(Error::Invalid(
-                    "cannot select an axis to squeeze out which has size not equal to one".into(),
-                ));
+                let text = "cannot select an axis to squeeze out which has size not equal to one";
+                return invalid(text);
             }
             dropped.push(at);
         }
@@ -103,11 +103,9 @@ impl Layout {
     /// [`Error::Invalid`] where a length is neither 1 nor that of the shape.
     pub fn broadcast_to(&self, shape: &[i64]) -> Result<Self, Error> {
         let misfit = || {
-            Error::Invalid(format!(
-                "could not broadcast input array from shape {} into shape {}",
-                printed(&self.shape),
-                printed(shape)
-            ))
+            let (from, to) = (printed(&self.shape), printed(shape));
+            let text = format!("could not broadcast input array from shape {from} into shape {to}");
+            Error::Invalid(text)
         };
         // From the last dimension on, as NumPy compares shapes.
         let mut ours = self.dimensions().rev();
@@ -133,7 +131,6 @@ impl Layout {
     ///
     /// [`Error::Invalid`] where the bytes cannot be divided like that.
     pub fn with_element(&self, element: ElementType) -> Result<Self, Error> {
-        let invalid = |text: &str| Err(Error::Invalid(text.into()));
         let (from, to) = (i64::from(self.element.size()), i64::from(element.size()));
         if from == to {
             return Ok(Self { element, ..self.clone() });
@@ -185,10 +182,10 @@ impl Layout {
                 *length = self.count() / known;
             }
             (_, None) => return Err(misfit()),
-            _ => return Err(Error::Invalid("can only specify one unknown dimension".into())),
+            _ => return invalid("can only specify one unknown dimension"),
         }
         if shape.iter().any(|length| *length < 0) {
-            return Err(Error::Invalid("negative dimensions not allowed".into()));
+            return invalid("negative dimensions not allowed");
         }
         Ok(shape)
     }

@@ -2,6 +2,7 @@
 
 use super::ElementType;
 use crate::Error;
+use crate::error::invalid;
 
 /// The most dimensions that an array has, as NumPy's.
 pub const MAX_DIMENSIONS: usize = 64;
@@ -91,11 +92,8 @@ impl Layout {
     ) -> Result<Self, Error> {
         let size = size(element, &shape)?;
         if strides.len() != shape.len() {
-            return Err(Error::Invalid(format!(
-                "the array has {} lengths but {} strides",
-                shape.len(),
-                strides.len()
-            )));
+            let (lengths, strides) = (shape.len(), strides.len());
+            return invalid(format!("the array has {lengths} lengths but {strides} strides"));
         }
         let span = match size {
             0 => Span::default(),
@@ -180,11 +178,10 @@ impl Layout {
     pub fn check_contiguous(&self) -> Result<(), Error> {
         match self.is_contiguous() {
             true => Ok(()),
-            false => Err(Error::Invalid("array data is non-contiguous".into())),
+            false => invalid("array data is non-contiguous"),
         }
     }
 
-    /// The length and the stride of each dimension.
     pub(super) fn dimensions(
         &self,
     ) -> impl DoubleEndedIterator<Item = (i64, i64)> + ExactSizeIterator {
@@ -217,7 +214,7 @@ impl Layout {
 /// The size of all elements together, in bytes.
 fn size(element: ElementType, shape: &[i64]) -> Result<u64, Error> {
     if let Some(length) = shape.iter().find(|length| **length < 0) {
-        return Err(Error::Invalid(format!("the array's shape has a length of {length}")));
+        return invalid(format!("the array's shape has a length of {length}"));
     }
     if shape.contains(&0) {
         return Ok(0);

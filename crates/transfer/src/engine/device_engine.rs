@@ -1,8 +1,8 @@
 //! The worker threads and lanes that the copies of one device share, created on demand.
 
 use super::lanes::{Lanes, TakenLane};
+use super::plan::Task;
 use super::plan::TransferLimits;
-use super::task::Task;
 use super::workers::Workers;
 use arrow_cuda_context::{Context, Extension, Stream};
 use arrow_cuda_driver::{CudaResult, Lock};
@@ -11,12 +11,10 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The engine of one context.
 #[derive(Debug, Default)]
 pub(super) struct Engine {
     /// How many bytes the driver has copied so far that the engine could have copied.
     driver_bytes: AtomicUsize,
-    /// How many bytes the engine has copied.
     copied_bytes: AtomicUsize,
     workers: Lock<Arc<Workers>>,
     streams: Lock<Option<Streams>>,
@@ -26,7 +24,6 @@ pub(super) struct Engine {
     small_copies: CachePadded<AtomicUsize>,
 }
 
-/// One stream for each direction.
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
     up: Stream,
@@ -110,7 +107,6 @@ impl Engine {
         lanes.find_map(|lane| self.lanes.take(context, lane, limits.pinned_bytes))
     }
 
-    /// The streams of the moves.
     pub(super) fn streams(&self, context: &Context) -> CudaResult<Streams> {
         // Dropped after the lock: to destroy it may wait for Python's GIL, whose holder may wait for the lock.
         let up;

@@ -4,9 +4,9 @@
 //! copies the other.  A thread takes a *stretch* of the device's memory from its first byte to its last,
 //! since decompression knows no other order.
 
+use super::plan::Task;
 use super::run::engine_for;
 use super::settings::transfer_limits;
-use super::task::Task;
 use crate::Staging;
 use arrow_cuda_context::{Context, Current, Event, Stream, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult, Patience};

@@ -1,10 +1,9 @@
 //! The issuer: the thread that wants a copy has the device move the slots.
 
-use super::backoff::Backoff;
+use super::helpers::Backoff;
 use super::job::Job;
 use super::lanes::Lane;
-use super::plan::Moves;
-use super::task::Task;
+use super::plan::{Moves, Task};
 use super::throttle::Throttle;
 use super::workers::Crew;
 use arrow_cuda_context::{Current, Event, StreamHandle};
@@ -13,7 +12,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// One thread's work on its job.
 pub(super) struct Issuer<'copy> {
     pub(super) current: &'copy Current<'copy>,
     pub(super) job: &'copy Arc<Job>,
@@ -28,12 +26,10 @@ pub(super) struct Issuer<'copy> {
     pub(super) throttle: Throttle<'copy>,
 }
 
-/// How far the device is.
 #[derive(Default)]
 struct Progress {
     /// The pieces below this one are moved, or their move is queued.
     begun: usize,
-    /// The pieces below this one are moved.
     moved: usize,
     /// The ends of queued moves: the piece behind them, and an event.
     ends: VecDeque<(usize, Event)>,

@@ -3,8 +3,8 @@
 use super::helpers::Helpers;
 use super::host::{HUGE_PAGE, HostMemory, Stores, fence_stores};
 use super::plan::Plan;
+use super::plan::Task;
 use super::sync::{AtomicBool, AtomicUsize, Ordering};
-use super::task::Task;
 use super::turns::{Side, Turns};
 use crossbeam_utils::CachePadded;
 
@@ -114,13 +114,11 @@ impl Job {
         pieces.take_while(|piece| self.turns.is(Side::Issuer, *piece)).count()
     }
 
-    /// Records that the device has moved a piece.
     pub(super) fn finish_move(&self, piece: usize) {
         self.turns.end(Side::Issuer, piece);
         self.granted.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many more helpers could begin now.
     pub(super) fn lacking_helpers(&self) -> usize {
         let ready = self.granted.load(Ordering::Relaxed).min(self.pieces());
         self.helpers.lacking(ready.saturating_sub(self.next.load(Ordering::Relaxed)))
@@ -145,7 +143,6 @@ impl Job {
         self.next.load(Ordering::Relaxed) < self.pieces() && !self.is_stopped()
     }
 
-    /// Copies the next piece, if one is ready.
     pub(super) fn help_once(&self) -> bool {
         let next = self.next.load(Ordering::Relaxed);
         let is_possible = next < self.pieces() && self.turns.is(Side::Copier, next);

@@ -1,6 +1,6 @@
 //! Hands jobs to one worker thread.
 
-use super::backoff::Backoff;
+use super::helpers::Backoff;
 use super::job::Job;
 use super::sync::{AtomicU8, Mutex, OnceLock, Ordering, spin_loop, thread};
 use crossbeam_utils::CachePadded;
@@ -22,23 +22,19 @@ pub(super) struct Mailbox {
 
 /// The thread does not run yet.
 const NEW: u8 = 0;
-/// It spins for a job.
 const SPINNING: u8 = 1;
 const ASLEEP: u8 = 2;
 /// A job is about to be put here.
 const CHOSEN: u8 = 3;
 const FULL: u8 = 4;
-/// It works on a job.
 const BUSY: u8 = 5;
 const ENDED: u8 = 6;
 
 impl Mailbox {
-    /// Chooses the thread if it spins.
     pub(super) fn choose_spinning(&self) -> bool {
         self.state.load(Ordering::Relaxed) == SPINNING && self.change(SPINNING, CHOSEN)
     }
 
-    /// Chooses the thread if it is asleep.
     pub(super) fn choose_asleep(&self) -> bool {
         self.state.load(Ordering::Relaxed) == ASLEEP && self.change(ASLEEP, CHOSEN)
     }
@@ -50,7 +46,6 @@ impl Mailbox {
         self.wake();
     }
 
-    /// Lets the thread end after its job.
     pub(super) fn end(&self) {
         // Not only a store: a thread that is about to sleep is either seen here, or sees this.
         self.state.swap(ENDED, Ordering::AcqRel);

@@ -4,7 +4,6 @@
 //! thread that wants the copy is the job's *issuer*: it has the device *move* slots.  Workers *help*: they
 //! copy pieces between the host side and slots, as does the issuer where it has time.
 
-mod backoff;
 mod device_engine;
 #[expect(unsafe_code, reason = "has the device copy")]
 mod double_buffers;
@@ -22,7 +21,6 @@ mod plan;
 mod run;
 mod settings;
 mod sync;
-mod task;
 mod throttle;
 mod turns;
 mod workers;
@@ -33,7 +31,7 @@ mod models;
 
 pub(crate) use double_buffers::{Piece, Stretch, copy_stretches};
 pub(crate) use host::HostMemory;
+pub(crate) use plan::Task;
 pub use plan::{MAX_THREADS, TransferLimits};
 pub(crate) use run::run;
 pub use settings::{set_transfer_limits, transfer_limits};
-pub(crate) use task::Task;

@@ -8,20 +8,18 @@ use super::host::HostMemory;
 use super::job::Job;
 use super::mailbox::Mailbox;
 use super::plan::Plan;
+use super::plan::Task;
 use super::sync::{AtomicUsize, Ordering, thread};
-use super::task::Task;
 use super::turns::{Side, Turns};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 
-/// Waits for another thread.
 fn until(is_so: impl Fn() -> bool) {
     while !is_so() {
         thread::yield_now();
     }
 }
 
-/// The bytes of slots.
 #[derive(Default)]
 struct Slots([UnsafeCell<usize>; 2]);
 

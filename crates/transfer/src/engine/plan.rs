@@ -2,7 +2,6 @@
 //!
 //! The numbers were measured on an H200 with 16 cores.
 
-use super::task::Task;
 use std::num::NonZero;
 use std::thread::available_parallelism;
 
@@ -22,18 +21,15 @@ pub struct TransferLimits {
 /// The upper limit of threads: no link needs more.
 pub const MAX_THREADS: usize = 256;
 
-/// How a copy uses its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     /// At most so many worker threads help.
     pub(super) helpers: usize,
     /// The size of a piece and its slot, in bytes.
     pub(super) piece: usize,
-    /// The number of slots.
     pub(super) slots: usize,
 }
 
-/// How the device moves the pieces of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moves {
     /// One call moves so many pieces, unless it reaches the end of the slots or of the copy.
@@ -62,7 +58,6 @@ const LARGEST_PIECE: usize = 2 << 20;
 const LARGEST_PIECE_UP: usize = 1 << 20;
 /// So many pieces for each thread let all of them end at about the same time.
 const PIECES_PER_THREAD: usize = 8;
-/// A large lane has at least so many slots.
 const LEAST_SLOTS: usize = 16;
 
 /// A smaller move does not justify the overhead of a call and of its start on the device.
@@ -76,7 +71,6 @@ const MAX_IN_FLIGHT: usize = 2 << 20;
 const GRAIN: usize = 4096;
 /// The pinned memory for most copies.
 const SMALL_LANE: usize = 8 << 20;
-/// For copies of at least [`MIN_LARGE`].
 const LARGE_LANE: usize = 32 << 20;
 const MIN_LARGE: usize = 1 << 20;
 /// Creating a large lane takes about as long as it saves in so many bytes.
@@ -84,7 +78,6 @@ const LARGE_LANE_AFTER: usize = 64 << 20;
 /// A large lane is a small part of all pinned memory, so that there is one for each direction and
 /// small ones for other threads.
 const LANES: usize = 4;
-/// Pinned memory for each thread, up to [`MOST_PINNED`].
 const PINNED_PER_THREAD: usize = 16 << 20;
 const MOST_PINNED: usize = 128 << 20;
 
@@ -130,7 +123,6 @@ impl TransferLimits {
         is_worth_it.then_some(large).into_iter().chain([small])
     }
 
-    /// How a copy of `size` bytes uses a lane.
     pub(super) fn plan(&self, task: Task, size: usize, lane: usize) -> Plan {
         let most = if task == Task::Upload { LARGEST_PIECE_UP } else { LARGEST_PIECE };
         let largest = (lane / LEAST_SLOTS / GRAIN * GRAIN).clamp(SMALLEST_PIECE, most);
@@ -143,7 +135,6 @@ impl TransferLimits {
 }
 
 impl Plan {
-    /// How to move the `pieces` of a copy.
     pub(super) fn moves(&self, task: Task, pieces: usize) -> Moves {
         let count = |bytes: usize| bytes.div_ceil(self.piece);
         let share = |parts: usize| pieces * self.piece / parts;
@@ -162,6 +153,17 @@ impl Plan {
         let in_flight = count(MAX_IN_FLIGHT).max(2 * moved);
         Moves { at_least: moved, at_most: moved, in_flight, only_last_matters: false }
     }
+}
+
+/// A kind of staged copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Host to device.
+    Upload,
+    /// Device to host.
+    Download,
+    /// The device's bytes are compared with the host's.
+    Compare,
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Atomic numbers instead of a lock, which another thread might hold during a fork.
+#[derive(Default)]
 struct Limits {
     threads: AtomicUsize,
     pinned_bytes: AtomicUsize,
@@ -16,13 +17,8 @@ struct Limits {
 fn limits() -> &'static Limits {
     static LIMITS: OnceLock<Limits> = OnceLock::new();
     LIMITS.get_or_init(|| {
-        let of_the_environment = from_environment();
-        let limits = Limits {
-            threads: AtomicUsize::default(),
-            pinned_bytes: AtomicUsize::default(),
-            begin_after: AtomicUsize::default(),
-        };
-        limits.store(of_the_environment);
+        let limits = Limits::default();
+        limits.store(from_environment());
         limits
     })
 }

@@ -38,13 +38,11 @@ impl<'engine> Throttle<'engine> {
         self.moves_left == 0 || !is_link_busy && now() >= self.rest_until
     }
 
-    /// Notes that a move has begun.
     pub(super) fn begin(&mut self, now: Instant) {
         self.moves_left = self.moves_left.saturating_sub(1);
         self.begun = now;
     }
 
-    /// Notes that a move has ended.
     pub(super) fn end(&mut self, now: Instant) {
         self.rest_until = now + now.duration_since(self.begun);
     }

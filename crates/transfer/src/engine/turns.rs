@@ -34,7 +34,6 @@ impl Turns {
         self.stage(piece).load(Ordering::Acquire) == self.turn(side, piece)
     }
 
-    /// Ends the side's turn on a piece.
     pub(super) fn end(&self, side: Side, piece: usize) {
         self.stage(piece).store(self.turn(side, piece) + 1, Ordering::Release);
     }

@@ -14,12 +14,9 @@ pub(super) struct Workers {
     busy: Arc<AtomicUsize>,
 }
 
-/// The threads that one copy may use.
 pub(super) struct Crew<'workers> {
     workers: &'workers Workers,
-    /// How many threads may be busy, with whatever copy.
     most: usize,
-    /// Whether the copy is worth waking threads.
     may_wake: bool,
 }
 
@@ -33,7 +30,6 @@ impl Workers {
         workers
     }
 
-    /// How many threads were asked for.
     pub(super) fn wanted(&self) -> usize {
         self.mailboxes.len()
     }
@@ -111,8 +107,7 @@ impl<'workers> Crew<'workers> {
 mod tests {
     use super::*;
     use crate::engine::host::HostMemory;
-    use crate::engine::plan::Plan;
-    use crate::engine::task::Task;
+    use crate::engine::plan::{Plan, Task};
 
     /// Several copies at the same time never get more threads than there are.
     #[test]
@@ -121,14 +116,10 @@ mod tests {
         let mut memory = [0u8; 640];
         let mut job = || {
             let plan = Plan { helpers: 3, piece: 64, slots: 10 };
-            Arc::new(Job::new(
-                Task::Download,
-                HostMemory::source(&[0; 640]),
-                plan,
-                memory.as_mut_ptr(),
-            ))
+            let source = HostMemory::source(&[0; 640]);
+            Arc::new(Job::new(Task::Download, source, plan, memory.as_mut_ptr()))
         };
-        let busy = |others| {
+        let mut busy = |others| {
             let job = job();
             Crew::beside(others, &workers, true).begin(&job);
             let busy = workers.busy.load(Ordering::Relaxed);
@@ -138,7 +129,6 @@ mod tests {
             }
             busy
         };
-        let mut busy = busy;
         assert!(busy(0) <= 3 && busy(2) <= 1);
         assert_eq!(busy(3), 0);
     }

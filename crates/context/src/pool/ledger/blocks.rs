@@ -74,7 +74,6 @@ pub(super) enum State {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
-    /// Where its segment begins.
     pub(super) segment: u64,
     pub(super) capacity: u64,
     /// The requested size, in bytes, of a block in use.

@@ -5,9 +5,7 @@
 
 /// The size of the driver's own blocks: a segment is a multiple of it.
 pub(crate) const SEGMENT: u64 = 2 << 20;
-/// The largest small block.
 pub(crate) const MAX_SMALL: u64 = 1 << 20;
-/// The smallest large block.
 pub(crate) const MIN_LARGE: u64 = 16 << 20;
 /// Blocks begin at multiples of this, as the driver's do.
 pub(crate) const ALIGNMENT: u64 = 512;
@@ -35,7 +33,6 @@ impl Class {
         }
     }
 
-    /// The memory that a block of `size` bytes takes.
     pub(crate) fn capacity(self, size: u64) -> u64 {
         size.checked_next_multiple_of(self.step()).unwrap_or(size)
     }

@@ -5,10 +5,8 @@ use super::blocks::{Block, Segment, State};
 use super::classes::Class;
 use std::collections::BTreeSet;
 
-/// The memory of one class.
 #[derive(Debug, Default)]
 pub(super) struct OfClass {
-    /// The bytes of all its segments.
     pub(super) reserved: u64,
     /// The capacity and address of each ready block.
     pub(super) ready: BTreeSet<(u64, u64)>,
@@ -86,7 +84,6 @@ impl Index {
             .map(|(_, segment)| *segment)
     }
 
-    /// The segment that became vacant last.
     pub(super) fn newest_vacant(&self) -> Option<u64> {
         let newest = self.classes.iter().filter_map(|it| it.vacant.last());
         newest.max().map(|(_, segment)| *segment)

@@ -30,7 +30,6 @@ pub(crate) type Place = (u64, u64);
 /// context needed at its peak.
 const PARTS_DIVISOR: u64 = 12;
 
-/// The blocks of one pool.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     /// By address.
@@ -51,7 +50,6 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// The request for an allocation of `size` bytes.
     pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {
         let class = Class::of(size);
         let is_cacheable = self.always_shares || self.allowance() > 0;
@@ -82,7 +80,6 @@ impl Ledger {
         }
     }
 
-    /// Takes a ready block for a request.
     pub(crate) fn reuse(&mut self, request: &Request) -> Option<Place> {
         let Request { size, capacity, class, alone, is_alone, is_cacheable } = *request;
         if !is_cacheable {
@@ -132,7 +129,6 @@ impl Ledger {
         self.segments.get(address).is_some_and(|segment| segment.capacity == *capacity)
     }
 
-    /// The largest unused segment that may serve a request.
     fn largest_unused(&self, request: &Request) -> u64 {
         let Request { size, capacity, class, .. } = *request;
         let (peak, needed) =
@@ -151,7 +147,6 @@ impl Ledger {
         self.account.peak.max(self.account.stats.allocated_bytes.saturating_add(more))
     }
 
-    /// Counts a request that ready blocks did not serve.
     pub(crate) fn count_miss(&mut self, request: &Request) {
         self.account.stats.cache_misses += u64::from(request.is_cacheable);
     }
@@ -172,7 +167,6 @@ impl Ledger {
         self.serve(address, request)
     }
 
-    /// Takes a ready block for a request.
     fn serve(&mut self, address: u64, request: &Request) -> Place {
         let segment = self.take(address, request.capacity, request.size);
         self.account.count_allocated(request.size);
@@ -232,7 +226,6 @@ impl Ledger {
         finished.into_iter().map(|segment| self.remove_segment(segment)).collect()
     }
 
-    /// Restores a segment that the driver has failed to free.
     pub(crate) fn restore_segment(&mut self, segment: &Segment) {
         self.account.stats.driver_frees -= 1;
         self.account.count_reserved(segment.capacity);
@@ -250,7 +243,6 @@ impl Ledger {
         matches!(block.state, State::InUse(_)).then_some((*start, block.size))
     }
 
-    /// Whether an address lies in released memory.
     pub(crate) fn is_idle(&self, address: u64) -> bool {
         let block = self.containing(address);
         block.is_some_and(|(_, block)| !matches!(block.state, State::InUse(_)))
@@ -280,7 +272,6 @@ impl Ledger {
         true
     }
 
-    /// How many bytes may be cached.
     fn allowance(&self) -> u64 {
         if self.caches_nothing { 0 } else { self.account.limit.unwrap_or(0) }
     }

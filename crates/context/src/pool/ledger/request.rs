@@ -15,11 +15,9 @@ pub enum Placement {
     Packed,
 }
 
-/// An allocation's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) size: u64,
-    /// The bytes that its block takes.
     pub(crate) capacity: u64,
     pub(super) class: Class,
     /// The bytes that its block takes if it is all of its segment, which it may be.

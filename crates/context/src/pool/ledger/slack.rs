@@ -21,7 +21,6 @@ pub(super) struct Slack {
 }
 
 impl Slack {
-    /// How much more may be wasted.
     pub(super) fn room(&self) -> u64 {
         if self.lost > MAX_LOST { 0 } else { MAX_SLACK.saturating_sub(self.bytes) }
     }

@@ -38,7 +38,6 @@ impl Ledger {
         self.index.oldest_vacant(kept)
     }
 
-    /// Whether more is cached than the limit allows.
     pub(crate) fn exceeds_limit(&self) -> bool {
         match self.caches_nothing {
             true => self.segments.values().any(Segment::is_unused),

@@ -53,13 +53,11 @@ fn step() -> impl Strategy<Value = Step> {
 /// A model without the ledger: who uses which addresses, and which must not be handed out.
 #[derive(Default)]
 struct Model {
-    /// Address, size and access of the blocks in use.
     in_use: BTreeMap<u64, (u64, Access)>,
     /// Blocks that were released as exported ones: nobody gets them again.
     exported: BTreeMap<u64, u64>,
     /// Addresses and sizes that somebody may still use until the work of a release is complete.
     withheld: Vec<(u64, (u64, u64))>,
-    /// The driver's segments.
     segments: BTreeMap<u64, u64>,
     next: u64,
 }
@@ -74,7 +72,6 @@ impl Model {
         (count > 0).then(|| *self.in_use.keys().nth(index % count).expect("fewer"))
     }
 
-    /// Whether something in a range is in use, or exported.
     fn is_used(&self, range: (u64, u64)) -> bool {
         let in_use = self.in_use.iter().map(|(at, (size, _))| (*at, *size));
         let exported = self.exported.iter().map(|(at, size)| (*at, *size));
@@ -93,7 +90,6 @@ impl Model {
         Ok(())
     }
 
-    /// The driver frees segments.
     fn free(&mut self, freed: impl IntoIterator<Item = Segment>) -> Result<(), TestCaseError> {
         for Segment { address, capacity, .. } in freed {
             prop_assert_eq!(self.segments.remove(&address), Some(capacity));

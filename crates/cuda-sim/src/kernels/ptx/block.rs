@@ -5,14 +5,13 @@ use std::mem::take;
 
 use super::program::{Instruction, Operand, Operation, Program, Space, WIDEST};
 use crate::base::code::{ILLEGAL_ADDRESS, LAUNCH_FAILED, MISALIGNED_ADDRESS, Result};
-use crate::kernels::ranges::{Range, Ranges};
+use crate::kernels::{Range, Ranges};
 
 const WARP: usize = 32;
 
 /// The numbers of threads that are at the same instruction, in ascending order.
 type Group = Vec<usize>;
 
-/// A block of threads.
 struct Block<'a, F> {
     program: &'a Program,
     parameters: &'a [u64],
@@ -32,13 +31,11 @@ struct Block<'a, F> {
 }
 
 impl Program {
-    /// Runs a grid.  Its blocks run one after the other.  `parameters` holds the kernel's parameters one
-    /// behind the other.
-    ///
-    /// # Errors
-    /// `ILLEGAL_ADDRESS` for memory that it cannot access, `MISALIGNED_ADDRESS` for an address that is no
-    /// multiple of the access's size, `LAUNCH_FAILED` for threads that have to meet and took different
-    /// branches.  The first of them ends the grid.
+    /// Runs a grid.  Its blocks run one after the other.  `parameters` holds the kernel's parameters
+    /// one behind the other.  Fails with `ILLEGAL_ADDRESS` for memory that it cannot access,
+    /// `MISALIGNED_ADDRESS` for an address that is no multiple of the access's size,
+    /// `LAUNCH_FAILED` for threads that have to meet and took different branches.  The first of them
+    /// ends the grid.
     pub fn run(
         &self,
         (blocks, threads): (u32, u32),

@@ -14,7 +14,6 @@ const MAX_SHARED: u64 = 48 << 10;
 /// The table that makes `lop3` the first operand, or the exclusive or of the others.
 const OR_OF_XOR: u64 = 0xF6;
 
-/// A kernel, taken apart.
 #[derive(Debug)]
 pub struct Program {
     pub(super) instructions: Vec<Instruction>,
@@ -67,7 +66,6 @@ pub(super) enum Operand {
     Address(Option<usize>, u64),
 }
 
-/// The names in a text.
 #[derive(Default)]
 struct Names<'a> {
     registers: HashMap<&'a str, usize>,

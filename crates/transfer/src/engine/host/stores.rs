@@ -1,8 +1,7 @@
 //! Whether a copy writes through the processor's caches or past them.
 
-use super::super::task::Task;
+use super::super::plan::Task;
 
-/// How a copy writes to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stores {
     /// Through the caches.

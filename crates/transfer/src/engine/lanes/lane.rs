@@ -4,7 +4,6 @@ use super::slots::Slots;
 use arrow_cuda_context::{Context, Current, Event, StreamHandle};
 use arrow_cuda_driver::CudaResult;
 
-/// Pinned memory for slots, and events.
 #[derive(Debug)]
 pub(crate) struct Lane {
     slots: Slots,
@@ -30,7 +29,6 @@ impl Lane {
         }
     }
 
-    /// The size of its pinned memory, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.slots.size()
     }
@@ -58,7 +56,6 @@ impl Lane {
         Ok(is_complete)
     }
 
-    /// Whether what was marked is complete.
     pub(crate) fn has_started(&self, current: &Current<'_>) -> CudaResult<bool> {
         current.is_reached(&self.start)
     }

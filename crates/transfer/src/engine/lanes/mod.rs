@@ -12,7 +12,6 @@ use arrow_cuda_driver::Lock;
 /// A failed attempt to pin memory takes longer than a copy.
 const RETRY_AFTER: usize = 100;
 
-/// The lanes of one device.
 #[derive(Debug, Default)]
 pub(super) struct Lanes(Lock<State>);
 

@@ -33,12 +33,10 @@ impl Slots {
         std::mem::forget(self.registered);
     }
 
-    /// The start of the memory.
     pub(super) fn start(&self) -> *mut u8 {
         std::ptr::with_exposed_provenance_mut(self.start)
     }
 
-    /// The size, in bytes.
     pub(super) fn size(&self) -> usize {
         self.size
     }

@@ -1,12 +1,61 @@
-//! Arrays on a device that become one, for C++.
+//! What `arrow-cuda-layout` plans for C++: the parts of their buffers that slices reach, and arrays on a device
+//! that become one.
 
 use super::batch_copies::{all, borrowed, store};
 use super::context;
-use crate::fault::{Fault, attempt, attempted};
-use crate::ffi::{ArrayNode, BufferPlace, Failure, Joined, OffsetReader, Outcome, RustBuffer};
+use crate::fault::{Fault, attempt, attempted, done};
+use crate::ffi::{
+    ArrayNode, BufferPlace, ByteRange, Failure, Joined, OffsetReader, Outcome, Reached, Reads,
+    RustBuffer, Wanted,
+};
 use crate::kind::Kind;
 use arrow_cuda_buffer::{clear_gaps, join as fill};
-use arrow_cuda_layout::{Change, JoinError, JoinPiece, Reads, reach};
+use arrow_cuda_layout::{Change, JoinError, JoinPiece, lower, reach as find};
+use std::slice;
+
+#[allow(clippy::too_many_arguments)]
+pub(super) unsafe extern "C" fn reach(
+    arrays: *const ArrayNode,
+    count: usize,
+    sizes: *const u64,
+    buffers: usize,
+    reads: Reads,
+    reader: OffsetReader,
+    reached: *mut Reached,
+    ranges: *mut ByteRange,
+) -> Outcome<bool> {
+    attempt(|| {
+        // SAFETY: C++ passes so many arrays and sizes.
+        let (arrays, sizes) = unsafe { (all(arrays, count), all(sizes, buffers)) };
+        let found = find(arrays, sizes, reads, |wanted, out| reader.read(wanted, out))?;
+        let Some(found) = found else { return Ok(false) };
+        // SAFETY: there is room for an answer for each array and each buffer.
+        unsafe {
+            reached.copy_from_nonoverlapping(found.arrays.as_ptr(), found.arrays.len());
+            ranges.copy_from_nonoverlapping(found.ranges.as_ptr(), found.ranges.len());
+        }
+        Ok(true)
+    })
+}
+
+impl OffsetReader {
+    pub(super) fn read(&self, wanted: &[Wanted], out: &mut [u64]) -> Result<(), Fault> {
+        // SAFETY: there is room for as many offsets as are wanted.
+        done(unsafe { (self.read)(self.state, wanted.as_ptr(), wanted.len(), out.as_mut_ptr()) })
+    }
+}
+
+pub(super) unsafe extern "C" fn lower_offsets(
+    from: *const u8,
+    to: *mut u8,
+    size: usize,
+    width: u64,
+    base: u64,
+) {
+    // SAFETY: C++ passes so many bytes, and room for as many elsewhere.
+    let (from, to) = unsafe { (all(from, size), slice::from_raw_parts_mut(to, size)) };
+    lower(from, to, width, base);
+}
 
 #[allow(clippy::too_many_arguments)]
 pub(super) unsafe extern "C" fn join(
@@ -22,14 +71,14 @@ pub(super) unsafe extern "C" fn join(
     joined: *mut Joined,
     made: *mut BufferPlace,
 ) -> Outcome<usize> {
-    let work = || {
+    attempt(|| {
         // SAFETY: C++ passes so many of each; buffers that are not null are live.
         let (arrays, columns, sizes, buffers) = unsafe {
             let buffers: Vec<_> =
                 all(buffers, buffer_count).iter().map(|buffer| buffer.as_ref()).collect();
             (all(arrays, count), all(columns, column_count), all(sizes, buffer_count), buffers)
         };
-        let found = reach(arrays, sizes, Reads::ToJoin, |wanted, out| reader.read(wanted, out))?
+        let found = find(arrays, sizes, Reads::ToJoin, |wanted, out| reader.read(wanted, out))?
             .ok_or_else(|| Fault::from(JoinError::Invalid))?;
         let plan = arrow_cuda_layout::join(arrays, columns, &found)?;
         let context = match buffers.iter().flatten().next() {
@@ -47,8 +96,7 @@ pub(super) unsafe extern "C" fn join(
             store(made, result);
         }
         Ok(number)
-    };
-    attempt(work)
+    })
 }
 
 pub(super) unsafe extern "C" fn change_numbers(
@@ -58,7 +106,7 @@ pub(super) unsafe extern "C" fn change_numbers(
     maps: *const *const RustBuffer,
     count: usize,
 ) -> Failure {
-    let work = || {
+    attempted(|| {
         // SAFETY: C++ passes `count` live buffers, and as many of what is not null.
         let (buffers, widths) = unsafe { (borrowed(buffers, count), all(widths, count)) };
         let Some(first) = buffers.first() else { return Ok(()) };
@@ -82,8 +130,7 @@ pub(super) unsafe extern "C" fn change_numbers(
         };
         let pieces: Vec<_> = (0..count).filter_map(piece).collect();
         Ok(fill(first.context(), &to, &from, &pieces)?)
-    };
-    attempted(work)
+    })
 }
 
 impl From<JoinError> for Fault {
