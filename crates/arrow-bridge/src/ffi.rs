@@ -128,6 +128,13 @@ pub(crate) struct Owner {
     pub(crate) drop: unsafe extern "C" fn(owner: *mut c_void),
 }
 
+/// A function of C++ that is called during the call it is passed to.
+#[repr(C)]
+pub(crate) struct Callback {
+    pub(crate) call: unsafe extern "C" fn(called: *const c_void) -> Failure,
+    pub(crate) called: *const c_void,
+}
+
 /// The type of an IPC message.
 #[repr(i32)]
 #[derive(Clone, Copy)]
@@ -323,7 +330,8 @@ pub(crate) struct RustApi {
     // Files.
     pub(crate) stored_message:
         unsafe extern "C" fn(stored: &RustStored<'_>, number: usize) -> StoredMessage,
-    /// As `copies_of_host`, with the bytes of buffers at addresses of bodies that are not read yet.
+    /// As `copies_of_host`, with the bytes of buffers at addresses of bodies that are not read yet.  Threads write to
+    /// the copies while `use_copies` takes them.
     pub(crate) copies_of_stored: unsafe extern "C" fn(
         stored: &RustStored<'_>,
         device: i32,
@@ -331,6 +339,7 @@ pub(crate) struct RustApi {
         sizes: *const u64,
         count: usize,
         out: *mut BufferPlace,
+        use_copies: Callback,
     ) -> Failure,
 
     // Slices.

@@ -19,12 +19,13 @@ pub(crate) struct Stored<'a> {
 }
 
 impl Stored<'_> {
-    /// Buffers on a device with the bytes of these, which threads read and decompress.
-    pub(crate) fn buffers(
+    /// Copies these to buffers on a device: threads read and decompress them.  Meanwhile `use_copies` gets the buffers.
+    pub(crate) fn copy(
         &self,
         context: &Context,
         stored: &[&StoredBuffer],
-    ) -> Result<Vec<RustBuffer>, Fault> {
+        use_copies: impl FnOnce(&[RustBuffer]) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let (source, api) = (&self.source, self.api);
         let sizes: Vec<_> =
             stored.iter().map(|buffer| (buffer.size as usize, buffer.codec.is_some())).collect();
@@ -44,11 +45,17 @@ impl Stored<'_> {
         };
         let total = stored.iter().map(|buffer| buffer.size).sum();
         let mut watch = self.watch.borrow_mut();
-        let mut watch = |passed: usize| match watch(passed as u64, total) {
-            true => Ok(()),
-            false => Err(Fault::new(Kind::Io, "the copy was stopped")),
+        let mut use_copies = Some(use_copies);
+        let watch = |made: &[RustBuffer], passed: usize| {
+            if let Some(use_copies) = use_copies.take() {
+                use_copies(made)?;
+            }
+            match watch(passed as u64, total) {
+                true => Ok(()),
+                false => Err(Fault::new(Kind::Io, "the copy was stopped")),
+            }
         };
-        RustBuffer::adjacent_produced(context, &sizes, produce, &mut watch)
+        RustBuffer::adjacent_produced(context, &sizes, produce, watch).map(drop)
     }
 }
 

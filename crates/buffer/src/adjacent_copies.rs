@@ -85,7 +85,8 @@ impl DeviceBuffer {
 
     /// Adjacent buffers of these sizes, each with whether its bytes are made in their order, by one thread.  Several
     /// threads make them, with [`copy_produced`]: `produce` gets a state of its thread, the number of a buffer, a
-    /// place in it, and the bytes to make there; `watch` gets the number of bytes made so far.
+    /// place in it, and the bytes to make there; `watch` gets the buffers and the number of bytes made so far, now and
+    /// then, first while no byte may be there yet.
     ///
     /// ```
     /// use arrow_cuda_buffer::{DeviceBuffer, Error};
@@ -97,7 +98,7 @@ impl DeviceBuffer {
     /// };
     /// let sizes = [(3, false), (2, true)];
     /// let context = Context::primary(0)?;
-    /// let buffers = DeviceBuffer::adjacent_produced(&context, &sizes, count, &mut |_| Ok(()))?;
+    /// let buffers = DeviceBuffer::adjacent_produced(&context, &sizes, count, |_, _| Ok(()))?;
     /// assert_eq!(buffers[1].to_vec()?, [1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -110,7 +111,7 @@ impl DeviceBuffer {
         context: &Context,
         sizes: &[(usize, bool)],
         produce: impl Fn(&mut S, usize, usize, &mut [u8]) -> Result<(), E> + Sync,
-        watch: &mut dyn FnMut(usize) -> Result<(), E>,
+        mut watch: impl FnMut(&[Self], usize) -> Result<(), E>,
     ) -> Result<Vec<Self>, E> {
         let bytes: Vec<_> = sizes.iter().map(|(size, _)| *size as u64).collect();
         let buffers = Self::allocate_adjacent(context, &bytes)?;
@@ -123,7 +124,8 @@ impl DeviceBuffer {
         };
         let parts: Vec<_> = buffers.iter().zip(sizes).map(part).collect();
         // SAFETY: new buffers of these sizes, and gaps within their memory.
-        let outcome = unsafe { copy_produced(context, &parts, produce, watch) };
+        let outcome =
+            unsafe { copy_produced(context, &parts, produce, &mut |made| watch(&buffers, made)) };
         exposed_if_failed(buffers, outcome).map(|(buffers, ())| buffers)
     }
 

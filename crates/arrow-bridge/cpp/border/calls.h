@@ -33,4 +33,13 @@ Result<typename Taken<T>::Type> Call(Outcome<T> (*function)(Parameters...),
   return typename Taken<T>::Type(outcome.value);
 }
 
+// Has Rust call a function during a call.
+template <typename Function>
+Callback CallbackTo(const Function& function) {
+  const auto call = [](const void* called) noexcept -> RustFault* {
+    return Guard(*static_cast<const Function*>(called));
+  };
+  return Callback{call, &function};
+}
+
 }  // namespace arrow_cuda

@@ -1,7 +1,6 @@
 // Copies of arrays between the host and GPUs, with all of their buffers at once.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -26,13 +25,6 @@ Result<Trimmed> PrepareOnHost(const ArrayDataVector& arrays, const ManagerPtr& t
 // On a stream, which may be null, copies are made as `CopyBuffers` says.
 Result<std::optional<ArrayDataVector>> CopyPrepared(const Trimmed& prepared, const ManagerPtr& to,
                                                     const RustStream* stream);
-
-// Arrays whose buffers are those that `make` returns for the distinct ones of `arrays`, in their order; no value if
-// it has none.
-using MakeBuffers = std::function<Result<std::optional<std::vector<BufferPtr>>>(
-    const std::vector<const arrow::Buffer*>&)>;
-Result<std::optional<ArrayDataVector>> WithBuffers(const ArrayDataVector& arrays,
-                                                   const MakeBuffers& make);
 
 Result<std::optional<ArrayDataVector>> CopyArrays(const ArrayDataVector& arrays,
                                                   const ManagerPtr& to, const RustStream* stream);

@@ -1,5 +1,6 @@
 #include "copies/buffers.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -160,19 +161,26 @@ Result<std::optional<std::vector<BufferPtr>>> CopyHostBuffers(
   });
 }
 
-Result<std::optional<std::vector<BufferPtr>>> CopyStoredBuffers(
-    const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to,
-    const RustStored* stored) {
+Status CopyStoredBuffers(const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to,
+                         const RustStored* stored, const UseCopies& use) {
+  if (sources.empty()) return use({});
   std::vector<uint64_t> addresses;
   std::vector<uint64_t> sizes;
   for (const auto* source : sources) {
     addresses.push_back(source->address());
     sizes.push_back(static_cast<uint64_t>(source->size()));
   }
-  return AsBuffers(sources.size(), to, [&](BufferPlace* made) {
-    return AllMade(sources.size(), Call(Rust().copies_of_stored, stored, DeviceOf(to),
-                                        addresses.data(), sizes.data(), sources.size(), made));
-  });
+  std::vector<BufferPlace> places(sources.size());
+  const auto take = [&]() -> Status {
+    const auto moved = [&](BufferPlace* made) -> Result<size_t> {
+      std::copy(places.begin(), places.end(), made);
+      return places.size();
+    };
+    ARROW_ASSIGN_OR_RAISE(auto copies, AsBuffers(places.size(), to, moved));
+    return use(std::move(copies));
+  };
+  return Call(Rust().copies_of_stored, stored, DeviceOf(to), addresses.data(), sizes.data(),
+              places.size(), places.data(), CallbackTo(take));
 }
 
 Result<std::optional<std::vector<BufferPtr>>> CopyBuffers(

@@ -1,6 +1,7 @@
 // Copies of many buffers between the host and GPUs, made together.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -32,9 +33,9 @@ Result<std::optional<std::vector<BufferPtr>>> CopyBuffers(
 Result<std::optional<std::vector<BufferPtr>>> CopyHostBuffers(
     const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to, const Order& order);
 
-// The same of slices of bodies that are not read yet.
-Result<std::optional<std::vector<BufferPtr>>> CopyStoredBuffers(
-    const std::vector<const arrow::Buffer*>& sources,
-    const ManagerPtr& to, const RustStored* stored);
+// The same of slices of bodies that are not read yet, to a GPU.  `use` gets the copies while threads write to them.
+using UseCopies = std::function<Status(std::vector<BufferPtr>)>;
+Status CopyStoredBuffers(const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to,
+                         const RustStored* stored, const UseCopies& use);
 
 }  // namespace arrow_cuda

@@ -13,6 +13,7 @@
 #include "border/rust.h"
 #include "copies/arrays.h"
 #include "copies/buffers.h"
+#include "copies/distinct_buffers.h"
 #include "messages/check.h"
 
 namespace arrow_cuda {
@@ -100,14 +101,19 @@ arrow::Result<std::shared_ptr<arrow::Table>> TableOfStored(
     const auto& data = batch->column_data();
     columns.insert(columns.end(), data.begin(), data.end());
   }
-  const auto copy = [&](const auto& buffers) { return CopyStoredBuffers(buffers, to, stored); };
-  ARROW_ASSIGN_OR_RAISE(const auto copies, WithBuffers(columns, copy));
-  auto next = copies->begin();
-  for (auto& batch : batches) {
-    batch = BatchOfCopies(*batch, next);
-    next += batch->num_columns();
-  }
-  return arrow::Table::FromRecordBatches(reader->schema(), batches);
+  const DistinctBuffers distinct(columns);
+  TablePtr table;
+  const auto assemble = [&](std::vector<BufferPtr> buffers) {
+    const auto copies = distinct.Replaced(columns, std::move(buffers));
+    auto next = copies.begin();
+    for (auto& batch : batches) {
+      batch = BatchOfCopies(*batch, next);
+      next += batch->num_columns();
+    }
+    return arrow::Table::FromRecordBatches(reader->schema(), batches).Value(&table);
+  };
+  ARROW_RETURN_NOT_OK(CopyStoredBuffers(distinct.buffers(), to, stored, assemble));
+  return table;
 }
 
 }  // namespace arrow_cuda

@@ -2,8 +2,8 @@
 
 use super::batch_copies::{all, store};
 use super::context;
-use crate::fault::attempted;
-use crate::ffi::{BufferPlace, Failure, HostRange, RustStored, StoredMessage};
+use crate::fault::{attempted, done};
+use crate::ffi::{BufferPlace, Callback, Failure, HostRange, RustStored, StoredMessage};
 use std::ptr;
 
 pub(super) unsafe extern "C" fn message(stored: &RustStored<'_>, number: usize) -> StoredMessage {
@@ -23,6 +23,7 @@ pub(super) unsafe extern "C" fn copies(
     sizes: *const u64,
     count: usize,
     out: *mut BufferPlace,
+    use_copies: Callback,
 ) -> Failure {
     let work = || {
         // SAFETY: C++ passes `count` of each.
@@ -31,10 +32,14 @@ pub(super) unsafe extern "C" fn copies(
         for (address, size) in addresses.iter().zip(sizes) {
             buffers.push(stored.messages.buffer(*address, *size)?);
         }
-        let made = stored.buffers(&context(device)?, &buffers)?;
-        // SAFETY: room for as many buffers.
-        unsafe { store(out, made) };
-        Ok(())
+        stored.copy(&context(device)?, &buffers, |made| {
+            // SAFETY: room for as many buffers; C++ has passed the callback for this call.
+            let outcome = unsafe {
+                store(out, made.to_vec());
+                (use_copies.call)(use_copies.called)
+            };
+            done(outcome)
+        })
     };
     attempted(work)
 }
