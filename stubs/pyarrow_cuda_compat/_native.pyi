@@ -20,6 +20,7 @@ from pyarrow.lib import (
     NativeFile,
     RecordBatch,
     ResizableBuffer,
+    Table,
 )
 from typing_extensions import Buffer as Exporter
 from typing_extensions import CapsuleType, disjoint_base

@@ -78,6 +78,28 @@ pub(crate) fn blocks(footer: &[u8]) -> Result<Vec<u64>, InvalidFlatbuffer> {
     Ok(blocks.map(|block| u64::try_from(block.offset()).unwrap_or(u64::MAX)).collect())
 }
 
+/// A message with the schema of a file, whose footer it is made of: a table that points into the footer.  libarrow
+/// verifies the schema's fields.
+pub(crate) fn schema_message(footer: &[u8]) -> Result<Vec<u8>, InvalidFlatbuffer> {
+    /// The position of the message, its table of fields (their size, and where the version, the type of the
+    /// header and the header itself are), and the message, without the header's position and the version.
+    const MESSAGE: [u8; 32] = [
+        16, 0, 0, 0, 10, 0, 12, 0, 8, 0, 10, 0, 4, 0, 0, 0, //
+        12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0,
+    ];
+    const HEADER: usize = 20;
+    const VERSION: usize = 24;
+    verify::<FooterParts>(footer)?;
+    // SAFETY: the schema's position and the version were verified; nothing else is read.
+    let parts = unsafe { root_as_footer_unchecked(footer) };
+    let schema = parts.schema().map_or(0, |schema| schema._tab.loc());
+    let header = (MESSAGE.len() - HEADER + schema) as u32;
+    let mut message = [&MESSAGE, footer].concat();
+    message[HEADER..HEADER + 4].copy_from_slice(&header.to_le_bytes());
+    message[VERSION..VERSION + 2].copy_from_slice(&parts.version().0.to_le_bytes());
+    Ok(message)
+}
+
 fn verify<T: Verifiable>(bytes: &[u8]) -> Result<(), InvalidFlatbuffer> {
     let options = VerifierOptions::default();
     <ForwardsUOffset<T>>::run_verifier(&mut Verifier::new(&options, bytes), 0)
@@ -126,6 +148,7 @@ impl Verifiable for FooterParts {
     fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
         verifier
             .visit_table(at)?
+            .visit_field::<MetadataVersion>("version", Footer::VT_VERSION, false)?
             .visit_field::<ForwardsUOffset<SchemaParts>>("schema", Footer::VT_SCHEMA, false)?
             .visit_field::<Blocks>("dictionaries", Footer::VT_DICTIONARIES, false)?
             .visit_field::<Blocks>("recordBatches", Footer::VT_RECORDBATCHES, false)?

@@ -3,9 +3,10 @@
 use crate::Error;
 use crate::frame::Frame;
 use crate::metadata::{Content, Metadata};
-use crate::outline::blocks;
+use crate::outline::{blocks, schema_message};
 use crate::plain::{Codec, PlainMessage};
 use arrow_cuda_buffer::{Error as BufferError, read_at};
+use flatbuffers::InvalidFlatbuffer;
 use std::os::fd::BorrowedFd;
 
 /// The bytes of an Arrow file or stream.
@@ -114,8 +115,6 @@ pub struct StoredMessages {
 }
 
 const FILE_MAGIC: &[u8] = b"ARROW1";
-/// Where the first message of a file begins.
-const FIRST_OF_FILE: u64 = 8;
 /// The end of a file: the footer's length, then the magic.
 const TRAILER: u64 = 4 + FILE_MAGIC.len() as u64;
 /// How much of a message is read at once: all of most metadata.
@@ -197,8 +196,10 @@ impl StoredMessages {
         if Metadata::parse_footer(&footer)?.content == is_swapped {
             return Ok(false);
         }
-        let blocks = blocks(&footer).map_err(|error| Error::Message(error.to_string()))?;
-        for position in [FIRST_OF_FILE].into_iter().chain(blocks) {
+        let damaged = |error: InvalidFlatbuffer| Error::Message(format!("invalid footer: {error}"));
+        let schema = schema_message(&footer).map_err(damaged)?;
+        self.all.push(PlainMessage::of_schema(schema, BODIES));
+        for position in blocks(&footer).map_err(damaged)? {
             if self.read_message(source, position)?.is_none() {
                 return Ok(false);
             }

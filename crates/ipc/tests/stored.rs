@@ -1,0 +1,94 @@
+//! Messages of files whose bodies are not read yet.
+
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, Int64Array, ListArray, RecordBatch, StringArray, StringViewArray};
+use arrow_cuda_ipc::{Source, StoredMessages};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::root_as_message;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// Columns with several buffers each.
+fn batch(rows: usize) -> RecordBatch {
+    let words = (0..rows).map(|row| (row % 3 != 1).then(|| "w".repeat(row % 40)));
+    let lists = (0..rows).map(|row| (row % 4 != 3).then(|| vec![Some(row as i32); row % 5]));
+    let columns: [(&str, ArrayRef, bool); 4] = [
+        ("numbers", Arc::new(Int64Array::from_iter_values(0..rows as i64)), false),
+        ("words", Arc::new(words.clone().collect::<StringArray>()), true),
+        ("views", Arc::new(words.collect::<StringViewArray>()), true),
+        ("lists", Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists)), true),
+    ];
+    RecordBatch::try_from_iter_with_nullable(columns).expect("columns of one length")
+}
+
+fn written(batches: &[RecordBatch], is_file: bool) -> Vec<u8> {
+    let (mut bytes, schema) = (Vec::new(), batch(0).schema());
+    if is_file {
+        let mut writer = FileWriter::try_new(&mut bytes, &schema).expect("a writer");
+        batches.iter().for_each(|batch| writer.write(batch).expect("memory takes all"));
+        writer.finish().expect("memory takes all");
+    } else {
+        let mut writer = StreamWriter::try_new(&mut bytes, &schema).expect("a writer");
+        batches.iter().for_each(|batch| writer.write(batch).expect("memory takes all"));
+        writer.finish().expect("memory takes all");
+    }
+    bytes
+}
+
+/// A stream of the messages, with bodies of the bytes that are found in `source`.
+fn assembled(messages: &StoredMessages, source: &Source<'_>) -> Vec<u8> {
+    let mut stream = Vec::new();
+    for message in messages.all() {
+        let (address, size) = message.body;
+        let mut body = vec![0; size as usize];
+        // libarrow verifies what a schema contains.
+        let metadata = root_as_message(&message.metadata).ok();
+        let batch = metadata.and_then(|metadata| metadata.header_as_record_batch());
+        for buffer in batch.and_then(|batch| batch.buffers()).into_iter().flatten() {
+            let (offset, size) = (buffer.offset() as u64, buffer.length() as u64);
+            let stored = messages.buffer(address + offset, size).expect("a buffer of a message");
+            let place = &mut body[offset as usize..][..size as usize];
+            source.read(stored.position, place).expect("bytes of the file");
+        }
+        let padding = message.metadata.len().next_multiple_of(8) - message.metadata.len();
+        let length = (message.metadata.len() + padding) as u32;
+        stream.extend([[0xFF; 4], length.to_le_bytes()].concat());
+        stream.extend(&message.metadata);
+        stream.extend(vec![0; padding]);
+        stream.extend(body);
+    }
+    stream
+}
+
+proptest! {
+    #[test]
+    fn the_bytes_of_all_buffers_are_found(
+        rows in proptest::collection::vec(0..300_usize, 0..5),
+        is_file: bool,
+    ) {
+        let batches: Vec<_> = rows.into_iter().map(batch).collect();
+        let bytes = written(&batches, is_file);
+        let source = Source::Memory(&bytes);
+        let messages = StoredMessages::read(&source).expect("a file").expect("a usual one");
+        let stream = assembled(&messages, &source);
+        let read = StreamReader::try_new(&stream[..], None).expect("a stream");
+        prop_assert_eq!(read.collect::<Result<Vec<_>, _>>().expect("batches"), batches);
+    }
+
+    #[test]
+    fn no_damage_leads_out_of_the_file(
+        is_file: bool,
+        place in any::<prop::sample::Index>(),
+        byte: u8,
+        size in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = written(&[batch(7)], is_file);
+        *place.get_mut(&mut bytes) = byte;
+        bytes.truncate(bytes.len() - size.index(bytes.len()) / 8);
+        let source = Source::Memory(&bytes);
+        if let Ok(Some(messages)) = StoredMessages::read(&source) {
+            assembled(&messages, &source);
+        }
+    }
+}
