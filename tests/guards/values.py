@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import cuda
 
 #: Array of each kind that libarrow treats differently.
@@ -173,9 +172,6 @@ class Place:
         array = self.array("ints")
         return [array.slice(0, 2), array.slice(2)]
 
-    def struct(self) -> Any:
-        return self.array("structs")
-
     # --- what holds data, lazily -----------------------------------------------------------------
 
     def dataset(self) -> Any:
@@ -217,16 +213,12 @@ def writer_of(name: str) -> Any:
     import pyarrow.parquet as pq
 
     schema = _batch().schema
-    plain = pa.table(_batch()).cast(
-        pa.schema([("a", pa.int64()), ("s", pa.string()), ("d", pa.string())])
-    )
     return {
         "ParquetWriter": lambda: pq.ParquetWriter(sink(), schema),
         "CSVWriter": lambda: csv.CSVWriter(sink(), schema),
         "ORCWriter": lambda: orc.ORCWriter(sink()),
         "stream": lambda: pa.ipc.new_stream(sink(), schema),
         "file": lambda: pa.ipc.new_file(sink(), schema),
-        "plain": lambda: plain,
     }[name]()
 
 
@@ -241,7 +233,3 @@ def stream_of(name: str) -> Any:
         "FixedSizeBufferWriter": lambda: pa.FixedSizeBufferWriter(pa.allocate_buffer(64)),
         "MockOutputStream": pa.MockOutputStream,
     }[name]()
-
-
-def function(name: str) -> Any:
-    return pc.get_function(name)
