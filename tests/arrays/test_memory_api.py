@@ -254,9 +254,11 @@ from pyarrow_cuda_compat import DeviceArray
 print([name for name in sys.modules if name.startswith("pyarrow_cuda_compat.") and
        ("smart" in name or "memory" in name.split("."))])
 from pyarrow_cuda_compat import SmartArray, memory
-print({"numba", "cupy", "torch", "jax", "cuda"} & set(sys.modules))
+cuda.Context(0).new_buffer(1)
+others = {"numba", "cupy", "torch", "jax", "cuda", "dask", "distributed"}
+print(others & set(sys.modules), "pyarrow_cuda_compat.dask" in sys.modules)
 """
-    assert run_python(code) == (0, "[]\nset()\n", "")
+    assert run_python(code) == (0, "[]\nset() False\n", "")
 
 
 def test_the_module_works_after_a_reset(run_python):
