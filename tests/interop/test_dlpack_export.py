@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from pyarrow_cuda_compat import from_dlpack
+from support.interfaces import ByInterface
 from support.libraries.dlpack import (
     CPU,
     CUDA,
@@ -47,11 +48,9 @@ def test_another_stream_has_to_wait_for_queued_work(memory, default_stream, stre
 def test_work_on_streams_that_an_array_names_is_waited_for(
     ctx, memory, default_stream, said, waits
 ):
-    class Theirs:
-        __cuda_array_interface__ = memory.__cuda_array_interface__ | said
-
+    theirs = ByInterface(memory, **said)
     default_stream.sleep()
-    assert ctx.buffer_from_object(Theirs()).address == memory.address
+    assert ctx.buffer_from_object(theirs).address == memory.address
     assert default_stream.is_idle() == waits
 
 
