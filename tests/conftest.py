@@ -59,7 +59,6 @@ def driver(cuda, is_simulator):
     if is_simulator:
         view.library.cuda_sim_live_allocations.restype = ctypes.c_uint64
         view.library.cuda_sim_live_host_allocations.restype = ctypes.c_uint64
-        view.library.cuda_sim_live_imports.restype = ctypes.c_uint64
         view.library.cuda_sim_call_count.restype = ctypes.c_uint64
     return view
 

@@ -3,17 +3,7 @@
 import numpy as np
 import pytest
 
-
-class Array:
-    """An object with a CUDA array interface, as wrong as one likes."""
-
-    def __init__(self, address, **lies):
-        self.__cuda_array_interface__ = {
-            "shape": (10,),
-            "typestr": "|u1",
-            "data": (address, False),
-            "version": 3,
-        } | lies
+from support.interfaces import Interface
 
 
 @pytest.mark.parametrize(
@@ -55,14 +45,14 @@ class Array:
 )
 def test_interfaces_that_lie_raise(ctx, memory, lies):
     with pytest.raises((ValueError, TypeError, OverflowError, OSError)) as raised:
-        ctx.buffer_from_object(Array(memory.address, **lies))
+        ctx.buffer_from_object(Interface(memory.address, **lies))
     assert str(raised.value)
 
 
 def test_interfaces_that_name_host_memory_raise(ctx):
     pageable = np.zeros(100, np.uint8)
     with pytest.raises(OSError, match="Cuda error 1 "):
-        ctx.buffer_from_object(Array(pageable.ctypes.data))
+        ctx.buffer_from_object(Interface(pageable.ctypes.data))
 
 
 def test_the_interface_itself_may_be_wrong(ctx):
@@ -74,7 +64,7 @@ def test_the_interface_itself_may_be_wrong(ctx):
     with pytest.raises(RuntimeError, match=r"^no interface today$"):
         ctx.buffer_from_object(Raises())
     for wrong in (None, 5, [], {}, {"shape": (1,)}):
-        holder = Array(0)
+        holder = Interface(0)
         holder.__cuda_array_interface__ = wrong
         with pytest.raises((TypeError, ValueError)):
             ctx.buffer_from_object(holder)
@@ -82,12 +72,12 @@ def test_the_interface_itself_may_be_wrong(ctx):
 
 @pytest.mark.parametrize("version", [0, 2, 3, 99, None])
 def test_versions_are_not_judged(ctx, memory, version):
-    view = ctx.buffer_from_object(Array(memory.address, version=version))
+    view = ctx.buffer_from_object(Interface(memory.address, version=version))
     assert view.to_pybytes() == bytes(range(10))
 
 
 def test_a_layout_without_elements_may_be_of_any_size(ctx, memory):
-    assert ctx.buffer_from_object(Array(memory.address, shape=(2**62, 2**62, 0))).size == 0
+    assert ctx.buffer_from_object(Interface(memory.address, shape=(2**62, 2**62, 0))).size == 0
 
 
 GARBAGE = [

@@ -7,7 +7,7 @@ process, and the last line names the call.
 import pytest
 
 SETUP = """
-import itertools, os, resource, sys, types
+import functools, itertools, os, resource, sys, types
 if os.environ.get("PYARROW_CUDA_DRIVER") == "sim":  # what never ends is to end here
     resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, 4 << 30))
 import numpy as np
@@ -15,11 +15,13 @@ import pyarrow as pa
 from pyarrow import cuda
 from pyarrow_cuda_compat import DeviceArray, Stream, _native, memory
 import pyarrow_cuda_compat.pygpu as gpu
+from support.interfaces import Interface
 
 ctx = cuda.Context(0)
 buf = ctx.buffer_from_data(bytes(range(100)))
 array = DeviceArray(buf, "|u1")
 stream = Stream(ctx)
+Array = functools.partial(Interface, buf.address)
 batch = pa.record_batch({"a": [1]})
 message = cuda.serialize_record_batch(batch, ctx)
 
@@ -32,11 +34,6 @@ class Growing(list):
         for each in super().__iter__():
             self.append(each)
             yield each
-
-class Array:
-    def __init__(self, **entries):
-        described = {"shape": (10,), "typestr": "|u1", "data": (buf.address, False), "version": 3}
-        self.__cuda_array_interface__ = described | entries
 
 class Claims:
     def __init__(self, cls):

@@ -13,6 +13,7 @@ from pyarrow_cuda_compat import (
     Stream,
     new_host_buffer,
 )
+from support.interfaces import ByInterface
 
 
 @pytest.mark.parametrize(
@@ -167,13 +168,7 @@ def test_host_arrays_that_do_not_fit():
 
 def test_read_only_memory_is_not_written_to():
     array = DeviceArray.from_host(np.array([1, 2, 3], "i4"))
-    interface = dict(array.__cuda_array_interface__, data=(array.ptr, True))
-
-    class Frozen:
-        __cuda_array_interface__ = interface
-        owner = array
-
-    frozen = DeviceArray(Frozen())
+    frozen = DeviceArray(ByInterface(array, data=(array.ptr, True)))
     assert array.is_mutable
     assert not frozen.is_mutable
     assert "read-only" in repr(frozen)

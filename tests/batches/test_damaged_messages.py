@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from support.fuzz import REFUSALS, touch
-from support.samples import ARRAYS, CPU, wait_for_release
+from support.samples import ARRAYS, CPU, wait_for_release, written
 
 BATCH = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
 MESSAGE = BATCH.serialize().to_pybytes()
@@ -111,10 +111,7 @@ def test_what_is_said_of_a_message_that_ends_too_early(cuda, ctx):
 def test_a_cut_stream_or_file_is_refused(cuda, ctx):
     before = ctx.bytes_allocated
     for opener, reader in ((pa.ipc.new_stream, pa.ipc.open_stream), (pa.ipc.new_file, None)):
-        sink = pa.BufferOutputStream()
-        with opener(sink, BATCH.schema) as writer:
-            writer.write_batch(BATCH)
-        whole = ctx.buffer_from_data(sink.getvalue())
+        whole = ctx.buffer_from_data(written([BATCH], opener))
         for length in range(whole.size):
             source = cuda.BufferReader(whole.slice(0, length))
             if reader is None:

@@ -13,19 +13,15 @@ import sys
 
 import pyarrow as pa
 from pyarrow import cuda
+from support import samples
+from support.samples import CPU
 
-CPU = pa.default_cpu_memory_manager()
 ctx = cuda.Context()
 kind = sys.argv[1]
 
 def written(batches, **options):
-    sink = pa.BufferOutputStream()
-    new = pa.ipc.new_stream if kind == "stream" else pa.ipc.new_file
-    options = pa.ipc.IpcWriteOptions(**options)
-    with new(sink, batches[0].schema, options=options) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    return bytearray(sink.getvalue())
+    opener = pa.ipc.new_stream if kind == "stream" else pa.ipc.new_file
+    return bytearray(samples.written(batches, opener, **options))
 
 def opened(data):
     source = cuda.BufferReader(ctx.buffer_from_data(data))

@@ -1,12 +1,11 @@
 """Messages, streams and files of record batches, read from the device."""
 
 import struct
-from functools import partial
 
 import pyarrow as pa
 import pytest
 
-from support.samples import ARRAYS, CPU, DICTIONARY, wait_for_release
+from support.samples import ARRAYS, CPU, DICTIONARY, wait_for_release, written
 
 CODECS = pytest.mark.parametrize("codec", ["lz4", "zstd"])
 CUDA = pa.DeviceAllocationType.CUDA
@@ -14,26 +13,14 @@ MIXED = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"], "l": [[1], [
 LARGE = pa.record_batch({"a": list(range(1000)), "s": ["ten bytes!"] * 1000})
 
 
-def written(opener, batches, **options):
-    sink = pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(**options)
-    with opener(sink, batches[0].schema, options=options) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    return sink.getvalue()
-
-
-stream_of, file_of = partial(written, pa.ipc.new_stream), partial(written, pa.ipc.new_file)
-
-
 def compressed_message(batch, codec):
-    stream = pa.BufferReader(stream_of([batch], compression=codec))
+    stream = pa.BufferReader(written([batch], compression=codec))
     _schema, message = pa.ipc.MessageReader.open_stream(stream)
     return message.serialize()
 
 
 def test_messages_in_sequence(cuda, ctx):
-    stream = stream_of([MIXED, MIXED.slice(1), MIXED[:0]])
+    stream = written([MIXED, MIXED.slice(1), MIXED[:0]])
     expected = list(pa.ipc.MessageReader.open_stream(pa.BufferReader(stream)))
     for read in (cuda.read_message, pa.ipc.read_message):
         reader = cuda.BufferReader(ctx.buffer_from_data(stream))
@@ -129,10 +116,10 @@ SEQUENCES = [[LARGE, LARGE.slice(10, 5), LARGE[:0]], [ENCODED] * 3]
 @pytest.mark.parametrize("batches", SEQUENCES, ids=["plain", "dictionaries"])
 def test_streams_and_files_are_read_from_the_device(cuda, ctx, codec, batches):
     before = ctx.bytes_allocated
-    stream = ctx.buffer_from_data(stream_of(batches, compression=codec))
+    stream = ctx.buffer_from_data(written(batches, compression=codec))
     with pa.ipc.open_stream(cuda.BufferReader(stream)) as reader:
         assert [batch.copy_to(CPU) for batch in reader] == batches
-    file = ctx.buffer_from_data(file_of(batches, compression=codec))
+    file = ctx.buffer_from_data(written(batches, pa.ipc.new_file, compression=codec))
     with pa.ipc.open_file(cuda.BufferReader(file)) as reader:
         assert reader.num_record_batches == 3
         for index in (2, 0, 1, 0):
@@ -147,10 +134,10 @@ def test_streams_and_files_are_read_from_the_device(cuda, ctx, codec, batches):
 def test_a_memo_without_values_is_refused(cuda, ctx):
     batch = pa.record_batch([DICTIONARY], names=["d"])
     message = cuda.serialize_record_batch(batch, ctx)
-    sent = list(pa.ipc.MessageReader.open_stream(pa.BufferReader(stream_of([batch]))))[2]
+    sent = list(pa.ipc.MessageReader.open_stream(pa.BufferReader(written([batch]))))[2]
     assert message.to_pybytes() == sent.serialize().to_pybytes()
     memo = pa.lib.DictionaryMemo()
-    pa.ipc.read_schema(pa.BufferReader(stream_of([batch])), memo)
+    pa.ipc.read_schema(pa.BufferReader(written([batch])), memo)
     for values in (memo, pa.lib.DictionaryMemo(), None):
         with pytest.raises((pa.ArrowInvalid, KeyError)):
             cuda.read_record_batch(message, batch.schema, dictionary_memo=values)

@@ -1,5 +1,7 @@
 """Copies and comparisons: every byte that should move does, and no other."""
 
+from functools import partial
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -16,19 +18,25 @@ def buffer(guarded):
     return guarded(SIZE)
 
 
-@given(data=st.binary(max_size=SIZE + 20), position=positions, nbytes=st.integers(-1, SIZE + 20))
-def test_from_host(buffer, data, position, nbytes):
+def check_copy(copy, buffer, data, position, nbytes):
+    """A copy into the buffer, of which `data` is the source's content."""
     buffer.copy_from_host(OLD)
-    if nbytes > min(len(data), SIZE - position):
+    limit = min(len(data), SIZE - position)
+    if nbytes > limit:
         with pytest.raises(ValueError, match="requested more to copy than available"):
-            buffer.copy_from_host(data, position, nbytes)
+            copy(position, nbytes)
         assert buffer.to_pybytes() == OLD
         return
-    count = min(len(data), SIZE - position) if nbytes < 0 else nbytes
-    assert buffer.copy_from_host(data, position=position, nbytes=nbytes) == count
+    count = limit if nbytes < 0 else nbytes
+    assert copy(position=position, nbytes=nbytes) == count
     expected = bytearray(OLD)
     expected[position : position + count] = data[:count]
     assert buffer.to_pybytes() == expected
+
+
+@given(data=st.binary(max_size=SIZE + 20), position=positions, nbytes=st.integers(-1, SIZE + 20))
+def test_from_host(buffer, data, position, nbytes):
+    check_copy(partial(buffer.copy_from_host, data), buffer, data, position, nbytes)
 
 
 @given(position=positions, nbytes=st.integers(-1, SIZE + 20), room=st.none() | positions)
@@ -57,34 +65,18 @@ def test_to_host(buffer, position, nbytes, room):
     nbytes=st.integers(-1, SIZE),
 )
 def test_from_device_even_where_the_ranges_overlap(buffer, start, length, position, nbytes):
-    buffer.copy_from_host(OLD)
-    source = buffer[start : start + length]
-    limit = min(source.size, SIZE - position)
-    if nbytes > limit:
-        with pytest.raises(ValueError, match="requested more to copy than available"):
-            buffer.copy_from_device(source, position, nbytes)
-        assert buffer.to_pybytes() == OLD
-        return
-    count = limit if nbytes < 0 else nbytes
-    assert buffer.copy_from_device(source, position, nbytes) == count
-    expected = bytearray(OLD)
-    expected[position : position + count] = OLD[start : start + count]
-    assert buffer.to_pybytes() == expected
+    copy = partial(buffer.copy_from_device, buffer[start : start + length])
+    check_copy(copy, buffer, OLD[start : start + length], position, nbytes)
 
 
 @given(data=st.binary(max_size=SIZE), position=positions)
 def test_from_another_device(guarded, other_ctx, data, position):
     buffer = guarded(SIZE)
-    buffer.copy_from_host(OLD)
     there = guarded(len(data), other_ctx)
     there.copy_from_host(data)
-    count = buffer.copy_from_device(there, position)
-    assert count == min(len(data), SIZE - position)
-    expected = bytearray(OLD)
-    expected[position : position + count] = data[:count]
-    assert buffer.to_pybytes() == expected
+    check_copy(partial(buffer.copy_from_device, there), buffer, data, position, -1)
     assert there.copy_from_device(buffer, 0) == len(data)
-    assert there.to_pybytes() == expected[: len(data)]
+    assert there.to_pybytes() == buffer.to_pybytes()[: len(data)]
     assert there.context.device_number == 1
 
 

@@ -8,7 +8,6 @@ import pytest
 from support.threads import in_threads
 
 ALIGNMENTS = [(0, 0), (1, 1), (0, 1), (3, 8), (8, 3), (15, 0), (127, 3), (120, 2)]
-TILE = 1024 * 16  # what a block of the kernel compares in a step, in bytes
 
 
 def pattern(size, seed=1):

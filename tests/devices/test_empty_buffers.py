@@ -6,7 +6,7 @@ import pytest
 
 from support.c_device import CPU as ON_CPU
 from support.c_device import CUDA, CUDA_HOST, Exported, exported_capsule
-from support.samples import ALL, CPU
+from support.samples import ALL, CPU, written
 
 
 def forms_of(array):
@@ -32,10 +32,7 @@ def message(cuda, ctx, batch):
 
 
 def stream(cuda, ctx, batch):
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    reader = cuda.BufferReader(ctx.buffer_from_data(sink.getvalue()))
+    reader = cuda.BufferReader(ctx.buffer_from_data(written([batch])))
     return pa.ipc.open_stream(reader).read_next_batch()
 
 

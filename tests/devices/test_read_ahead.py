@@ -10,7 +10,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
-from support.samples import CPU
+from support.samples import CPU, written
 
 AHEAD = pytest.mark.parametrize("ahead", [0, 1, 64 << 20])
 WORDS = pa.array(["x", None, "z", "x"] * 100)
@@ -58,20 +58,12 @@ class Endless:
         return reader_of(self.batches(), self.batch.schema)
 
 
-def ipc_stream(batches=BATCHES):
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batches[0].schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    return sink.getvalue()
-
-
 def sources(folder):
     plain = TABLE.drop_columns(["code"])
     pa.parquet.write_table(plain, folder / "file.parquet", row_group_size=70)
     file = pa.parquet.ParquetFile(folder / "file.parquet")
     yield "table", TABLE.to_reader(max_chunksize=33), TABLE
-    yield "stream", pa.ipc.open_stream(ipc_stream()), TABLE
+    yield "stream", pa.ipc.open_stream(written(BATCHES)), TABLE
     yield "parquet", reader_of(file.iter_batches(30), file.schema_arrow), plain
     dataset = pa.dataset.dataset(folder / "file.parquet")
     yield "dataset", dataset.scanner(batch_size=50).to_reader(), plain
@@ -166,7 +158,7 @@ def test_what_the_reader_raises_comes_at_its_place(ctx, ahead):
 
 @AHEAD
 def test_streams_that_break_off(ctx, ahead):
-    data = ipc_stream()
+    data = written(BATCHES)
     for size in range(1200, data.size - 8, 97):
         broken = data.slice(0, size)
         try:
@@ -266,7 +258,7 @@ def test_dropping_the_copies_ends_the_thread(ctx):
 
 
 def test_the_reader_is_taken_over(ctx):
-    reader = pa.ipc.open_stream(ipc_stream())
+    reader = pa.ipc.open_stream(written(BATCHES))
     copies = reader.copy_to(ctx)
     assert reader.schema == copies.schema == TABLE.schema
     assert reader.stats.num_messages == 1

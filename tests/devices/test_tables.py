@@ -11,6 +11,7 @@ from support.samples import (
     distinct_buffers,
     empty_of,
     wait_for_release,
+    written,
 )
 
 EVERY = pytest.mark.parametrize("name", ALL)
@@ -173,11 +174,9 @@ def test_batches_on_the_host_stay_as_they_are(cuda):
 
 @pytest.mark.parametrize("form", ["stream", "file"])
 def test_batches_read_from_device_memory_know_where_they_lie(cuda, ctx, form):
-    before, sink = ctx.bytes_allocated, pa.BufferOutputStream()
-    new = pa.ipc.new_stream if form == "stream" else pa.ipc.new_file
-    with new(sink, TABLE.schema) as writer:
-        writer.write_table(TABLE)
-    source = cuda.BufferReader(ctx.buffer_from_data(sink.getvalue()))
+    before = ctx.bytes_allocated
+    data = written(TABLE.to_batches(), pa.ipc.new_stream if form == "stream" else pa.ipc.new_file)
+    source = cuda.BufferReader(ctx.buffer_from_data(data))
     if form == "file":
         reader = pa.ipc.open_file(source)
         batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]

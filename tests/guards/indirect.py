@@ -25,23 +25,24 @@ class _List(list):  # type: ignore[type-arg]
     pass
 
 
-class _Iterable:
+class _Holds:
     def __init__(self, found: Any) -> None:
         self.found = found
 
+
+class _Iterable(_Holds):
     def __iter__(self) -> Any:
         return iter(self.found)
 
 
-class _Sequence:
-    def __init__(self, found: Any) -> None:
-        self.found = found
-
-    def __len__(self) -> int:
-        return len(self.found)
-
+class _Indexed(_Holds):
     def __getitem__(self, place: int) -> Any:
         return self.found[place]
+
+
+class _Sequence(_Indexed):
+    def __len__(self) -> int:
+        return len(self.found)
 
 
 class _Once:
@@ -59,25 +60,11 @@ class _Reader(_Iterable):
         return self.found
 
 
-class _Other(list):  # type: ignore[type-arg]
+class _Other(_Iterable, list):  # type: ignore[type-arg]
     """Gives what is not in it."""
-
-    def __init__(self, found: Any) -> None:
-        self.found = found
 
     def __len__(self) -> int:
         return len(self.found)
-
-    def __iter__(self) -> Any:
-        return iter(self.found)
-
-
-class _Indexed:
-    def __init__(self, found: Any) -> None:
-        self.found = found
-
-    def __getitem__(self, place: int) -> Any:
-        return self.found[place]
 
 
 class _Series(_Iterable):
@@ -138,20 +125,14 @@ for (_kind, _make), (_what, _take) in itertools.product(_CONTAINERS.items(), _TA
 # --- what makes arrays when it is asked for one ---------------------------------------------------
 
 
-class _MakesArray:
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
+class _MakesArray(_Holds):
     def __arrow_array__(self, type: Any = None) -> Any:
-        return self.array
+        return self.found
 
 
-class _MakesCapsules:
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
+class _MakesCapsules(_Holds):
     def __arrow_c_device_array__(self, requested_schema: Any = None, **more: Any) -> Any:
-        return self.array.__arrow_c_device_array__(requested_schema, **more)
+        return self.found.__arrow_c_device_array__(requested_schema, **more)
 
 
 for _kind, _make in {"an array": _MakesArray, "capsules": _MakesCapsules}.items():
@@ -352,20 +333,14 @@ def _partitioning(place: Place, flavor: str | None) -> Any:
     return ds.partitioning(_SCHEMA, flavor=flavor, dictionaries={"k": found})
 
 
+def _function(register: Callable[..., Any], there: Any) -> str:
+    name = f"user's {next(_NUMBERS)}"
+    register(lambda context, x: there, name, _DOCS, {"x": pa.int64()}, pa.int64())
+    return name
+
+
 def _scalar_function(place: Place) -> str:
-    name, there = f"scalar {next(_NUMBERS)}", place.array("unsliced")
-    pc.register_scalar_function(
-        lambda context, x: there, name, _DOCS, {"x": pa.int64()}, pa.int64()
-    )
-    return name
-
-
-def _vector_function(place: Place) -> str:
-    name, there = f"vector {next(_NUMBERS)}", place.array("ints")
-    pc.register_vector_function(
-        lambda context, x: there.slice(1), name, _DOCS, {"x": pa.int64()}, pa.int64()
-    )
-    return name
+    return _function(pc.register_scalar_function, place.array("unsliced"))
 
 
 def _tabular_function(place: Place) -> Any:
@@ -407,7 +382,9 @@ INDIRECT |= {
     "a user's function in a filter": lambda p: pa.table({"a": ARRAYS["unsliced"]()}).filter(
         pc.Expression._call(_scalar_function(p), [pc.field("a")]) > 2
     ),
-    "a user's vector function": lambda p: pc.call_function(_vector_function(p), [[4]]),
+    "a user's vector function": lambda p: pc.call_function(
+        _function(pc.register_vector_function, p.array("ints").slice(1)), [[4]]
+    ),
     "a user's tables": _tabular_function,
     "a plan over a user's table": _plan,
 }

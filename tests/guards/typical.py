@@ -23,7 +23,7 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 from pyarrow import cuda
 
-from .values import ARRAYS, Place
+from .values import ARRAYS, Place, written
 
 TYPICAL: dict[str, Callable[[Place], Any]] = {}
 
@@ -40,12 +40,6 @@ def _add(**calls: Callable[[Place], Any]) -> None:
 
 def _numbers_table(place: Place) -> Any:
     return pa.Table.from_batches([place.numbers(), place.numbers()])
-
-
-def _sink(write: Callable[[Any], Any]) -> bytes:
-    sink = pa.BufferOutputStream()
-    write(sink)
-    return sink.getvalue().to_pybytes()
 
 
 # Slices, whose nulls nobody has counted.
@@ -174,39 +168,20 @@ _add(
 )
 
 
-@typical
-def write_dataset(place: Place) -> Any:
+def _dataset(data: Any, name: str, format: str, **more: Any) -> Any:
     ds.write_dataset(
-        place.table(),
-        "written table",
-        format="parquet",
-        existing_data_behavior="overwrite_or_ignore",
+        data, name, format=format, existing_data_behavior="overwrite_or_ignore", **more
     )
-    return ds.dataset("written table").to_table()
+    return ds.dataset(name, format=format).to_table()
 
 
-@typical
-def write_dataset_of_a_reader(place: Place) -> Any:
-    ds.write_dataset(
-        place.reader(),
-        "written reader",
-        format="feather",
-        existing_data_behavior="overwrite_or_ignore",
-    )
-    return ds.dataset("written reader", format="feather").to_table()
-
-
-@typical
-def write_dataset_of_batches(place: Place) -> Any:
-    numbers = place.numbers()
-    ds.write_dataset(
-        iter([numbers]),
-        "written batches",
-        schema=numbers.schema,
-        format="csv",
-        existing_data_behavior="overwrite_or_ignore",
-    )
-    return ds.dataset("written batches", format="csv").to_table()
+_add(
+    write_dataset=lambda p: _dataset(p.table(), "written table", "parquet"),
+    write_dataset_of_a_reader=lambda p: _dataset(p.reader(), "written reader", "feather"),
+    write_dataset_of_batches=lambda p: _dataset(
+        iter([p.numbers()]), "written batches", "csv", schema=p.numbers().schema
+    ),
+)
 
 
 @typical
@@ -223,30 +198,32 @@ def write_partitioned(place: Place) -> Any:
 # Writers.
 _add(
     write_parquet=lambda p: pq.read_table(
-        pa.py_buffer(_sink(lambda s: pq.write_table(p.table(), s)))
+        pa.py_buffer(written(lambda s: pq.write_table(p.table(), s)))
     ),
     write_parquet_in_groups=lambda p: pq.read_table(
-        pa.py_buffer(_sink(lambda s: pq.write_table(p.table().slice(1), s, row_group_size=3)))
+        pa.py_buffer(written(lambda s: pq.write_table(p.table().slice(1), s, row_group_size=3)))
     ),
-    write_csv=lambda p: _sink(lambda s: csv.write_csv(_numbers_table(p), s)),
-    write_csv_of_a_batch=lambda p: _sink(lambda s: csv.write_csv(p.numbers(), s)),
+    write_csv=lambda p: written(lambda s: csv.write_csv(_numbers_table(p), s)),
+    write_csv_of_a_batch=lambda p: written(lambda s: csv.write_csv(p.numbers(), s)),
     write_feather=lambda p: feather.read_table(
-        pa.py_buffer(_sink(lambda s: feather.write_feather(p.table(), s)))
+        pa.py_buffer(written(lambda s: feather.write_feather(p.table(), s)))
     ),
     write_feather_1=lambda p: feather.read_table(
-        pa.py_buffer(_sink(lambda s: feather.write_feather(_numbers_table(p), s, version=1)))
+        pa.py_buffer(written(lambda s: feather.write_feather(_numbers_table(p), s, version=1)))
     ),
     write_orc=lambda p: orc.read_table(
-        pa.py_buffer(_sink(lambda s: orc.write_table(_numbers_table(p), s)))
+        pa.py_buffer(written(lambda s: orc.write_table(_numbers_table(p), s)))
     ),
     write_to_python=lambda p: (
         lambda f: (pa.PythonFile(f, "w").write(p.buffer()), f.getvalue())[1]
     )(io.BytesIO()),
-    write_lines=lambda p: _sink(lambda s: s.writelines([p.buffer(), p.generic_buffer()])),
-    write_generic_buffer=lambda p: _sink(lambda s: s.write(p.generic_buffer())),
-    upload=lambda p: _sink(lambda s: s.upload(pa.BufferReader(p.buffer()))),
+    write_lines=lambda p: written(lambda s: s.writelines([p.buffer(), p.generic_buffer()])),
+    write_generic_buffer=lambda p: written(lambda s: s.write(p.generic_buffer())),
+    upload=lambda p: written(lambda s: s.upload(pa.BufferReader(p.buffer()))),
     write_compressed=lambda p: pa.CompressedInputStream(
-        pa.BufferReader(_sink(lambda s: _closed(pa.CompressedOutputStream(s, "gzip"), p.buffer()))),
+        pa.BufferReader(
+            written(lambda s: _closed(pa.CompressedOutputStream(s, "gzip"), p.buffer()))
+        ),
         "gzip",
     ).read(),
     compress=lambda p: pa.decompress(pa.compress(p.buffer(), "lz4"), 12, "lz4"),
@@ -351,7 +328,7 @@ _add(
         .cast(pa.schema([("a", pa.float64()), ("b", pa.int64())]))
         .read_all()
     ),
-    cuda_stream_written=lambda p: _sink(
+    cuda_stream_written=lambda p: written(
         lambda s: csv.write_csv(ipc.open_stream(_cuda_reader("stream")(p)), s)
     ),
     cuda_stream_in_a_dataset=lambda p: ds.Scanner.from_batches(
@@ -363,7 +340,7 @@ _add(
     cuda_message=lambda p: ipc.read_message(_cuda_reader("message")(p)).body,
     cuda_message_serialized=lambda p: p.message().serialize(),
     cuda_message_aligned=lambda p: p.message().serialize(alignment=64),
-    cuda_message_written=lambda p: _sink(lambda s: p.message().serialize_to(s)),
+    cuda_message_written=lambda p: written(lambda s: p.message().serialize_to(s)),
     cuda_message_compared=lambda p: p.message().equals(p.message()),
     cuda_message_body=lambda p: p.message().body,
     cuda_message_metadata=lambda p: p.message().metadata,
@@ -378,7 +355,7 @@ _add(
     ).read(),
     cuda_buffered=lambda p: pa.BufferedInputStream(_cuda_reader("text")(p), 4).read(),
     cuda_read_buffer=lambda p: _cuda_reader("text")(p).read_buffer(),
-    cuda_copied_to_a_file=lambda p: _sink(lambda s: s.upload(_cuda_reader("text")(p))),
+    cuda_copied_to_a_file=lambda p: written(lambda s: s.upload(_cuda_reader("text")(p))),
     reader_exported=lambda p: pa.RecordBatchReader.from_stream(p.reader()).read_all(),
     reader_cast=lambda p: p.reader().cast(p.batch().schema).read_all(),
     reader_as_a_capsule=lambda p: type(p.reader().__arrow_c_stream__()).__name__,
@@ -448,8 +425,8 @@ for _kind, _make in {
         "is a struct": lambda v: v.to_struct_array(),
         "is in a table": lambda v: pa.Table.from_batches([v.slice(1)]),
         "is in a chunked array": lambda v: pa.chunked_array([v.slice(1)]),
-        "is written": lambda v: _sink(lambda s: ipc.new_stream(s, v.schema).write(v)),
-        "is in parquet": lambda v: _sink(lambda s: pq.write_table(pa.table(v), s)) is None,
+        "is written": lambda v: written(lambda s: ipc.new_stream(s, v.schema).write(v)),
+        "is in parquet": lambda v: written(lambda s: pq.write_table(pa.table(v), s)) is None,
         "is in batches": lambda v: v.to_batches(),
         "is combined": lambda v: v.combine_chunks(),
         "is cast": lambda v: v.cast(v.schema if hasattr(v, "schema") else v.type),

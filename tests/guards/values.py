@@ -5,11 +5,17 @@ A `Place` makes values by name; what lies on the device holds the same as what l
 
 import io
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.acero as acero
+import pyarrow.csv as csv
+import pyarrow.dataset as ds
+import pyarrow.feather as feather
+import pyarrow.orc as orc
+import pyarrow.parquet as pq
 from pyarrow import cuda
 
 #: Array of each kind that libarrow treats differently.
@@ -64,56 +70,32 @@ def _numbers() -> Any:
     return pa.record_batch({"a": ARRAYS["unsliced"](), "b": ARRAYS["unsliced"]()})
 
 
-def _stream(file: bool = False) -> bytes:
-    sink = pa.BufferOutputStream()
-    open_writer = pa.ipc.new_file if file else pa.ipc.new_stream
+def written(write: Callable[[Any], Any]) -> bytes:
+    """What a function writes to a sink."""
+    to = sink()
+    write(to)
+    return to.getvalue().to_pybytes()
+
+
+def _stream(open_writer: Callable[..., Any], sink: Any) -> None:
     with open_writer(sink, _numbers().schema) as writer:
         writer.write(_numbers())
-    return sink.getvalue().to_pybytes()
-
-
-def _tensor_message() -> bytes:
-    sink = pa.BufferOutputStream()
-    pa.ipc.write_tensor(pa.Tensor.from_numpy(np.arange(6).reshape(2, 3)), sink)
-    return sink.getvalue().to_pybytes()
-
-
-def _parquet() -> bytes:
-    import pyarrow.parquet as pq
-
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(_batch()), sink)
-    return sink.getvalue().to_pybytes()
-
-
-def _feather() -> bytes:
-    import pyarrow.feather as feather
-
-    sink = pa.BufferOutputStream()
-    feather.write_feather(pa.table(_batch()), sink)
-    return sink.getvalue().to_pybytes()
-
-
-def _orc() -> bytes:
-    import pyarrow.orc as orc
-
-    sink = pa.BufferOutputStream()
-    orc.write_table(pa.table(_numbers()), sink)
-    return sink.getvalue().to_pybytes()
 
 
 #: Bytes that some function reads.
 CONTENTS: dict[str, Callable[[], bytes]] = {
     "text": lambda: b"a,b\n1,2\n3,4\n",
-    "stream": _stream,
-    "file": lambda: _stream(file=True),
+    "stream": lambda: written(partial(_stream, pa.ipc.new_stream)),
+    "file": lambda: written(partial(_stream, pa.ipc.new_file)),
     "message": lambda: _numbers().serialize().to_pybytes(),
     "schema": lambda: _numbers().schema.serialize().to_pybytes(),
-    "tensor": _tensor_message,
+    "tensor": lambda: written(
+        partial(pa.ipc.write_tensor, pa.Tensor.from_numpy(np.arange(6).reshape(2, 3)))
+    ),
     "compressed": lambda: pa.compress(b"a,b\n1,2\n3,4\n", "zstd", asbytes=True),
-    "parquet": _parquet,
-    "feather": _feather,
-    "orc": _orc,
+    "parquet": lambda: written(partial(pq.write_table, pa.table(_batch()))),
+    "feather": lambda: written(partial(feather.write_feather, pa.table(_batch()))),
+    "orc": lambda: written(partial(orc.write_table, pa.table(_numbers()))),
     "json": lambda: b'{"a": 1}\n{"a": 2}\n',
     "int64s": lambda: np.arange(4).tobytes(),
 }
@@ -173,27 +155,18 @@ class Place:
         array = self.array("ints")
         return [array.slice(0, 2), array.slice(2)]
 
-    def struct(self) -> Any:
-        return self.array("structs")
-
     # --- what holds data, lazily -----------------------------------------------------------------
 
     def dataset(self) -> Any:
-        import pyarrow.dataset as ds
-
         return ds.dataset(self.table())
 
     def scanner(self) -> Any:
-        import pyarrow.dataset as ds
-
         return ds.Scanner.from_batches(iter([self.batch()]), schema=_batch().schema)
 
     def fragment(self) -> Any:
         return next(iter(self.dataset().get_fragments()))
 
     def declaration(self) -> Any:
-        import pyarrow.acero as acero
-
         return acero.Declaration("table_source", acero.TableSourceNodeOptions(self.table()))
 
     def grouped(self) -> Any:
@@ -212,21 +185,13 @@ def sink() -> Any:
 
 def writer_of(name: str) -> Any:
     """A writer of some kind, for batches like `Place.batch`, into memory of the host."""
-    import pyarrow.csv as csv
-    import pyarrow.orc as orc
-    import pyarrow.parquet as pq
-
     schema = _batch().schema
-    plain = pa.table(_batch()).cast(
-        pa.schema([("a", pa.int64()), ("s", pa.string()), ("d", pa.string())])
-    )
     return {
         "ParquetWriter": lambda: pq.ParquetWriter(sink(), schema),
         "CSVWriter": lambda: csv.CSVWriter(sink(), schema),
         "ORCWriter": lambda: orc.ORCWriter(sink()),
         "stream": lambda: pa.ipc.new_stream(sink(), schema),
         "file": lambda: pa.ipc.new_file(sink(), schema),
-        "plain": lambda: plain,
     }[name]()
 
 
@@ -241,7 +206,3 @@ def stream_of(name: str) -> Any:
         "FixedSizeBufferWriter": lambda: pa.FixedSizeBufferWriter(pa.allocate_buffer(64)),
         "MockOutputStream": pa.MockOutputStream,
     }[name]()
-
-
-def function(name: str) -> Any:
-    return pc.get_function(name)

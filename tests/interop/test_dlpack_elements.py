@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 
 from pyarrow_cuda_compat import DeviceArray, from_dlpack
+from support.interfaces import ByInterface
 from support.libraries.dlpack import look
-
-
-class ByInterface:
-    """An array of a library that has the array interface alone."""
-
-    def __init__(self, array, **entries):
-        self.array = array
-        self.__cuda_array_interface__ = array.__cuda_array_interface__ | entries
 
 
 class ByBoth(ByInterface):

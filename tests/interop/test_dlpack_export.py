@@ -6,9 +6,11 @@ it is tried in test_round_trips.py.
 
 import ctypes
 
+import pyarrow as pa
 import pytest
 
 from pyarrow_cuda_compat import from_dlpack
+from support.interfaces import ByInterface
 from support.libraries.dlpack import (
     CPU,
     CUDA,
@@ -46,21 +48,14 @@ def test_another_stream_has_to_wait_for_queued_work(memory, default_stream, stre
 def test_work_on_streams_that_an_array_names_is_waited_for(
     ctx, memory, default_stream, said, waits
 ):
-    class Theirs:
-        __cuda_array_interface__ = memory.__cuda_array_interface__ | said
-
+    theirs = ByInterface(memory, **said)
     default_stream.sleep()
-    assert ctx.buffer_from_object(Theirs()).address == memory.address
+    assert ctx.buffer_from_object(theirs).address == memory.address
     assert default_stream.is_idle() == waits
 
 
-def test_a_copy_of_read_only_memory_may_be_written_to(ctx, memory):
-    class ReadOnly:
-        __cuda_array_interface__ = memory.__cuda_array_interface__ | {
-            "data": (memory.address, True)
-        }
-
-    copied = ctx.buffer_from_object(ReadOnly()).__dlpack__(copy=True)
+def test_a_copy_of_read_only_memory_may_be_written_to(cuda, memory):
+    copied = cuda.CudaBuffer.from_buffer(pa.Buffer.slice(memory)).__dlpack__(copy=True)
     assert look(copied)[0].tensor.data != memory.address
     assert from_dlpack(copied).is_mutable
 

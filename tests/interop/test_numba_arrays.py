@@ -14,6 +14,7 @@ import pytest
 
 from pyarrow_cuda_compat import SmartArray, Stream, memory
 from pyarrow_cuda_compat._interop.numba import kernels
+from support.interfaces import ByInterface
 from support.libraries.numba_itself import PACKAGE
 
 pytestmark = [
@@ -72,11 +73,8 @@ def test_what_a_kernel_is_passed(prepared, name):
 
 def test_a_read_only_array_is_no_result(prepared):
     kept = memory.to_device(np.zeros(3))
-
-    class ReadOnly:
-        __cuda_array_interface__ = kept.__cuda_array_interface__ | {"data": (kept.address, True)}
-
-    kind, _, _ = prepared(memory.as_cuda_array(ReadOnly()))
+    read_only = ByInterface(kept, data=(kept.address, True))
+    kind, _, _ = prepared(memory.as_cuda_array(read_only))
     assert str(kind) == "readonly array(float64, 1d, C)"
 
 

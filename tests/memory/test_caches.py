@@ -22,6 +22,7 @@ from pyarrow_cuda_compat import (
     set_cache_limit,
     set_pinned_cache_limit,
 )
+from support.interfaces import Interface
 from support.samples import CPU
 from support.streams import pinned_of, pointer
 from support.work import NON_BLOCKING, Queue
@@ -201,18 +202,6 @@ def test_a_view_without_an_owner_waits_for_its_copies(cuda, ctx, begin):
     assert target.to_pybytes() == DATA
 
 
-class Interface:
-    """What another library says of memory."""
-
-    def __init__(self, address, size):
-        self.__cuda_array_interface__ = {
-            "shape": (size,),
-            "typestr": "|u1",
-            "data": (address, False),
-            "version": 3,
-        }
-
-
 def test_released_pinned_memory_is_refused(cuda, ctx):
     for size in (100, 4 * MIB):
         pinned = cuda.new_host_buffer(size)
@@ -224,8 +213,8 @@ def test_released_pinned_memory_is_refused(cuda, ctx):
             lambda at=address: ctx.foreign_buffer(at, 10),
             lambda at=part: ctx.foreign_buffer(at, 10),
             lambda at=address: ctx.get_device_address(at),
-            lambda at=address: ctx.buffer_from_object(Interface(at, 10)),
-            lambda at=address: DeviceArray(Interface(at, 10)),
+            lambda at=address: ctx.buffer_from_object(Interface(at)),
+            lambda at=address: DeviceArray(Interface(at)),
             view.to_pybytes,
             lambda view=view: view.copy_from_host(b"x"),
             lambda view=view: ctx.new_buffer(10).copy_from_device(view),

@@ -136,13 +136,6 @@ def test_long_chains_of_owners_are_released(chain, run_python):
     assert (out, code, err) == ("b'0123456789' b'0123456789'\n0\n", 0, "")
 
 
-def test_devices_are_counted_apart(ctx, other_ctx):
-    before = ctx.bytes_allocated, other_ctx.bytes_allocated
-    buffer = other_ctx.new_buffer(123)
-    assert (ctx.bytes_allocated, other_ctx.bytes_allocated) == (before[0], before[1] + 123)
-    assert buffer.context.bytes_allocated == before[1] + 123
-
-
 @pytest.mark.alone
 def test_many_allocations(ctx, driver):
     """Memory stays bounded: at any time little more than what is alive is taken."""

@@ -117,12 +117,6 @@ def test_a_python_without_the_gil(folder, refused):
     assert cause == "ModuleNotFoundError"
 
 
-def test_a_checkout(folder, refused):
-    text, cause = refused()
-    assert text.startswith(f"pyarrow_cuda_compat in {folder} has no compiled extension; install")
-    assert cause == "ModuleNotFoundError"
-
-
 def test_an_archive(folder, run_python):
     shutil.copyfile(EXTENSION, folder / EXTENSION.name)
     archive = shutil.make_archive(str(folder.parent / "packed"), "zip", folder.parent, folder.name)

@@ -33,7 +33,13 @@ ArrowArray._fields_ = [
 ]
 
 
-class ArrowDeviceArray(ctypes.Structure):
+class _Structure(ctypes.Structure):
+    @property
+    def address(self):
+        return ctypes.addressof(self)
+
+
+class ArrowDeviceArray(_Structure):
     _fields_ = (
         ("array", ArrowArray),
         ("device_id", c_int64),
@@ -41,10 +47,6 @@ class ArrowDeviceArray(ctypes.Structure):
         ("sync_event", c_void_p),
         ("reserved", c_int64 * 3),
     )
-
-    @property
-    def address(self):
-        return ctypes.addressof(self)
 
     @property
     def event(self):
@@ -61,7 +63,7 @@ class ArrowDeviceArray(ctypes.Structure):
         return moved
 
 
-class ArrowDeviceArrayStream(ctypes.Structure):
+class ArrowDeviceArrayStream(_Structure):
     _fields_ = (
         ("device_type", c_int32),
         ("get_schema", c_void_p),
@@ -70,10 +72,6 @@ class ArrowDeviceArrayStream(ctypes.Structure):
         ("release", c_void_p),
         ("private_data", c_void_p),
     )
-
-    @property
-    def address(self):
-        return ctypes.addressof(self)
 
     def schema(self):
         """The schema, and what its producer answers."""
@@ -93,7 +91,7 @@ class ArrowDeviceArrayStream(ctypes.Structure):
         Release(self.release)(self.address)
 
 
-class ArrowSchema(ctypes.Structure):
+class ArrowSchema(_Structure):
     _fields_ = (
         ("format", ctypes.c_char_p),
         ("name", ctypes.c_char_p),
@@ -105,10 +103,6 @@ class ArrowSchema(ctypes.Structure):
         ("release", c_void_p),
         ("private_data", c_void_p),
     )
-
-    @property
-    def address(self):
-        return ctypes.addressof(self)
 
 
 _pointer = ctypes.pythonapi.PyCapsule_GetPointer

@@ -11,7 +11,7 @@ import sys
 import pyarrow as pa
 from pyarrow import cuda
 
-from support.samples import ALL, CPU, wait_for_release
+from support.samples import ALL, CPU, wait_for_release, written
 
 #: Exceptions that damaged data may raise.
 REFUSALS = (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError, EOFError)
@@ -23,19 +23,9 @@ def batch_of(name):
     return pa.record_batch([array, array.slice(0, len(array))], names=["first", "second"])
 
 
-def stream_of(batch, opener, codec):
-    sink = pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(compression=codec)
-    with opener(sink, batch.schema, options=options) as writer:
-        writer.write_batch(batch)
-        writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
-
-
 def message_of(batch, codec):
-    reader = pa.ipc.MessageReader.open_stream(
-        pa.BufferReader(stream_of(batch, pa.ipc.new_stream, codec))
-    )
+    stream = written([batch, batch], compression=codec)
+    reader = pa.ipc.MessageReader.open_stream(pa.BufferReader(stream))
     return [message.serialize().to_pybytes() for message in reader][-1]
 
 
@@ -108,7 +98,8 @@ def sources(kind, name):
     if kind in ("stream", "file"):
         is_stream = kind == "stream"
         opener = pa.ipc.new_stream if is_stream else pa.ipc.new_file
-        return batch, stream_of(batch, opener, codec), read_stream if is_stream else read_file
+        data = written([batch, batch], opener, compression=codec).to_pybytes()
+        return batch, data, read_stream if is_stream else read_file
     return batch, message_of(batch, codec), read_message if kind == "message" else read_batch
 
 

@@ -107,6 +107,16 @@ def shapes(array):
     return [array, array.slice(1), array.slice(1, 2), array.slice(0, len(array) - 1), array[:0]]
 
 
+def written(batches, opener=pa.ipc.new_stream, **options):
+    """A stream of batches, or a file."""
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(**options)
+    with opener(sink, batches[0].schema, options=options) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    return sink.getvalue()
+
+
 def empty_of(type):
     """An array of no values that is no part of another one."""
     try:

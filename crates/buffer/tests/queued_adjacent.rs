@@ -5,9 +5,8 @@ mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
-use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error, await_stream_of};
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
 use arrow_cuda_context::{Context, Device, Retained, Stream};
-use arrow_cuda_transfer::HostBuffer;
 use common::alone;
 use simulator::count_of;
 use std::sync::Arc;
@@ -25,45 +24,6 @@ fn bytes_of(buffers: &[DeviceBuffer]) -> Vec<Vec<u8>> {
 /// The parts on the device, as the default stream copies them.
 fn uploaded(context: &Context, parts: &[&[u8]]) -> Vec<DeviceBuffer> {
     DeviceBuffer::adjacent_from_host(context, parts).expect("a copy")
-}
-
-#[test]
-fn pageable_parts_are_there_on_return() {
-    let (_alone, context) = alone();
-    let stream = Stream::non_blocking(&context).expect("room");
-    let (retained, owner) = owner();
-    // SAFETY: constants.
-    let (buffers, _) = unsafe {
-        DeviceBuffer::adjacent_from_host_in(
-            CopyOrder::On(&stream),
-            &context,
-            &[b"one", b"", b"four"],
-            retained,
-        )
-    }
-    .expect("a copy");
-    assert_eq!(Arc::strong_count(&owner), 1, "nothing is on its way");
-    assert_eq!(bytes_of(&buffers), [b"one".as_slice(), b"", b"four"]);
-}
-
-#[test]
-fn pinned_parts_are_queued_and_retain_their_owner() {
-    let (_alone, context) = alone();
-    let stream = Stream::non_blocking(&context).expect("room");
-    let mut pinned = HostBuffer::allocate(&context, 1000).expect("room");
-    pinned.as_mut_slice().fill(7);
-    let bytes = pinned.as_slice();
-    let (retained, owner) = owner();
-    // SAFETY: the memory lives until the stream is done.
-    let (buffers, _) = unsafe {
-        let parts = [&bytes[..10], &bytes[100..], &bytes[50..50]];
-        DeviceBuffer::adjacent_from_host_in(CopyOrder::On(&stream), &context, &parts, retained)
-    }
-    .expect("a copy");
-    assert_eq!(Arc::strong_count(&owner), 2);
-    drop(stream.synchronize().expect("alive"));
-    assert_eq!(Arc::strong_count(&owner), 1);
-    assert_eq!(bytes_of(&buffers), [vec![7; 10], vec![7; 900], vec![]]);
 }
 
 #[test]
@@ -129,34 +89,4 @@ fn copies_to_another_device_on_a_stream_of_either() {
         drop(stream.synchronize().expect("alive"));
         assert_eq!(bytes_of(&copies), [b"one", b"two"]);
     }
-}
-
-#[test]
-fn streams_of_other_contexts_are_refused() {
-    let (_alone, context) = alone();
-    if Device::count().expect("a driver") < 2 {
-        return;
-    }
-    let other = Context::primary(1).expect("a device");
-    let stream = Stream::new(&other).expect("room");
-    let before = context.bytes_allocated().expect("alive");
-    let sources = uploaded(&context, &[b"one"]);
-    let sources: Vec<_> = sources.iter().collect();
-    let (retained, owner) = owner();
-    let refused = [
-        // SAFETY: constants.
-        unsafe {
-            DeviceBuffer::adjacent_from_host_in(CopyOrder::On(&stream), &context, &[b"x"], retained)
-                .map(drop)
-        },
-        DeviceBuffer::adjacent_copies_in(CopyOrder::On(&stream), &context, &sources, Box::new(()))
-            .map(drop),
-        await_stream_of(&stream, &sources).map(drop),
-    ];
-    for outcome in refused {
-        assert!(matches!(outcome, Err(Error::Invalid(_))), "{outcome:?}");
-    }
-    assert_eq!(Arc::strong_count(&owner), 1);
-    drop(sources);
-    assert_eq!(context.bytes_allocated().expect("alive"), before + 3);
 }

@@ -82,43 +82,6 @@ fn pinned_memory_is_copied_directly() {
     });
 }
 
-#[test]
-fn many_threads_copy_at_once() {
-    with_limits(TransferLimits::with_threads(3), || {
-        thread::scope(|scope| {
-            for number in 0..8u8 {
-                scope.spawn(move || {
-                    let data = vec![number; (1 << 20) + usize::from(number)];
-                    let size = data.len() as u64;
-                    let buffer = DeviceBuffer::allocate(&context(), size).expect("room");
-                    for _ in 0..5 {
-                        buffer.copy_from_host(0, &data).expect("a copy");
-                        let mut out = vec![0; data.len()];
-                        buffer.copy_to_host(0, &mut out).expect("a copy");
-                        assert!(out == data);
-                    }
-                });
-            }
-        });
-    });
-}
-
-#[test]
-fn limits_may_change_between_copies() {
-    for threads in [4, 1, 0, 2] {
-        let pinned_bytes = threads * (300 << 10);
-        let small = TransferLimits { pinned_bytes, ..TransferLimits::with_threads(threads) };
-        for limits in [TransferLimits::with_threads(threads), small] {
-            with_limits(limits, || {
-                let data = pattern(5 << 20);
-                let buffer = DeviceBuffer::allocate(&context(), 5 << 20).expect("room");
-                buffer.copy_from_host(0, &data).expect("a copy");
-                assert!(buffer.to_vec().expect("bytes") == data, "{limits:?}");
-            });
-        }
-    }
-}
-
 /// The driver makes smaller copies, and several threads may do so at once.
 #[rstest]
 fn small_copies_arrive(

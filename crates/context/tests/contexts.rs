@@ -7,7 +7,6 @@ mod common;
 use arrow_cuda_context::{Context, Device, Placement};
 use arrow_cuda_driver::call;
 use common::{destroy, their_context};
-use rstest::rstest;
 use std::ffi::c_void;
 
 fn current() -> usize {
@@ -18,46 +17,10 @@ fn current() -> usize {
 }
 
 #[test]
-fn the_primary_context_is_one_and_the_same() {
-    let context = Context::primary(0).expect("a device");
-    assert!(context.is_same(&Context::primary(0).expect("a device")));
-    assert_ne!(context.handle(), 0);
-    assert_eq!(context.device(), Device::get(0).expect("a device"));
-}
-
-#[test]
 fn an_unknown_device_is_refused() {
     let count = Device::count().expect("a driver");
     assert_eq!(Device::get(count).expect_err("no such device").code(), Some(101));
     assert_eq!(Context::primary(count).expect_err("no such device").code(), Some(101));
-}
-
-#[test]
-fn leaving_restores_the_previous_context() {
-    let context = Context::primary(0).expect("a device");
-    assert_eq!(current(), 0);
-    {
-        let _outer = context.enter().expect("alive");
-        assert_eq!(current(), context.handle());
-        let _inner = context.enter().expect("alive");
-        assert_eq!(current(), context.handle());
-    }
-    assert_eq!(current(), 0);
-}
-
-#[test]
-fn a_context_that_is_made_current_stays_so() {
-    assert_eq!(Device::current().expect("a driver"), None);
-    let last = Device::count().expect("a driver") - 1;
-    for number in [0, last] {
-        let context = Context::primary(number).expect("a device");
-        context.make_current().expect("alive");
-        assert_eq!(current(), context.handle());
-        assert_eq!(Device::current().expect("a driver"), Some(context.device()));
-    }
-    // SAFETY: null stands for no context.
-    unsafe { call!(cuCtxSetCurrent(std::ptr::null_mut())) }.expect("a driver");
-    assert_eq!(current(), 0);
 }
 
 #[test]
@@ -82,19 +45,4 @@ fn a_borrowed_context_is_checked_before_each_use() {
     destroy(handle);
     assert_eq!(context.synchronize().expect_err("destroyed").code(), Some(201));
     assert_eq!(current(), 0);
-}
-
-#[rstest]
-#[case(0x1234)]
-#[case(usize::MAX - 7)]
-#[case(8)]
-fn garbage_is_refused_as_a_context(#[case] handle: usize) {
-    assert_eq!(Context::borrowed(0, handle).expect_err("garbage").code(), Some(201));
-}
-
-#[test]
-fn zeroed_memory_is_refused_as_a_context() {
-    let memory = vec![0u64; 8192];
-    let handle = memory.as_ptr() as usize;
-    assert_eq!(Context::borrowed(0, handle).expect_err("garbage").code(), Some(201));
 }

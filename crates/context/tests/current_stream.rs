@@ -50,22 +50,3 @@ fn the_last_one_counts_until_it_is_left() {
     assert_eq!(found(), Some(first.as_raw()));
     assert!(first.leave_thread() && !Stream::any_is_current());
 }
-
-#[test]
-fn a_thread_may_end_with_the_last_share_of_a_stream() {
-    let (_alone, context) = alone();
-    thread::scope(|scope| {
-        scope.spawn(|| Stream::new(&context).expect("room").enter_thread());
-    });
-    assert_eq!(context.synchronize(), Ok(()));
-}
-
-#[test]
-fn priorities_are_within_the_range() {
-    let (_alone, context) = alone();
-    let (least, greatest) = Stream::priorities(&context).expect("alive");
-    for (asked, given) in [(greatest, greatest), (0, 0), (greatest - 9, greatest), (9, least)] {
-        let stream = Stream::with_priority(&context, 0, asked).expect("room");
-        assert_eq!(stream.priority(), Ok(given));
-    }
-}

@@ -7,7 +7,6 @@ mod common;
 use arrow_cuda_context::{Completed, Context, Event, Extension, Retained, Stream, completed};
 use arrow_cuda_driver::{CudaError, CudaResult, call};
 use common::{Gate, alone, destroy, their_context};
-use rstest::rstest;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::thread;
@@ -114,30 +113,6 @@ fn foreign_streams_are_matched_to_their_context() {
     assert_eq!(event.record(&borrowed).expect_err("another context").code(), Some(400));
     drop((borrowed, stream));
     destroy(handle);
-}
-
-#[rstest]
-#[case(0)]
-#[case(1)]
-#[case(2)]
-fn default_streams_have_handles(#[case] handle: usize) {
-    let (_alone, context) = alone();
-    // SAFETY: a default stream.
-    let stream = unsafe { Stream::borrowed(&[&context], handle as *mut c_void, Box::new(())) };
-    let stream = stream.expect("no call").expect("of every context");
-    stream.enqueue(Box::new(()), |_, _| Ok(())).expect("alive");
-    assert_eq!(stream.synchronize().expect("alive").len(), 1);
-}
-
-#[rstest]
-#[case(3)]
-#[case(0x1230)]
-#[case(usize::MAX - 7)]
-fn an_impossible_stream_handle_is_refused(#[case] handle: usize) {
-    let context = Context::primary(0).expect("a device");
-    // SAFETY: the call refuses the handle before using it.
-    let refused = unsafe { Stream::borrowed(&[&context], handle as *mut c_void, Box::new(())) };
-    assert_eq!(refused.expect_err("no stream").code(), Some(400));
 }
 
 #[test]

@@ -92,32 +92,6 @@ fn memory_of_other_processes_is_not_cached() {
 }
 
 #[test]
-fn cached_memory_is_reclaimed_when_memory_runs_out() {
-    let (_guard, context) = alone();
-    let total = context.device().total_memory().expect("a device");
-    context.cache().set_limit(total).expect("alive");
-    let free = context.free_memory().expect("alive");
-    // So much is kept from now on.
-    let both = [allocate(&context, free / 8 * 3), allocate(&context, free / 2)];
-    both.into_iter().for_each(drop);
-    context.cache().set_limit(free / 2 + 2 * MIB).expect("alive"); // evicts the first
-    context.cache().set_limit(total).expect("alive");
-    assert!(Device.stats(&context).cached_bytes >= free / 2);
-    let before = Device.stats(&context).out_of_memory_retries;
-    // There is no room for more beside the cached block.
-    let block = allocate(&context, free / 2 + 16 * MIB);
-    assert_eq!(Device.stats(&context).out_of_memory_retries, before + 1);
-    let error = context.allocate(total, Placement::Alone).expect_err("no room");
-    assert!(error.is_out_of_memory());
-    assert_eq!(
-        error.to_string(),
-        "Cuda error 2 in function 'cuMemAlloc': [CUDA_ERROR_OUT_OF_MEMORY] out of memory"
-    );
-    drop(block);
-    context.cache().empty().expect("alive");
-}
-
-#[test]
 fn memory_in_flight_is_waited_for_when_memory_runs_out() {
     let (_guard, context) = alone();
     let total = context.device().total_memory().expect("a device");

@@ -1,7 +1,6 @@
 //! The pool of pinned memory for many allocations: alignment, sizes that change, and what outlives what.
 
 use super::alone;
-use super::child::in_child;
 use super::common::{destroy, their_context};
 use arrow_cuda_context::{Attribute, Cache, Context, HostPool};
 use arrow_cuda_driver::call;
@@ -101,20 +100,6 @@ fn memory_is_aligned_as_asked() {
 }
 
 #[test]
-fn what_cannot_be_pinned_is_refused() {
-    let (_guard, context) = alone();
-    let pool = HostPool::of(&context);
-    for size in [1 << 46, usize::MAX - 4096, usize::MAX] {
-        let error = pool.allocate(size, 64).expect_err("no machine has that");
-        assert!(error.is_out_of_memory(), "{error}");
-    }
-    let kept = Filled::new(pool, 100, 5);
-    // SAFETY: allocated with that size, and still used because this fails.
-    let refused = unsafe { pool.reallocate(kept.start, kept.size, 1 << 46, 64) };
-    assert!(refused.is_err());
-}
-
-#[test]
 fn memory_outlives_its_context() {
     let (_guard, _) = alone();
     let reserved = Cache::Pinned.stats().expect("bookkeeping").reserved_bytes;
@@ -157,19 +142,4 @@ fn memory_outlives_a_reset() {
     while Cache::Pinned.stats().expect("bookkeeping").reserved_bytes != reserved {
         thread::yield_now();
     }
-}
-
-#[test]
-fn a_forked_child_reads_and_writes_what_there_is() {
-    let (_guard, context) = alone();
-    let pool = HostPool::of(&context);
-    let (small, large) = (Filled::new(pool, 100, 1), Filled::new(pool, 5 * MIB, 2));
-    let work = || {
-        let is_refused = pool.allocate(100, 64).is_err_and(|error| error.code() == Some(3));
-        // Both are checked, and released: that does nothing.
-        drop((small, large));
-        pool.release_unused();
-        7 - i32::from(!is_refused)
-    };
-    assert_eq!(in_child(work), 7);
 }

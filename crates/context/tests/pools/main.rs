@@ -3,8 +3,6 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
-#[path = "../common/child.rs"]
-mod child;
 #[path = "../common/mod.rs"]
 mod common;
 mod device;
