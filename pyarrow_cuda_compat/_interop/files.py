@@ -94,7 +94,7 @@ def buffer_to_file(
 
 
 @contextmanager
-def opened(path: Any, flags: int) -> Iterator[tuple[int, _Name]]:
+def opened(path: Any, flags: int, argument: str = "path") -> Iterator[tuple[int, _Name]]:
     """A descriptor, and what errors call the file.
 
     The descriptor of an open file is copied, so that it stays open when another thread, or a
@@ -119,8 +119,8 @@ def opened(path: Any, flags: int) -> Iterator[tuple[int, _Name]]:
             raise TypeError("pyarrow before 25 does not know an OSFile's descriptor: pass its path")
         if copied is None:
             raise TypeError(
-                "path argument must be a path, the descriptor of an open file, or a binary file of "
-                f"`open`, `tempfile` or `pyarrow.OSFile`, not {type(path).__name__}"
+                f"{argument} argument must be a path, the descriptor of an open file, or a binary "
+                f"file of `open`, `tempfile` or `pyarrow.OSFile`, not {type(path).__name__}"
             )
         file = copied
         name = getattr(path, "name", type(path).__name__)

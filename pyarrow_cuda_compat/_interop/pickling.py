@@ -5,8 +5,9 @@ record batches, tables, chunked arrays and arrays whose data is on a device can 
 those on the host.  Importing this package registers the reducers with `copyreg`; for data on the
 host they call pyarrow's own reducers.
 
-A pickle contains the bytes and the number of the device.  Loading it copies the bytes into new
-memory on the device with that number, or on device 0 if that device does not exist.  With
+A pickle contains the bytes and the number of the device; of a slice, those that it reaches.
+Loading it copies the bytes into new memory on the device with that number, or on device 0 if that
+device does not exist.  With
 protocol 5 and a ``buffer_callback``, the bytes are out of band: a single copy from the device.
 
 A pickle finds its functions in the package itself.  A module of the package would be there as soon
@@ -145,7 +146,7 @@ def _reduce_device_array(array: Any) -> Any:
     return _restore_array, tuple(_trees([array]))
 
 
-def _unless_on_host(reduce_there: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _unless_on_host(cls: type, reduce_there: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A reducer that leaves what is plain host memory to pyarrow's own."""
 
     def reduce(value: Any) -> Any:
@@ -154,7 +155,8 @@ def _unless_on_host(reduce_there: Callable[[Any], Any]) -> Callable[[Any], Any]:
                 return value.__reduce__()
             except NotImplementedError:
                 pass  # pinned memory
-        return reduce_there(value)
+        part = _native._copy_slice(value, cls)
+        return reduce_there(value if part is None else part)
 
     return reduce
 
@@ -226,9 +228,9 @@ def _array_classes(base: Any) -> Iterator[Any]:
 
 def register() -> None:
     """Lets `pickle` and `copy` take pyarrow's objects that lie on a device."""
-    copyreg.pickle(pa.RecordBatch, _unless_on_host(_reduce_device_batch))
-    copyreg.pickle(pa.Table, _unless_on_host(_reduce_device_table))
-    copyreg.pickle(pa.ChunkedArray, _unless_on_host(_reduce_device_chunked_array))
-    reduce_array = _unless_on_host(_reduce_device_array)
+    copyreg.pickle(pa.RecordBatch, _unless_on_host(pa.RecordBatch, _reduce_device_batch))
+    copyreg.pickle(pa.Table, _unless_on_host(pa.Table, _reduce_device_table))
+    copyreg.pickle(pa.ChunkedArray, _unless_on_host(pa.ChunkedArray, _reduce_device_chunked_array))
+    reduce_array = _unless_on_host(pa.Array, _reduce_device_array)
     for each in _array_classes(pa.Array):
         copyreg.pickle(each, reduce_array)

@@ -30,7 +30,7 @@ def table_from_file(
     data = _data_of(source)
     if data is not None:
         return _table(context, None, data, names, progress)
-    with opened(source, os.O_RDONLY) as (file, name):
+    with opened(source, os.O_RDONLY, "source") as (file, name):
         found = os.fstat(file)
         if stat.S_ISREG(found.st_mode) and found.st_size:
             return _table(context, file, name, names, progress)
@@ -39,8 +39,8 @@ def table_from_file(
         )
 
 
-def _data_of(source: Any) -> pa.Buffer | None:
-    """The bytes of what is no file of the system."""
+def _data_of(source: Any) -> Any:
+    """The bytes of what is no file of the system, as a buffer; else None."""
     if isinstance(source, _native.CudaBuffer):
         return source.copy_to_host()
     if isinstance(source, str | int | os.PathLike):
@@ -48,10 +48,10 @@ def _data_of(source: Any) -> pa.Buffer | None:
     with contextlib.suppress(TypeError):
         return pa.py_buffer(source)  # supports the buffer protocol
     descriptor = _native._descriptor(source)
-    if descriptor is None and hasattr(source, "read"):
-        return pa.py_buffer(source.read())
     if descriptor is not None:
         os.close(descriptor)
+    elif hasattr(source, "read"):
+        return pa.py_buffer(source.read())
     return None
 
 
@@ -64,19 +64,15 @@ def _table(
 ) -> pa.Table:
     table = _native._table_of(context, file, data, list(dict.fromkeys(columns or [])), progress)
     if table is None:
-        with _host_file(file, data) as opened_file:
-            on_host = _read_on_host(opened_file)
+        on_host = _read_on_host(file, data)
         table = on_host.copy_to(context.memory_manager)
         if progress:
             progress(on_host.nbytes, on_host.nbytes)
     return table if columns is None else table.select(columns)
 
 
-def _host_file(file: int | None, data: Any) -> pa.NativeFile:
-    return pa.BufferReader(data) if file is None else pa.OSFile(f"/proc/self/fd/{file}")
-
-
-def _read_on_host(file: pa.NativeFile) -> pa.Table:
-    is_file = file.read(6) == b"ARROW1"
-    file.seek(0)
-    return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file).read_all()
+def _read_on_host(file: int | None, data: Any) -> pa.Table:
+    with pa.BufferReader(data) if file is None else pa.OSFile(f"/proc/self/fd/{file}") as source:
+        is_file = source.read(6) == b"ARROW1"
+        source.seek(0)
+        return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(source).read_all()

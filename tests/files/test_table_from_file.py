@@ -141,7 +141,7 @@ def test_what_a_source_may_be(ctx, tmp_path):
         check(ctx, mapped, table)
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as bytes_of_file:
             check(ctx, bytes_of_file, table)
-    with pytest.raises(TypeError, match="path argument must be"):
+    with pytest.raises(TypeError, match="source argument must be"):
         ctx.table_from_file(1.5)
     with pytest.raises(FileNotFoundError):
         ctx.table_from_file(tmp_path / "nothing")
@@ -261,13 +261,13 @@ def attempt(read):
 @pytest.mark.parametrize("compression", ["lz4", "zstd"])
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_damage_is_an_error_or_harmless(ctx, compression, place, bit):
-    """pyarrow reads the same, by the schema in the footer or by that in the first message."""
-    data = bytearray(written(columns(30), compression=compression))
+    """The table is the one that was written, or the one that pyarrow reads."""
+    table = columns(30)
+    data = bytearray(written(table, compression=compression))
     data[int(place * len(data))] ^= 1 << bit
     read = attempt(lambda: ctx.table_from_file(data).copy_to(HOST))
-    by_footer = attempt(lambda: pa.ipc.open_file(data).read_all())
-    by_message = attempt(lambda: pa.ipc.open_stream(data[8:]).read_all())
-    assert read is None or any(read.equals(table) for table in (by_footer, by_message) if table)
+    on_host = attempt(lambda: pa.ipc.open_file(data).read_all())
+    assert read is None or read.equals(table) or read.equals(on_host)
 
 
 def test_a_file_that_becomes_shorter_is_an_error(ctx, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from pyarrow_cuda_compat import DeviceArray
 from support.pickles import EVERY_WAY, PROTOCOLS, in_band, out_of_band
-from support.samples import CPU, buffers_of
+from support.samples import ARRAYS, CPU, buffers_of
 
 CUDA = pa.DeviceAllocationType.CUDA
 BYTES = b"0123456789"
@@ -121,6 +121,38 @@ def test_bytes_travel_out_of_band(ctx):
     for form in (bytes, bytearray, memoryview, lambda each: np.frombuffer(each, np.uint8)):
         here = pickle.loads(pickled, buffers=[form(buffer.raw()) for buffer in buffers])
         assert [each.to_pybytes() for each in here] == [BYTES * 100, b"more"]
+
+
+@pytest.mark.parametrize("way", [in_band, out_of_band, copy.deepcopy])
+@pytest.mark.parametrize("name", ARRAYS)
+def test_slices_are_equal_to_those_on_the_host(ctx, name, way):
+    array = pa.concat_arrays([ARRAYS[name]] * 40)
+    there = array.copy_to(ctx.memory_manager)
+    for part in ((3, 5), (0, 1), (50, 0), (60, None)):
+        arrived = way(there.slice(*part))
+        assert arrived.device_type == (CUDA if buffers_of(arrived) else pa.DeviceAllocationType.CPU)
+        arrived = arrived.copy_to(CPU)
+        arrived.validate(full=True)
+        assert arrived.equals(array.slice(*part))
+
+
+def test_only_what_slices_reach_is_pickled(ctx):
+    numbers, words = pa.array(range(100_000)), pa.array([str(n) for n in range(100_000)])
+    table = pa.table({"x": numbers, "y": words, "z": numbers}).copy_to(ctx.memory_manager)
+    batch = table.to_batches()[0]
+    before = ctx.bytes_allocated
+    for value in (table, batch, table["y"], batch["y"]):
+        part = value.slice(1000, 20)
+        assert len(pickle.dumps(part)) < 2000
+        assert in_band(part).copy_to(CPU).equals(value.copy_to(CPU).slice(1000, 20))
+    assert ctx.bytes_allocated == before
+    # What columns share, of which each reaches all, still travels once.
+    assert len(pickle.dumps(pa.table([table["x"], table["x"]], ["x", "z"]))) < 900_000
+    # Of parts on the host and on the device, all travels where it lies.
+    mixed = pa.RecordBatch.from_arrays([numbers[7:9], batch["x"].slice(7, 2)], ["here", "there"])
+    arrived = in_band(mixed)
+    assert arrived["here"].is_cpu
+    assert not arrived["there"].is_cpu
 
 
 @pytest.mark.simulator

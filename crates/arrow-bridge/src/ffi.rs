@@ -630,6 +630,8 @@ pub(crate) struct BridgeApi {
         is_device: bool,
         stream: *const RustStream,
     ) -> Outcome<Object>,
+    /// A copy, where it lies, of an object that reaches little of its memory on one device; else null.
+    pub(crate) copy_slice: unsafe extern "C" fn(object: Object, kind: DataKind) -> Outcome<Object>,
     /// One array of a chunked array on a device, or a table of such; null for data on the host.
     pub(crate) combine: unsafe extern "C" fn(object: Object, kind: DataKind) -> Outcome<Object>,
     /// -1 for none.

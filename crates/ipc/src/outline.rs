@@ -81,23 +81,19 @@ pub(crate) fn blocks(footer: &[u8]) -> Result<Vec<u64>, InvalidFlatbuffer> {
 /// A message with the schema of a file, whose footer it is made of: a table that points into the footer.  libarrow
 /// verifies the schema's fields.
 pub(crate) fn schema_message(footer: &[u8]) -> Result<Vec<u8>, InvalidFlatbuffer> {
-    /// The position of the message, its table of fields (their size, and where the version, the type of the
-    /// header and the header itself are), and the message, without the header's position and the version.
-    const MESSAGE: [u8; 32] = [
-        16, 0, 0, 0, 10, 0, 12, 0, 8, 0, 10, 0, 4, 0, 0, 0, //
-        12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0,
-    ];
-    const HEADER: usize = 20;
-    const VERSION: usize = 24;
+    /// The message's position; then its table of fields: their sizes, and where the version, the type of the
+    /// header and the header's position are in it; then the message, as far as the header's position.
+    const BEGIN: [u8; 20] = [16, 0, 0, 0, 10, 0, 12, 0, 8, 0, 10, 0, 4, 0, 0, 0, 12, 0, 0, 0];
+    /// The type of the header and padding, behind the version.
+    const END: [u8; 6] = [1, 0, 0, 0, 0, 0];
+    const FROM_HEADER_TO_FOOTER: usize = 12;
     verify::<FooterParts>(footer)?;
     // SAFETY: the schema's position and the version were verified; nothing else is read.
     let parts = unsafe { root_as_footer_unchecked(footer) };
     let schema = parts.schema().map_or(0, |schema| schema._tab.loc());
-    let header = (MESSAGE.len() - HEADER + schema) as u32;
-    let mut message = [&MESSAGE, footer].concat();
-    message[HEADER..HEADER + 4].copy_from_slice(&header.to_le_bytes());
-    message[VERSION..VERSION + 2].copy_from_slice(&parts.version().0.to_le_bytes());
-    Ok(message)
+    let header = ((FROM_HEADER_TO_FOOTER + schema) as u32).to_le_bytes();
+    let version = parts.version().0.to_le_bytes();
+    Ok([&BEGIN[..], &header, &version, &END, footer].concat())
 }
 
 fn verify<T: Verifiable>(bytes: &[u8]) -> Result<(), InvalidFlatbuffer> {

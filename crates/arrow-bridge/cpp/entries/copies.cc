@@ -12,6 +12,7 @@
 #include "entries/require.h"
 #include "memory/device.h"
 #include "memory/on_device.h"
+#include "memory/resolve.h"
 #include "memory/traverse.h"
 #include "pyarrow/objects.h"
 
@@ -21,22 +22,41 @@ namespace {
 struct Target {
   Destination destination;
   const RustStream* stream;
+  // Copies slices, where they lie, that reach little of their memory, and nothing else.
+  bool only_slices;
+
+  // Null where nothing is copied.
+  Result<ManagerPtr> ManagerFor(const ArrayDataVector& columns) const {
+    if (!only_slices) return destination.Manager();
+    const int32_t number = DeviceOf(columns);
+    const auto is_elsewhere = [&](const arrow::Buffer& buffer) {
+      return buffer.size() > 0 && (!IsOnDevice(buffer) || NumberOf(buffer) != number);
+    };
+    for (const auto& column : columns) {
+      if (number < 0 || FindBuffer(*column, is_elsewhere) != nullptr) return nullptr;
+    }
+    ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(number));
+    return device->default_memory_manager();
+  }
 };
 
 Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& columns, const Target& target) {
-  ARROW_ASSIGN_OR_RAISE(const auto to, target.destination.Manager());
+  ARROW_ASSIGN_OR_RAISE(const auto to, target.ManagerFor(columns));
   if (to == nullptr) return std::nullopt;
   WithoutGil unlocked;
-  return CopyArrays(columns, to, target.stream);
+  ARROW_ASSIGN_OR_RAISE(const auto prepared, Prepare(columns, to, target.stream));
+  if (target.only_slices && prepared.arrays == columns) return std::nullopt;
+  return CopyPrepared(prepared, to, target.stream);
 }
 
 // Copies chunked arrays and tables, for which pyarrow has no method.
 Result<std::optional<ArrayDataVector>> CopyChunks(const ArrayDataVector& columns,
                                                   const Target& target) {
-  ARROW_ASSIGN_OR_RAISE(const auto to, target.destination.Manager());
+  ARROW_ASSIGN_OR_RAISE(const auto to, target.ManagerFor(columns));
   if (to == nullptr) return std::nullopt;
   WithoutGil unlocked;
   ARROW_ASSIGN_OR_RAISE(const auto prepared, Prepare(columns, to, target.stream));
+  if (target.only_slices && prepared.arrays == columns) return std::nullopt;
   return CopyAnyhow(prepared, to, target.stream);
 }
 
@@ -139,8 +159,12 @@ Result<PyObject*> CopyOf(PyObject* object, DataKind kind, const Target& target) 
 Outcome<PyObject*> CopyToEntry(PyObject* object, DataKind kind, PyObject* destination,
                                bool is_device, const RustStream* stream) noexcept {
   return GuardValue([&]() -> Result<PyObject*> {
-    return CopyOf(object, kind, Target{{destination, is_device}, stream});
+    return CopyOf(object, kind, Target{{destination, is_device}, stream, false});
   });
+}
+
+Outcome<PyObject*> CopySliceEntry(PyObject* object, DataKind kind) noexcept {
+  return GuardValue([&] { return CopyOf(object, kind, Target{{nullptr, false}, nullptr, true}); });
 }
 
 Outcome<PyObject*> CombineEntry(PyObject* object, DataKind kind) noexcept {

@@ -32,6 +32,7 @@
   ROW(prepare, PrepareEntry)                              \
   ROW(count_nulls, CountNullsEntry)                       \
   ROW(copy_to, CopyToEntry)                               \
+  ROW(copy_slice, CopySliceEntry)                         \
   ROW(combine, CombineEntry)                              \
   ROW(destination_device, DestinationDeviceEntry)         \
   ROW(buffer_to, BufferToEntry)                           \

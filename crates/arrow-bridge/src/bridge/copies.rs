@@ -36,6 +36,17 @@ impl Bridge {
         made_or_none(unsafe { (self.api.copy_to)(object.as_ptr(), kind, to, is_device, stream) })
     }
 
+    /// A new reference to a copy on the same device of what an object reaches, if it is a slice that reaches little
+    /// of its memory; else `None`.
+    ///
+    /// # Errors
+    ///
+    /// As [`copy_to`](Self::copy_to).
+    pub fn copy_slice(&self, object: Live<'_>, kind: DataKind) -> Result<Option<Object>, Fault> {
+        // SAFETY: a live object of its class.
+        made_or_none(unsafe { (self.api.copy_slice)(object.as_ptr(), kind) })
+    }
+
     /// A new reference to one array of all chunks of a `pyarrow.ChunkedArray` on a device, or to a
     /// `pyarrow.Table` of such columns.  `None` for data on the host.  A column of one chunk is not copied.
     ///

@@ -261,7 +261,8 @@ impl PyContext {
     /// source : str, os.PathLike, int, file, Buffer, CudaBuffer or bytes-like
     ///     A path, the descriptor of an open file, a binary file, or the bytes of one.  All
     ///     of an open file is read, wherever its position is, if it has a size.  The bytes of
-    ///     other files, and of a CudaBuffer, are brought to host memory first.
+    ///     pipes and of a CudaBuffer, and what other objects' ``read`` returns, are brought to
+    ///     host memory first.
     /// columns : iterable of str, optional
     ///     The names of the columns to read, in the order of the table; by default all.
     /// progress : callable, optional
@@ -288,7 +289,7 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> import pyarrow.feather
+    /// >>> import tempfile, pyarrow.feather
     /// >>> with tempfile.TemporaryDirectory() as folder:
     /// ...     path = f"{folder}/columns.arrow"
     /// ...     pyarrow.feather.write_feather(pa.table({"x": [1, 2], "y": ["a", "b"]}), path)

@@ -57,6 +57,19 @@ fn copied<'py>(
     Ok(copy)
 }
 
+/// A copy, on the same device, of a slice that reaches little of its memory; else `None`.
+#[pyfunction(name = "_copy_slice")]
+pub(crate) fn copy_slice<'py>(
+    object: &Bound<'py, PyAny>,
+    cls: &Bound<'py, PyType>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = object.py();
+    let pyarrow = pyarrow(py)?;
+    let kind = kind_of(pyarrow, cls)?;
+    let copied = pyarrow.bridge.copy_slice(live(object), kind).or_raise(py)?;
+    copied.map(|copied| made(py, |_| Ok(copied))).transpose()
+}
+
 /// One array of a chunked array whose data lies on a device, or a table of one chunk for each column.
 /// `None` for data on the host.
 #[pyfunction(name = "_combine")]

@@ -25,6 +25,7 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         c_device::export_places,
         c_device::prepare,
         copy_to::combine,
+        copy_to::copy_slice,
         copy_to::copy_to,
         copy_to::buffer_to,
         copy_to::placed,
