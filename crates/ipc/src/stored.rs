@@ -69,7 +69,7 @@ impl Source<'_> {
 /// A buffer of a message's body, and where its bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredBuffer {
-    /// The place in [`StoredMessages::bodies`].
+    /// Where it is in the range of addresses of [`StoredMessages`].
     pub address: u64,
     /// The size, in bytes.
     pub size: u64,
@@ -89,24 +89,6 @@ impl StoredBuffer {
 ///
 /// Their bodies have places in a range of addresses that belongs to nobody.  Whoever slices them can find
 /// the buffers behind the slices.
-///
-/// ```
-/// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-/// use arrow_cuda_ipc::{Source, StoredMessages};
-/// use arrow_ipc::writer::StreamWriter;
-/// use std::sync::Arc;
-///
-/// let column: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
-/// let batch = RecordBatch::try_from_iter([("x", column)])?;
-/// let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema())?;
-/// writer.write(&batch)?;
-/// let bytes = writer.into_inner()?;
-/// let messages = StoredMessages::read(&Source::Memory(&bytes))?.expect("nothing unusual");
-/// assert_eq!(messages.all().len(), 2); // a schema and a batch
-/// let body = messages.all()[1].body;
-/// assert_eq!(messages.buffer(body.0, 24)?.stored, 24);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct StoredMessages {
     all: Vec<PlainMessage>,

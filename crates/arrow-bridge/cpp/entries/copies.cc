@@ -40,24 +40,16 @@ struct Target {
   }
 };
 
-Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& columns, const Target& target) {
+// No value where nothing is copied, or libarrow copies; which has no such function for chunks.
+Result<std::optional<ArrayDataVector>> Copy(const ArrayDataVector& columns, const Target& target,
+                                            bool are_chunks = false) {
   ARROW_ASSIGN_OR_RAISE(const auto to, target.ManagerFor(columns));
   if (to == nullptr) return std::nullopt;
   WithoutGil unlocked;
   ARROW_ASSIGN_OR_RAISE(const auto prepared, Prepare(columns, to, target.stream));
   if (target.only_slices && prepared.arrays == columns) return std::nullopt;
+  if (are_chunks) return CopyAnyhow(prepared, to, target.stream);
   return CopyPrepared(prepared, to, target.stream);
-}
-
-// Copies chunked arrays and tables, for which pyarrow has no method.
-Result<std::optional<ArrayDataVector>> CopyChunks(const ArrayDataVector& columns,
-                                                  const Target& target) {
-  ARROW_ASSIGN_OR_RAISE(const auto to, target.ManagerFor(columns));
-  if (to == nullptr) return std::nullopt;
-  WithoutGil unlocked;
-  ARROW_ASSIGN_OR_RAISE(const auto prepared, Prepare(columns, to, target.stream));
-  if (target.only_slices && prepared.arrays == columns) return std::nullopt;
-  return CopyAnyhow(prepared, to, target.stream);
 }
 
 Result<PyObject*> CopyArray(PyObject* object, const Target& target) {
@@ -84,7 +76,7 @@ ChunkedPtr OfCopies(const arrow::ChunkedArray& array, ArrayDataVector::const_ite
 
 Result<PyObject*> CopyChunkedArray(PyObject* object, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto array, Require<arrow::ChunkedArray>(object));
-  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyChunks(ColumnsOf(object), target));
+  ARROW_ASSIGN_OR_RAISE(const auto copies, Copy(ColumnsOf(object), target, true));
   if (!copies.has_value()) return nullptr;
   auto next = copies->begin();
   return Wrap(OfCopies(*array, &next));
@@ -92,7 +84,7 @@ Result<PyObject*> CopyChunkedArray(PyObject* object, const Target& target) {
 
 Result<PyObject*> CopyTable(PyObject* object, const Target& target) {
   ARROW_ASSIGN_OR_RAISE(const auto table, Require<arrow::Table>(object));
-  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyChunks(ColumnsOf(object), target));
+  ARROW_ASSIGN_OR_RAISE(const auto copies, Copy(ColumnsOf(object), target, true));
   if (!copies.has_value()) return nullptr;
   auto next = copies->begin();
   std::vector<ChunkedPtr> copied;

@@ -9,7 +9,7 @@ use crate::pyarrow::to_pyarrow::{made, replaced, wrap_memory_of};
 use crate::pyarrow::{Pyarrow, pyarrow};
 use crate::streams::argument::{ChosenOrder, Named, ask};
 use crate::tracing::{Area, Facts, traced};
-use arrow_cuda_bridge::{Bridge, DataKind, Destination};
+use arrow_cuda_bridge::{Bridge, DataKind, Destination, Fault, Live, Object};
 use arrow_cuda_context::{Context, Stream};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -63,11 +63,7 @@ pub(crate) fn copy_slice<'py>(
     object: &Bound<'py, PyAny>,
     cls: &Bound<'py, PyType>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let py = object.py();
-    let pyarrow = pyarrow(py)?;
-    let kind = kind_of(pyarrow, cls)?;
-    let copied = pyarrow.bridge.copy_slice(live(object), kind).or_raise(py)?;
-    copied.map(|copied| made(py, |_| Ok(copied))).transpose()
+    perhaps_made(object, cls, Bridge::copy_slice)
 }
 
 /// One array of a chunked array whose data lies on a device, or a table of one chunk for each column.
@@ -77,11 +73,18 @@ pub(crate) fn combine<'py>(
     object: &Bound<'py, PyAny>,
     cls: &Bound<'py, PyType>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    perhaps_made(object, cls, Bridge::combine)
+}
+
+fn perhaps_made<'py>(
+    object: &Bound<'py, PyAny>,
+    cls: &Bound<'py, PyType>,
+    make: impl Fn(&Bridge, Live<'_>, DataKind) -> Result<Option<Object>, Fault>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let pyarrow = pyarrow(py)?;
-    let kind = kind_of(pyarrow, cls)?;
-    let combined = pyarrow.bridge.combine(live(object), kind).or_raise(py)?;
-    combined.map(|combined| made(py, |_| Ok(combined))).transpose()
+    let found = make(&pyarrow.bridge, live(object), kind_of(pyarrow, cls)?).or_raise(py)?;
+    found.map(|found| made(py, |_| Ok(found))).transpose()
 }
 
 /// A copy of a `pyarrow.Buffer` in the memory of a destination, or if it `is_view`, the same memory as

@@ -2,16 +2,15 @@
 
 use super::regular_file::duplicate;
 use crate::contexts::context::PyContext;
-use crate::errors::{OrRaise, expected, of_descriptor};
+use crate::errors::{OrRaise, of_descriptor};
 use crate::interpreter::call_out;
-use crate::pyarrow::from_pyarrow::span;
+use crate::pyarrow::from_pyarrow::host_bytes;
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::made;
 use crate::signals::copy_for_signals;
 use arrow_cuda_ipc::{Source, StoredMessages};
 use pyo3::prelude::*;
 use std::os::fd::AsFd;
-use std::slice;
 
 /// A callback gets so many reports.
 const REPORTS: u64 = 64;
@@ -67,17 +66,4 @@ pub(super) fn table_of<'py>(
         }
         Ok(Some(table))
     })
-}
-
-/// The bytes of a buffer of the host, which the caller retains.
-fn host_bytes<'a>(data: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
-    let span =
-        span(data).filter(|span| span.is_cpu).ok_or_else(|| expected("host Buffer", data))?;
-    let size = usize::try_from(span.size).unwrap_or_default();
-    if size == 0 {
-        return Ok(&[]);
-    }
-    // SAFETY: pyarrow's buffer, which the argument keeps alive; other threads may write to it, as everywhere in
-    // Python.
-    Ok(unsafe { slice::from_raw_parts(span.address as *const u8, size) })
 }
