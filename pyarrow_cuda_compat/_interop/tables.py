@@ -33,7 +33,12 @@ def table_from_file(
     with opened(source, os.O_RDONLY, "source") as (file, name):
         found = os.fstat(file)
         if stat.S_ISREG(found.st_mode) and found.st_size:
-            return _table(context, file, name, names, progress)
+            try:
+                return _table(context, file, name, names, progress)
+            except OSError as error:
+                if error.errno and error.filename is None:
+                    error.filename = name
+                raise
         return _table(
             context, None, pa.py_buffer(b"".join(pieces_of(file, name, 0, None))), names, progress
         )
@@ -41,8 +46,8 @@ def table_from_file(
 
 def _data_of(source: Any) -> Any:
     """The bytes of what is no file of the system, as a buffer; else None."""
-    if isinstance(source, _native.CudaBuffer):
-        return source.copy_to_host()
+    if isinstance(source, pa.Buffer) and not source.is_cpu:
+        return _native.CudaBuffer.from_buffer(source).copy_to_host()
     if isinstance(source, str | int | os.PathLike):
         return None
     with contextlib.suppress(TypeError):

@@ -131,6 +131,7 @@ def test_what_a_source_may_be(ctx, tmp_path):
     sources = [str(path), path, data, bytearray(data), memoryview(data), pa.py_buffer(data)]
     sources += [ctx.buffer_from_data(data), io.BytesIO(data), pa.BufferReader(data)]
     sources += [np.frombuffer(data, np.uint8)]
+    sources += pa.array(sources[-1]).copy_to(ctx.memory_manager).buffers()[1:]
     for source in sources:
         check(ctx, source, table)
     with path.open("rb") as file, pa.memory_map(str(path)) as mapped:
@@ -284,3 +285,5 @@ def test_a_file_that_becomes_shorter_is_an_error(ctx, tmp_path):
         check(ctx, file, table)
     with pytest.raises(OSError, match="the file ends at byte 1000"):
         ctx.table_from_file(path, progress=cut)
+    with path.open("ab") as file, pytest.raises(OSError, match="Bad file descriptor: '.*x.arrow'"):
+        ctx.table_from_file(file)

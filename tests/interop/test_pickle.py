@@ -146,7 +146,7 @@ def test_only_what_slices_reach_is_pickled(ctx):
         assert len(pickle.dumps(part)) < 2000
         assert in_band(part).copy_to(CPU).equals(value.copy_to(CPU).slice(1000, 20))
     assert ctx.bytes_allocated == before
-    # What columns share, of which each reaches all, still travels once.
+    # Columns that share all of their memory send it once.
     assert len(pickle.dumps(pa.table([table["x"], table["x"]], ["x", "z"]))) < 900_000
     # Of parts on the host and on the device, all travels where it lies.
     mixed = pa.RecordBatch.from_arrays([numbers[7:9], batch["x"].slice(7, 2)], ["here", "there"])

@@ -63,11 +63,11 @@ impl Stored<'_> {
 /// it is decompressed by one call.
 const CHUNK: u64 = 1 << 20;
 
-/// What a thread needs to decompress one buffer after the other.
+/// The state in which a thread decompresses one buffer after the other.
 #[derive(Default)]
 struct Reader {
     decoder: Option<(Codec, Decoder)>,
-    /// What was read, and how many bytes of it were decompressed.
+    /// Bytes of the file, and how many of them were decompressed.
     chunk: Vec<u8>,
     used: usize,
     /// How many bytes of the buffer were read.

@@ -126,7 +126,7 @@ impl PlainMessage {
 }
 
 impl StoredBuffer {
-    /// What its prefix says of it.
+    /// The buffer with the size and the codec that its prefix tells.
     fn compressed(
         self,
         codec: Codec,

@@ -10,7 +10,7 @@ use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaError;
 use std::os::fd::AsFd;
 
-/// What one thread writes without a break.
+/// Bytes that one thread writes at a time.
 const STRETCH: usize = 1 << 20;
 
 /// Why a file could not be copied to a device, or from it.

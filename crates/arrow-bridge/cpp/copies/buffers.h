@@ -33,7 +33,8 @@ Result<std::optional<std::vector<BufferPtr>>> CopyBuffers(
 Result<std::optional<std::vector<BufferPtr>>> CopyHostBuffers(
     const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to, const Order& order);
 
-// The same of slices of bodies that are not read yet, to a GPU.  `use` gets the copies while threads write to them.
+// As `CopyBuffers`, to a GPU, of slices of bodies that are not read yet.  `use` gets the copies while
+// threads write to them.
 using UseCopies = std::function<Status(std::vector<BufferPtr>)>;
 Status CopyStoredBuffers(const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to,
                          const RustStored* stored, const UseCopies& use);

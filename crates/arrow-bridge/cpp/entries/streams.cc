@@ -1,4 +1,4 @@
-// Streams of record batches: those of the C Device interface, and those that read ahead.
+// Streams of record batches: the C Device interface, and readers that read ahead.
 #include "entries/entries.h"
 
 #include <utility>

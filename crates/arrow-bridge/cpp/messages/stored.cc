@@ -10,6 +10,7 @@
 #include "arrow/ipc/options.h"
 #include "arrow/ipc/reader.h"
 #include "arrow/record_batch.h"
+#include "arrow/table.h"
 #include "border/rust.h"
 #include "copies/arrays.h"
 #include "copies/buffers.h"
@@ -19,25 +20,21 @@
 namespace arrow_cuda {
 namespace {
 
-using ManagerPtr = std::shared_ptr<arrow::MemoryManager>;
-
 // Manages addresses of no memory: whoever reads there is refused, but slices are made.
 class NoMemory : public arrow::MemoryManager {
  public:
   explicit NoMemory(const std::shared_ptr<arrow::Device>& device) : arrow::MemoryManager(device) {}
 
-  arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> GetBufferReader(
-      std::shared_ptr<arrow::Buffer> body) override {
+  Result<FilePtr> GetBufferReader(BufferPtr body) override {
     return std::make_shared<arrow::io::BufferReader>(std::move(body));
   }
 
-  arrow::Result<std::shared_ptr<arrow::io::OutputStream>> GetBufferWriter(
-      std::shared_ptr<arrow::Buffer>) override {
-    return arrow::Status::NotImplemented("a body that is not read yet cannot be written to");
+  Result<OutputPtr> GetBufferWriter(BufferPtr) override {
+    return Status::NotImplemented("a body that is not read yet cannot be written to");
   }
 
-  arrow::Result<std::unique_ptr<arrow::Buffer>> AllocateBuffer(int64_t) override {
-    return arrow::Status::NotImplemented("a body that is not read yet cannot be copied");
+  Result<std::unique_ptr<arrow::Buffer>> AllocateBuffer(int64_t) override {
+    return Status::NotImplemented("a body that is not read yet cannot be copied");
   }
 };
 
@@ -46,7 +43,7 @@ class StoredReader : public arrow::ipc::MessageReader {
   StoredReader(const RustStored* stored, const std::shared_ptr<arrow::Device>& device)
       : stored_(stored), manager_(std::make_shared<NoMemory>(device)) {}
 
-  arrow::Result<std::unique_ptr<arrow::ipc::Message>> ReadNextMessage() override {
+  Result<std::unique_ptr<arrow::ipc::Message>> ReadNextMessage() override {
     const auto message = Rust().stored_message(stored_, next_++);
     const auto [data, size] = message.metadata;
     if (data == nullptr) return nullptr;
@@ -65,13 +62,13 @@ class StoredReader : public arrow::ipc::MessageReader {
 };
 
 // The numbers of the fields with these names.
-arrow::Result<std::vector<int>> FieldsOf(const arrow::Schema& schema,
+Result<std::vector<int>> FieldsOf(const arrow::Schema& schema,
                                          const std::vector<std::string>& names) {
   std::vector<int> fields;
   for (const auto& name : names) {
     const auto found = schema.GetAllFieldIndices(name);
     if (found.empty()) {
-      return arrow::Status::Invalid("the file has no column '", name,
+      return Status::Invalid("the file has no column '", name,
                                     "': it has ", schema.ToString());
     }
     fields.insert(fields.end(), found.begin(), found.end());
@@ -81,9 +78,8 @@ arrow::Result<std::vector<int>> FieldsOf(const arrow::Schema& schema,
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<arrow::Table>> TableOfStored(
-    const RustStored* stored, const ManagerPtr& to,
-    const std::vector<std::string>& names) {
+Result<TablePtr> TableOfStored(const RustStored* stored, const ManagerPtr& to,
+                               const std::vector<std::string>& names) {
   const auto open = [&](const arrow::ipc::IpcReadOptions& options) {
     return arrow::ipc::RecordBatchStreamReader::Open(
         std::make_unique<StoredReader>(stored, to->device()), options);

@@ -34,9 +34,8 @@ impl NewTable {
 }
 
 impl Bridge {
-    /// A table on a device, of messages that were read from `source`: of the columns with these names, or of all if
-    /// there are none.
-    /// Threads read and decompress the bodies meanwhile.  Does not require the GIL.
+    /// A table on a device, of messages that were read from `source`: of the columns with these names; without
+    /// names, of all columns.  Threads read and decompress the bodies.  Does not require the GIL.
     ///
     /// # Errors
     ///

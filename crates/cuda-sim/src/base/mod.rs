@@ -1,4 +1,4 @@
-//! What every other module may use: result codes, handles, locks, and the operating system.
+//! Parts that every other module may use: result codes, handles, locks, and the operating system.
 
 pub mod code;
 mod handles;

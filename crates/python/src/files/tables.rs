@@ -16,7 +16,7 @@ use std::os::fd::AsFd;
 const REPORTS: u64 = 64;
 
 /// A table on a context's device of the messages in an open file, or in a `pyarrow.Buffer` of the host, of the columns
-/// with these names, or of all if there are none.  `None` if pyarrow has to read them.
+/// with these names, or without names of all.  `None` if pyarrow has to read them.
 #[pyfunction]
 #[pyo3(name = "_table_of")]
 pub(super) fn table_of<'py>(
