@@ -185,6 +185,27 @@ def test_progress_is_told_and_can_end_the_call(ctx):
         ctx.table_from_file(data, progress=1)
 
 
+def test_a_callback_may_copy(run_python):
+    """Also so much that the copy looks for signals."""
+    code = """if True:
+        import io
+        import numpy as np
+        import pyarrow as pa
+        from pyarrow import cuda
+        from pyarrow_cuda_compat import set_transfer_limits
+        set_transfer_limits(threads=3, begin_after=0)
+        ctx, host = cuda.Context(0), pa.default_cpu_memory_manager()
+        table = pa.table({f"{n}": np.arange(1 << 20) for n in range(16)})
+        file = io.BytesIO()
+        with pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)
+        there = table.copy_to(ctx.memory_manager)
+        ctx.table_from_file(file.getvalue(), progress=lambda *_: there.copy_to(host))
+        print("done")
+    """
+    assert run_python(code) == (0, "done\n", "")
+
+
 def test_dictionaries_of_streams(ctx):
     """A later batch may have another dictionary; pyarrow joins what is appended to one."""
     batches = [

@@ -87,8 +87,8 @@ pub fn interruptible<T>(allowed: Interruption, work: impl FnOnce() -> T) -> Opti
     if HAS_ENDED.get() { None } else { Some(outcome) }
 }
 
-/// Runs work that is not ended.
-pub(crate) fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
+/// Runs work that no signal ends, within work that one may end.
+pub fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
     let _restored = Setting::set(None);
     work()
 }

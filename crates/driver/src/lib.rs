@@ -20,7 +20,7 @@ pub use environment::{Misuse, Variable};
 pub use error::{AllocatorError, CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};
 pub use held_locks::{holds_lock, holds_short_lock, without_locks};
-pub use interrupt::{Check, Interruption, Patience, interruptible};
+pub use interrupt::{Check, Interruption, Patience, interruptible, uninterrupted};
 pub use library::{DRIVER_VARIABLE, LoadError, linker_message};
 pub use lifecycle::{begin_exit, is_exiting, is_forked_child, may_release};
 pub use lock::{Lock, LockGuard, LongLock};

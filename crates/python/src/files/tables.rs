@@ -8,6 +8,7 @@ use crate::pyarrow::from_pyarrow::host_bytes;
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::made;
 use crate::signals::copy_for_signals;
+use arrow_cuda_driver::uninterrupted;
 use arrow_cuda_ipc::{Source, StoredMessages};
 use pyo3::prelude::*;
 use std::os::fd::AsFd;
@@ -50,7 +51,8 @@ pub(super) fn table_of<'py>(
             if progress.is_none() || is_soon || shown.replace(done) == Some(done) {
                 return true;
             }
-            let told = Python::attach(|py| report(py, done, total));
+            // The callback may copy, and give up the GIL while it does.
+            let told = uninterrupted(|| Python::attach(|py| report(py, done, total)));
             told.map_err(|error| raised = Some(error)).is_ok()
         };
         let read = || bridge.table_of_stored(&messages, source, device, &columns, &mut watch);
