@@ -39,6 +39,8 @@ def table_from_file(
                 if error.errno and error.filename is None:
                     error.filename = name
                 raise
+        if stat.S_ISCHR(found.st_mode):
+            raise ValueError(f"source argument must not be a device, which may never end: {name!r}")
         return _table(
             context, None, pa.py_buffer(b"".join(pieces_of(file, name, 0, None))), names, progress
         )
@@ -56,7 +58,8 @@ def _data_of(source: Any) -> Any:
     if descriptor is not None:
         os.close(descriptor)
     elif hasattr(source, "read"):
-        return pa.py_buffer(source.read())
+        is_native = isinstance(source, pa.NativeFile)
+        return source.read_buffer() if is_native else pa.py_buffer(source.read())
     return None
 
 
@@ -70,8 +73,10 @@ def _table(
     table = _native._table_of(context, file, data, list(dict.fromkeys(columns or [])), progress)
     if table is None:
         on_host = _read_on_host(file, data)
+        if columns is not None:
+            on_host = on_host.select(columns)
         table = on_host.copy_to(context.memory_manager)
-        if progress:
+        if progress is not None:
             progress(on_host.nbytes, on_host.nbytes)
     return table if columns is None else table.select(columns)
 

@@ -148,6 +148,8 @@ def test_what_a_source_may_be(ctx, tmp_path):
         ctx.table_from_file(tmp_path / "nothing")
     with pytest.raises(IsADirectoryError):
         ctx.table_from_file(tmp_path)
+    with pytest.raises(ValueError, match="must not be a device, which may never end: '/dev/zero'"):
+        ctx.table_from_file("/dev/zero")
 
 
 def test_a_pipe_is_read_to_its_end(ctx):
@@ -219,6 +221,8 @@ def test_dictionaries_of_streams(ctx):
             for batch in batches:
                 writer.write_batch(batch)
         read = ctx.table_from_file(sink.getvalue(), columns=["x"], progress=lambda *_: None)
+        with pytest.raises((KeyError, pa.ArrowInvalid), match=r"[\"']y[\"']"):
+            ctx.table_from_file(sink.getvalue(), columns=["y"])
         assert read.copy_to(HOST)["x"].to_pylist() == ["a", "b", "b", "c", "b", "c", "d"]
 
 

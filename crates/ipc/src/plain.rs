@@ -43,6 +43,8 @@ pub struct PlainMessage {
 
 /// Where buffers begin in a body, in bytes.
 const ALIGNMENT: u64 = 64;
+/// Where the addresses of all bodies end.
+const END: u64 = 1 << 57;
 /// The prefix of a compressed buffer.
 const PREFIX: u64 = 8;
 
@@ -96,9 +98,9 @@ impl PlainMessage {
                 buffers.push(found);
             }
             let next = end.saturating_add(found.size).next_multiple_of(ALIGNMENT);
-            end = Some(next).filter(|end| *end < 1 << 48).ok_or_else(|| {
-                Error::Message("the buffers of a message are larger than any memory".into())
-            })?;
+            end = Some(next)
+                .filter(|end| address.saturating_add(*end) < END)
+                .ok_or_else(|| Error::Message("the buffers are larger than any memory".into()))?;
         }
         let mut builder = FlatBufferBuilder::new();
         let batch = plain_batch(&mut builder, &batch, &places);
