@@ -7,6 +7,7 @@ mod simulator;
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
 use arrow_cuda_context::{Context, Device, Retained, Stream};
+use arrow_cuda_transfer::HostBuffer;
 use common::alone;
 use simulator::count_of;
 use std::sync::Arc;
@@ -24,6 +25,26 @@ fn bytes_of(buffers: &[DeviceBuffer]) -> Vec<Vec<u8>> {
 /// The parts on the device, as the default stream copies them.
 fn uploaded(context: &Context, parts: &[&[u8]]) -> Vec<DeviceBuffer> {
     DeviceBuffer::adjacent_from_host(context, parts).expect("a copy")
+}
+
+#[test]
+fn pinned_parts_are_queued_and_retain_their_owner() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let mut pinned = HostBuffer::allocate(&context, 1000).expect("room");
+    pinned.as_mut_slice().fill(7);
+    let bytes = pinned.as_slice();
+    let (retained, owner) = owner();
+    // SAFETY: the memory lives until the stream is done.
+    let (buffers, _) = unsafe {
+        let parts = [&bytes[..10], &bytes[100..], &bytes[50..50]];
+        DeviceBuffer::adjacent_from_host_in(CopyOrder::On(&stream), &context, &parts, retained)
+    }
+    .expect("a copy");
+    assert_eq!(Arc::strong_count(&owner), 2);
+    drop(stream.synchronize().expect("alive"));
+    assert_eq!(Arc::strong_count(&owner), 1);
+    assert_eq!(bytes_of(&buffers), [vec![7; 10], vec![7; 900], vec![]]);
 }
 
 #[test]
