@@ -95,6 +95,21 @@ fn copies_between_layouts_of_two_devices_come_in_turn() {
 }
 
 #[test]
+fn pageable_memory_is_read_before_the_call_returns() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let (buffer, order) = (upload(&context, b"----"), CopyOrder::On(&stream));
+    let opener = Gate::on(&stream).open_soon();
+    buffer.fill_in(order, b'x').expect("alive");
+    // SAFETY: the bytes outlive the call, which waits.
+    unsafe { buffer.copy_from_host_in(order, 0, b"data".as_ptr(), 4, || Box::new(())) }
+        .expect("alive");
+    assert!(stream.is_complete().expect("alive"));
+    opener.join().expect("no panic");
+    assert_eq!(buffer.to_vec().expect("alive"), b"data");
+}
+
+#[test]
 fn wrong_arguments_are_refused_and_change_nothing() {
     let (_alone, context) = alone();
     let stream = Stream::new(&context).expect("room");
