@@ -10,15 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
 
 from .. import _native
-from .files import opened, pieces_of
-
-_Progress = Callable[[int, int], object] | None
+from .files import _Progress, opened, pieces_of
 
 
 def table_from_file(
@@ -78,6 +76,7 @@ def _table(
         table = on_host.copy_to(context.memory_manager)
         if progress is not None:
             progress(on_host.nbytes, on_host.nbytes)
+        return table
     return table if columns is None else table.select(columns)
 
 

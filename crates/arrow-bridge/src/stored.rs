@@ -112,7 +112,7 @@ impl Reader {
         }
         match self.used == self.chunk.len() && self.read == buffer.stored {
             true => Ok(()),
-            false => Err(damaged(buffer, "more bytes follow")),
+            false => Err(damaged(buffer, "more bytes follow the frame")),
         }
     }
 
@@ -125,7 +125,7 @@ impl Reader {
     ) -> Result<usize, Fault> {
         let Some((_, decoder)) = &self.decoder else { return Ok(0) };
         if self.is_finished {
-            return Err(damaged(buffer, "they are fewer than it says"));
+            return Err(damaged(buffer, "the frame has fewer bytes"));
         }
         if self.used == self.chunk.len() && self.read < buffer.stored {
             let count = CHUNK.min(buffer.stored - self.read);
@@ -137,7 +137,7 @@ impl Reader {
         let (used, written, is_finished) =
             decoder.decode(rest, out).map_err(|fault| damaged(buffer, fault))?;
         if used == 0 && written == 0 && !is_finished {
-            return Err(damaged(buffer, "they are not as many as it says"));
+            return Err(damaged(buffer, "the frame has another size, or is cut off"));
         }
         (self.used, self.is_finished) = (self.used + used, is_finished);
         Ok(written)
