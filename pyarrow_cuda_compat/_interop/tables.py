@@ -22,9 +22,9 @@ from .files import _Progress, opened, pieces_of
 def table_from_file(
     context: _native.Context, source: Any, columns: Iterable[str] | None, progress: _Progress
 ) -> pa.Table:
-    if isinstance(columns, str):
-        raise TypeError(f"columns argument must be names, not one name: {columns!r}")
-    names = None if columns is None else list(columns)
+    names = None if columns is None or isinstance(columns, str) else list(columns)
+    if columns is not None and not (names is not None and all(isinstance(n, str) for n in names)):
+        raise TypeError(f"columns argument must be names of columns: {columns!r}")
     data = _data_of(source)
     if data is not None:
         return _table(context, None, data, names, progress)
@@ -33,9 +33,11 @@ def table_from_file(
         if stat.S_ISREG(found.st_mode) and found.st_size:
             try:
                 return _table(context, file, name, names, progress)
-            except OSError as error:
-                if error.errno and error.filename is None:
-                    error.filename = name
+            except (OSError, pa.ArrowInvalid) as error:
+                if isinstance(error, OSError) and error.errno:
+                    error.filename = error.filename or name
+                else:
+                    error.add_note(f"the file is {name!r}")
                 raise
         if stat.S_ISCHR(found.st_mode):
             raise ValueError(f"source argument must not be a device, which may never end: {name!r}")
@@ -68,7 +70,7 @@ def _table(
     columns: list[str] | None,
     progress: _Progress,
 ) -> pa.Table:
-    table = _native._table_of(context, file, data, list(dict.fromkeys(columns or [])), progress)
+    table = _native._table_of(context, file, data, columns, progress)
     if table is None:
         on_host = _read_on_host(file, data)
         if columns is not None:
@@ -76,8 +78,7 @@ def _table(
         table = on_host.copy_to(context.memory_manager)
         if progress is not None:
             progress(on_host.nbytes, on_host.nbytes)
-        return table
-    return table if columns is None else table.select(columns)
+    return table
 
 
 def _read_on_host(file: int | None, data: Any) -> pa.Table:

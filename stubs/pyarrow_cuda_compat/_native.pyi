@@ -661,7 +661,7 @@ def _table_of(
     context: Context,
     descriptor: int | None,
     data: object,
-    columns: list[str],
+    columns: list[str] | None,
     progress: _Progress | None,
 ) -> Table | None: ...
 def _is_cached(descriptor: int, offset: int, nbytes: int) -> bool: ...

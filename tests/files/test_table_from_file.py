@@ -114,13 +114,19 @@ def test_only_the_columns_that_are_named_are_read(ctx):
     read = check(ctx, data, table.select(["run", "number"]), columns=iter(["run", "number"]))
     assert ctx.bytes_allocated - before < 500 * 8 + 1024
     assert read.column_names == ["run", "number"]
-    check(ctx, data, table.select([]), columns=[])
-    with pytest.raises(pa.ArrowInvalid, match="the file has no column 'y'"):
+    check(ctx, data, table.select(["run"] * 2), columns=["run"] * 2)
+    before = ctx.bytes_allocated
+    assert check(ctx, data, table.select([]), columns=[]).num_rows == 500
+    assert ctx.bytes_allocated == before
+    with pytest.raises(KeyError, match="the file has no column 'y'"):
         ctx.table_from_file(data, columns=["word", "y"])
-    with pytest.raises(TypeError, match="must be names, not one name: 'word'"):
-        ctx.table_from_file(data, columns="word")
-    with pytest.raises(TypeError):
-        ctx.table_from_file(data, columns=[1])
+    twice = pa.table([[1], [2], [3]], names=["x", "x", "z"])
+    check(ctx, written(twice), twice.select([2]), columns=["z"])
+    with pytest.raises(KeyError, match="no column 'x', or several"):
+        ctx.table_from_file(written(twice), columns=["x"])
+    for names in ("word", [1], ["word", None]):
+        with pytest.raises(TypeError, match="columns argument must be names of columns: "):
+            ctx.table_from_file(data, columns=names)
 
 
 def test_what_a_source_may_be(ctx, tmp_path):
@@ -221,7 +227,7 @@ def test_dictionaries_of_streams(ctx):
             for batch in batches:
                 writer.write_batch(batch)
         read = ctx.table_from_file(sink.getvalue(), columns=["x"], progress=lambda *_: None)
-        with pytest.raises((KeyError, pa.ArrowInvalid), match=r"[\"']y[\"']"):
+        with pytest.raises(KeyError, match="y"):
             ctx.table_from_file(sink.getvalue(), columns=["y"])
         assert read.copy_to(HOST)["x"].to_pylist() == ["a", "b", "b", "c", "b", "c", "d"]
 
@@ -308,7 +314,8 @@ def test_a_file_that_becomes_shorter_is_an_error(ctx, tmp_path):
         file.write(path.read_bytes())
         file.flush()
         check(ctx, file, table)
-    with pytest.raises(OSError, match="the file ends at byte 1000"):
+    with pytest.raises(OSError, match="the file ends at byte 1000") as raised:
         ctx.table_from_file(path, progress=cut)
+    assert str(path) in raised.value.__notes__[0]
     with path.open("ab") as file, pytest.raises(OSError, match=r"descriptor: '.*x\.arrow'"):
         ctx.table_from_file(file)

@@ -681,7 +681,7 @@ pub(crate) struct BridgeApi {
     ) -> Outcome<i64>,
 
     // Pickling.
-    /// Without names, the table has all columns.  Needs no GIL, nor do the functions of decoders.
+    /// If `names.first` is null, the table has all columns.  Needs no GIL, nor do the functions of decoders.
     pub(crate) table_of_stored: unsafe extern "C" fn(
         stored: &RustStored<'_>,
         device: i32,

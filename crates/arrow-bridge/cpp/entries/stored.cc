@@ -2,6 +2,7 @@
 #include "entries/entries.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,10 +41,11 @@ struct NewTable {
 Outcome<NewTable*> TableOfStoredEntry(const RustStored* stored, int32_t device,
                                       HostRanges names) noexcept {
   return GuardValue([&]() -> arrow::Result<NewTable*> {
-    std::vector<std::string> columns;
+    std::optional<std::vector<std::string>> columns;
+    if (names.first != nullptr) columns.emplace();
     for (size_t number = 0; number < names.count; ++number) {
       const auto& [data, size] = names.first[number];
-      columns.emplace_back(reinterpret_cast<const char*>(data), size);
+      columns->emplace_back(reinterpret_cast<const char*>(data), size);
     }
     ARROW_ASSIGN_OR_RAISE(const auto on, Device::Get(device));
     ARROW_ASSIGN_OR_RAISE(auto table, TableOfStored(stored, on->default_memory_manager(), columns));

@@ -7,7 +7,6 @@
 #include "arrow/buffer.h"
 #include "arrow/io/memory.h"
 #include "arrow/ipc/message.h"
-#include "arrow/ipc/options.h"
 #include "arrow/ipc/reader.h"
 #include "arrow/record_batch.h"
 #include "arrow/table.h"
@@ -61,36 +60,37 @@ class StoredReader : public arrow::ipc::MessageReader {
   size_t next_ = 0;
 };
 
-// The numbers of the fields with these names.
-Result<std::vector<int>> FieldsOf(const arrow::Schema& schema,
-                                         const std::vector<std::string>& names) {
-  std::vector<int> fields;
+// The columns with these names become those of the batches and of their schema.
+Status SelectColumns(const std::vector<std::string>& names, SchemaPtr& schema,
+                     arrow::RecordBatchVector& batches) {
+  std::vector<int> numbers;
+  arrow::FieldVector fields;
   for (const auto& name : names) {
-    const auto found = schema.GetAllFieldIndices(name);
-    if (found.empty()) {
-      return Status::Invalid("the file has no column '", name,
-                                    "': it has ", schema.ToString());
+    const int number = schema->GetFieldIndex(name);
+    if (number < 0) {
+      return Status::KeyError("the file has no column '", name, "', or several: it has ",
+                              schema->ToString());
     }
-    fields.insert(fields.end(), found.begin(), found.end());
+    numbers.push_back(number);
+    fields.push_back(schema->field(number));
   }
-  return fields;
+  schema = arrow::schema(std::move(fields), schema->metadata());
+  for (auto& batch : batches) {
+    ARROW_ASSIGN_OR_RAISE(batch, batch->SelectColumns(numbers));
+  }
+  return Status::OK();
 }
 
 }  // namespace
 
 Result<TablePtr> TableOfStored(const RustStored* stored, const ManagerPtr& to,
-                               const std::vector<std::string>& names) {
-  const auto open = [&](const arrow::ipc::IpcReadOptions& options) {
-    return arrow::ipc::RecordBatchStreamReader::Open(
-        std::make_unique<StoredReader>(stored, to->device()), options);
-  };
-  auto options = arrow::ipc::IpcReadOptions::Defaults();
-  ARROW_ASSIGN_OR_RAISE(auto reader, open(options));
-  if (!names.empty()) {
-    ARROW_ASSIGN_OR_RAISE(options.included_fields, FieldsOf(*reader->schema(), names));
-    ARROW_ASSIGN_OR_RAISE(reader, open(options));
-  }
+                               const std::optional<std::vector<std::string>>& names) {
+  ARROW_ASSIGN_OR_RAISE(const auto reader,
+                        arrow::ipc::RecordBatchStreamReader::Open(
+                            std::make_unique<StoredReader>(stored, to->device())));
   ARROW_ASSIGN_OR_RAISE(auto batches, reader->ToRecordBatches());
+  auto schema = reader->schema();
+  if (names) ARROW_RETURN_NOT_OK(SelectColumns(*names, schema, batches));
   arrow::ArrayDataVector columns;
   for (const auto& batch : batches) {
     ARROW_RETURN_NOT_OK(CheckBatch(*batch));
@@ -106,7 +106,7 @@ Result<TablePtr> TableOfStored(const RustStored* stored, const ManagerPtr& to,
       batch = BatchOfCopies(*batch, next);
       next += batch->num_columns();
     }
-    return arrow::Table::FromRecordBatches(reader->schema(), batches).Value(&table);
+    return arrow::Table::FromRecordBatches(schema, batches).Value(&table);
   };
   ARROW_RETURN_NOT_OK(CopyStoredBuffers(distinct.buffers(), to, stored, assemble));
   return table;

@@ -1,6 +1,7 @@
 // Tables of messages whose bodies are not read yet.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,9 @@
 
 namespace arrow_cuda {
 
-// A table in the memory of `to`, of the columns with these names; without names, of all columns.
+// A table in the memory of `to`, of the columns with these names, in their order, or of all columns.
 // libarrow cuts bodies at addresses of no memory into columns; then all bytes are copied together.
 Result<TablePtr> TableOfStored(const RustStored* stored, const ManagerPtr& to,
-                               const std::vector<std::string>& names);
+                               const std::optional<std::vector<std::string>>& names);
 
 }  // namespace arrow_cuda

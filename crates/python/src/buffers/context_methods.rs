@@ -281,7 +281,9 @@ impl PyContext {
     ///     If the file cannot be opened, read or decompressed; if it becomes shorter
     ///     meanwhile.
     /// ArrowInvalid
-    ///     If the file is damaged, or not an Arrow file or stream; if it lacks a column.
+    ///     If the file is damaged, or not an Arrow file or stream.
+    /// KeyError
+    ///     If no column, or more than one, has a name of `columns`.
     /// TypeError
     ///     If `source` or `columns` is not one of these.
     /// OutOfMemoryError

@@ -17,14 +17,14 @@ use std::os::fd::AsFd;
 const REPORTS: u64 = 64;
 
 /// A table on a context's device of the messages in an open file, or in a `pyarrow.Buffer` of the host, of the columns
-/// with these names, or without names of all.  `None` if pyarrow has to read them.
+/// with these names, or of all.  `None` if pyarrow has to read them.
 #[pyfunction]
 #[pyo3(name = "_table_of")]
 pub(super) fn table_of<'py>(
     context: &Bound<'py, PyContext>,
     descriptor: Option<i32>,
     data: &Bound<'py, PyAny>,
-    columns: &Bound<'py, PyAny>,
+    columns: Option<Vec<String>>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = context.py();
@@ -37,7 +37,6 @@ pub(super) fn table_of<'py>(
     let messages = py.detach(|| StoredMessages::read(&source)).or_raise(py)?;
     let Some(messages) = messages else { return Ok(None) };
     let (bridge, device) = (&pyarrow(py)?.bridge, context.get().number().cast_signed());
-    let columns: Vec<String> = columns.extract()?;
     let progress = progress.map(|progress| progress.clone().unbind());
     let report = |py: Python<'_>, done, total| match &progress {
         Some(progress) => call_out(progress.bind(py), (done, total)).map(drop),
@@ -55,8 +54,9 @@ pub(super) fn table_of<'py>(
             let told = uninterrupted(|| Python::attach(|py| report(py, done, total)));
             told.map_err(|error| raised = Some(error)).is_ok()
         };
-        let read = || bridge.table_of_stored(&messages, source, device, &columns, &mut watch);
-        let table = py.detach(read);
+        let table = py.detach(|| {
+            bridge.table_of_stored(&messages, source, device, columns.as_deref(), &mut watch)
+        });
         if let Some(raised) = raised {
             return Err(raised);
         }
