@@ -43,10 +43,15 @@ impl DeviceBuffer {
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; nothing stays allocated then.
     pub fn allocate_adjacent(context: &Context, sizes: &[u64]) -> CudaResult<Vec<Self>> {
-        if let Some(buffers) = Self::adjacent_of_allocator(context, sizes)? {
-            return Ok(buffers);
+        // Of the allocator that the program has set, if any: one allocation for all.
+        if let [all] = shares(sizes, u64::MAX).as_slice()
+            && all.size <= MOST // else the driver says so
+            && let Some(whole) = Self::allocate_lent(context, all.size)?
+        {
+            return Self::parts(context, sizes, [(all, whole)]);
         }
-        let shares = shares(sizes);
+        let sum = sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
+        let shares = shares(sizes, SHARED.max(sum / MOST_BLOCKS));
         let sizes_of_blocks: Vec<_> = shares.iter().map(|share| share.size).collect();
         let blocks = match context.allocate_adjacent(&sizes_of_blocks) {
             Err(error) if CudaError::is_out_of_memory(&error) && sizes.len() > 1 => {
@@ -57,11 +62,20 @@ impl DeviceBuffer {
             }
             allocated => allocated?,
         };
+        Self::parts(context, sizes, shares.iter().zip(blocks.into_iter().map(Self::of_block)))
+    }
+
+    /// The buffers of these sizes, of which each share lies in its own memory.
+    fn parts<'a>(
+        context: &Context,
+        sizes: &[u64],
+        shares: impl IntoIterator<Item = (&'a Share, Self)>,
+    ) -> CudaResult<Vec<Self>> {
         let nothing = Self::allocate_packed(context, 0)?;
         let mut buffers = Vec::with_capacity(sizes.len());
-        for (share, block) in shares.into_iter().zip(blocks) {
+        for (share, whole) in shares {
             buffers.resize(share.members.start, nothing.clone());
-            let (whole, mut end) = (Self::of_block(block), 0);
+            let mut end = 0;
             let members = sizes.iter().take(share.members.end).skip(share.members.start);
             for size in members {
                 buffers.push(match size {
@@ -77,31 +91,6 @@ impl DeviceBuffer {
         buffers.resize(sizes.len(), nothing);
         Ok(buffers)
     }
-
-    /// Buffers as parts of one allocation from the allocator that the program has set; `None` without one.
-    fn adjacent_of_allocator(context: &Context, sizes: &[u64]) -> CudaResult<Option<Vec<Self>>> {
-        let mut end = 0;
-        let mut offsets = Vec::with_capacity(sizes.len());
-        for size in sizes {
-            let offset = if *size == 0 { end } else { begin_behind(end) };
-            offsets.push(offset);
-            end = offset.saturating_add(*size);
-            if end > MOST {
-                return Ok(None); // the driver says so
-            }
-        }
-        if end == 0 {
-            return Ok(None);
-        }
-        let Some(whole) = Self::allocate_lent(context, end)? else { return Ok(None) };
-        let nothing = Self::allocate_packed(context, 0)?;
-        let members = offsets.into_iter().zip(sizes);
-        let part = |(offset, size): (u64, &u64)| match size {
-            0 => nothing.clone(),
-            _ => whole.part(offset, *size),
-        };
-        Ok(Some(members.map(part).collect()))
-    }
 }
 
 struct Share {
@@ -110,15 +99,13 @@ struct Share {
     members: Range<usize>,
 }
 
-/// Which buffers of these sizes share blocks: those that follow each other and are small.
-fn shares(sizes: &[u64]) -> Vec<Share> {
-    let limit =
-        SHARED.max(sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size)) / MOST_BLOCKS);
+/// Which buffers of these sizes share blocks: those that follow each other and are smaller than `limit`.
+fn shares(sizes: &[u64], limit: u64) -> Vec<Share> {
     let mut shares: Vec<Share> = Vec::new();
     for (number, size) in sizes.iter().copied().enumerate().filter(|(_, size)| *size > 0) {
         match shares.last_mut() {
             Some(last) if last.size < limit && size < limit => {
-                last.size = begin_behind(last.size) + size;
+                last.size = begin_behind(last.size).saturating_add(size);
                 last.members.end = number + 1;
             }
             _ => shares.push(Share { size, members: number..number + 1 }),
@@ -129,5 +116,5 @@ fn shares(sizes: &[u64]) -> Vec<Share> {
 
 /// Where the next buffer in a block begins.
 fn begin_behind(end: u64) -> u64 {
-    end.next_multiple_of(ALIGNMENT)
+    end.checked_next_multiple_of(ALIGNMENT).unwrap_or(u64::MAX)
 }

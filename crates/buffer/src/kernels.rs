@@ -10,7 +10,10 @@ pub(crate) const THREADS: u32 = 256;
 /// Enough blocks to keep every multiprocessor of a large GPU busy until the end.
 pub(crate) const MAX_BLOCKS: u32 = 132 * 16;
 
-/// A kernel as it is written down: the name of its entry, and its text.
+/// The head of each kernel's text, and the macros that kernels share.
+const COMMON: &str = include_str!("common.ptx");
+
+/// A kernel as it is written down: the name of its entry, and its text without the common head.
 pub(crate) struct Ptx(pub(crate) &'static CStr, pub(crate) &'static str);
 
 /// The kernels that were compiled in a context, by their names.  The driver destroys them with it: releasing
@@ -42,7 +45,7 @@ impl Ptx {
 #[expect(clippy::expect_used, reason = "no text of a kernel contains a NUL")]
 fn expanded(text: &str) -> CString {
     let (mut macros, mut out) = (HashMap::new(), String::new());
-    let mut lines = text.lines();
+    let mut lines = COMMON.lines().chain(text.lines());
     while let Some(line) = lines.next() {
         let mut words = line.split_whitespace();
         if words.next() == Some(".macro") {

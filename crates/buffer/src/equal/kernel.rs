@@ -7,10 +7,7 @@ use arrow_cuda_driver::{CudaResult, LongLock, report_failure};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const DIFFERS: Ptx = Ptx(
-    c"arrow_cuda_differs",
-    concat!(include_str!("../vectors.ptx"), include_str!("differs.ptx")),
-);
+const DIFFERS: Ptx = Ptx(c"arrow_cuda_differs", include_str!("differs.ptx"));
 
 /// The memory for the kernel's answer, which the driver destroys with the context.
 struct Comparison {

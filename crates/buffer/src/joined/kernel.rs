@@ -6,8 +6,7 @@ use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::{Context, Current, Function, StreamHandle};
 use std::ffi::c_void;
 
-const JOINED: Ptx =
-    Ptx(c"arrow_cuda_joined", concat!(include_str!("../vectors.ptx"), include_str!("joined.ptx")));
+const JOINED: Ptx = Ptx(c"arrow_cuda_joined", include_str!("joined.ptx"));
 
 /// Fills the parts, behind the work of the default stream, and waits.  The words of `targets` are cleared
 /// before.

@@ -8,12 +8,8 @@ use arrow_cuda_context::{Completed, Current, Stream, StreamHandle};
 use arrow_cuda_driver::CudaResult;
 use std::ffi::c_void;
 
-const STRIDED: Ptx =
-    Ptx(c"arrow_cuda_strided", concat!(include_str!("divide.ptx"), include_str!("strided.ptx")));
-const TRANSPOSED: Ptx = Ptx(
-    c"arrow_cuda_transposed",
-    concat!(include_str!("divide.ptx"), include_str!("transposed.ptx")),
-);
+const STRIDED: Ptx = Ptx(c"arrow_cuda_strided", include_str!("strided.ptx"));
+const TRANSPOSED: Ptx = Ptx(c"arrow_cuda_transposed", include_str!("transposed.ptx"));
 
 /// Makes a copy within a context, which is not plain, and whose ends do not overlap.
 pub(super) fn copy(plan: Plan, to: &DeviceBuffer, from: &DeviceBuffer) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use arrow_cuda_context::Context;
 use std::any::Any;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 /// The memory of a tensor, which the tensor owns.
 #[derive(Debug)]
@@ -93,10 +93,10 @@ impl Tensor {
         let is_read_only = matches!(&self.memory, Memory::Device(buffer) if !buffer.is_mutable());
         let read_only = if is_read_only { abi::READ_ONLY } else { 0 };
         let copied = if is_copied { abi::IS_COPIED } else { 0 };
-        self.into_structure(|dl_tensor, manager_ctx| DLManagedTensorVersioned {
+        self.into_structure(|dl_tensor| DLManagedTensorVersioned {
             version: DLPackVersion { major: abi::MAJOR, minor: abi::MINOR },
-            manager_ctx,
-            deleter: Some(delete_versioned),
+            manager_ctx: ptr::null_mut(),
+            deleter: Some(delete),
             flags: read_only | copied,
             dl_tensor,
         })
@@ -115,14 +115,14 @@ impl Tensor {
             let text = "the memory is read-only, which DLPack before 1.0 cannot tell a consumer";
             return unsupported(text);
         }
-        Ok(self.into_structure(|dl_tensor, manager_ctx| DLManagedTensor {
+        Ok(self.into_structure(|dl_tensor| DLManagedTensor {
             dl_tensor,
-            manager_ctx,
-            deleter: Some(delete_legacy),
+            manager_ctx: ptr::null_mut(),
+            deleter: Some(delete),
         }))
     }
 
-    fn into_structure<T>(self, structure: impl FnOnce(DLTensor, *mut c_void) -> T) -> NonNull<T> {
+    fn into_structure<T>(self, structure: impl FnOnce(DLTensor) -> T) -> NonNull<T> {
         let (address, device) = match &self.memory {
             Memory::Device(buffer) => (buffer.address(), device_of(buffer.context())),
             Memory::Host(bytes) => {
@@ -145,10 +145,10 @@ impl Tensor {
             strides: strides.as_mut_ptr(),
             byte_offset: 0,
         };
+        let structure = structure(tensor);
         let exported =
-            Box::new(Exported { _memory: self.memory, _shape: shape, _strides: strides });
-        let structure = structure(tensor, Box::into_raw(exported).cast());
-        NonNull::from(Box::leak(Box::new(structure)))
+            Exported { structure, _memory: self.memory, _shape: shape, _strides: strides };
+        NonNull::from(Box::leak(Box::new(exported))).cast()
     }
 }
 
@@ -157,31 +157,18 @@ fn device_of(context: &Context) -> DLDevice {
     DLDevice { device_type: abi::CUDA, device_id: number.cast_signed() }
 }
 
-struct Exported {
+/// The structure, which comes first, and what it refers to.
+#[repr(C)]
+struct Exported<T> {
+    structure: T,
     _memory: Memory,
     _shape: Vec<i64>,
     _strides: Vec<i64>,
 }
 
-unsafe extern "C" fn delete_versioned(tensor: *mut DLManagedTensorVersioned) {
-    // SAFETY: a consumer calls this once, with what `into_structure` has made.
-    unsafe {
-        let structure = Box::from_raw(tensor);
-        delete(structure.manager_ctx);
-    }
-}
-
-unsafe extern "C" fn delete_legacy(tensor: *mut DLManagedTensor) {
-    // SAFETY: a consumer calls this once, with what `into_structure` has made.
-    unsafe {
-        let structure = Box::from_raw(tensor);
-        delete(structure.manager_ctx);
-    }
-}
-
-unsafe fn delete(exported: *mut c_void) {
-    // SAFETY: the box that `into_structure` has leaked.
-    let exported = unsafe { Box::from_raw(exported.cast::<Exported>()) };
+unsafe extern "C" fn delete<T>(structure: *mut T) {
+    // SAFETY: a consumer calls this once, with what `into_structure` has leaked.
+    let exported = unsafe { Box::from_raw(structure.cast::<Exported<T>>()) };
     // Releases do not panic; a panic must not unwind into C.
     drop(catch_unwind(AssertUnwindSafe(|| drop(exported))));
 }

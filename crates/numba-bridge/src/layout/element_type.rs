@@ -52,14 +52,14 @@ impl Kind {
     }
 }
 
-/// DLPack's codes, from its specification.
-mod code {
-    pub(super) const INT: u8 = 0;
-    pub(super) const UINT: u8 = 1;
-    pub(super) const FLOAT: u8 = 2;
-    pub(super) const COMPLEX: u8 = 5;
-    pub(super) const BOOL: u8 = 6;
-}
+/// The kinds of numbers, with their letters in typestrs and their codes in DLPack's specification.
+const NUMBERS: [(Kind, char, u8); 5] = [
+    (Kind::Bool, 'b', 6),
+    (Kind::Int, 'i', 0),
+    (Kind::UInt, 'u', 1),
+    (Kind::Float, 'f', 2),
+    (Kind::Complex, 'c', 5),
+];
 
 impl ElementType {
     /// A signed integer of `size` bytes; opaque where NumPy has none of that size.
@@ -102,17 +102,8 @@ impl ElementType {
         if bits == 0 || !bits.is_multiple_of(8) {
             return unsupported(format!("elements of {bits} bits do not fill whole bytes"));
         }
-        let size = bits / 8;
-        let kind = match dtype.code {
-            _ if dtype.lanes > 1 => Kind::Opaque,
-            code::INT => Kind::Int,
-            code::UINT => Kind::UInt,
-            code::FLOAT => Kind::Float,
-            code::COMPLEX => Kind::Complex,
-            code::BOOL => Kind::Bool,
-            _ => Kind::Opaque,
-        };
-        Ok(Self::native(kind, size))
+        let number = NUMBERS.iter().find(|(_, _, code)| *code == dtype.code && dtype.lanes == 1);
+        Ok(Self::native(number.map_or(Kind::Opaque, |(kind, ..)| *kind), bits / 8))
     }
 
     /// DLPack's description of the type.
@@ -122,22 +113,16 @@ impl ElementType {
     /// [`Error::Unsupported`] for opaque elements and for those in a foreign byte order, which
     /// DLPack cannot describe.
     pub fn to_dlpack(self) -> Result<DLDataType, Error> {
-        let code = match self.kind {
-            Kind::Bool => code::BOOL,
-            Kind::Int => code::INT,
-            Kind::UInt => code::UINT,
-            Kind::Float => code::FLOAT,
-            Kind::Complex => code::COMPLEX,
-            Kind::Opaque => return Err(self.unknown_to_dlpack()),
-        };
-        match u8::try_from(self.size * 8) {
-            Ok(bits) if !self.is_swapped => Ok(DLDataType { code, bits, lanes: 1 }),
-            _ => Err(self.unknown_to_dlpack()),
+        match (self.number(), u8::try_from(u64::from(self.size) * 8)) {
+            (Some((.., code)), Ok(bits)) if !self.is_swapped => {
+                Ok(DLDataType { code: *code, bits, lanes: 1 })
+            }
+            _ => unsupported(format!("DLPack cannot describe elements of type '{self}'")),
         }
     }
 
-    fn unknown_to_dlpack(self) -> Error {
-        Error::Unsupported(format!("DLPack cannot describe elements of type '{self}'"))
+    fn number(self) -> Option<&'static (Kind, char, u8)> {
+        NUMBERS.iter().find(|(kind, ..)| *kind == self.kind)
     }
 }
 
@@ -166,14 +151,12 @@ impl std::str::FromStr for ElementType {
         let (kind, size) = match (letter, count) {
             ('m' | 'M', 8) => (Kind::Opaque, 8),
             _ if has_unit => return Err(unknown()),
-            ('b', _) => (Kind::Bool, count),
-            ('i', _) => (Kind::Int, count),
-            ('u', _) => (Kind::UInt, count),
-            ('f', _) => (Kind::Float, count),
-            ('c', _) => (Kind::Complex, count),
             ('S' | 'V', _) => (Kind::Opaque, count),
             ('U', _) => (Kind::Opaque, count.checked_mul(4).ok_or_else(unknown)?),
-            _ => return Err(unknown()),
+            _ => {
+                let number = NUMBERS.iter().find(|(_, known, _)| *known == letter);
+                (number.ok_or_else(unknown)?.0, count)
+            }
         };
         if !kind.has_size(size) {
             return Err(unknown());
@@ -186,14 +169,7 @@ impl std::str::FromStr for ElementType {
 impl fmt::Display for ElementType {
     /// The typestr.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letter = match self.kind {
-            Kind::Bool => 'b',
-            Kind::Int => 'i',
-            Kind::UInt => 'u',
-            Kind::Float => 'f',
-            Kind::Complex => 'c',
-            Kind::Opaque => 'V',
-        };
+        let letter = self.number().map_or('V', |(_, letter, _)| *letter);
         let is_little = cfg!(target_endian = "little") != self.is_swapped;
         let order = match self.kind {
             Kind::Opaque => '|',

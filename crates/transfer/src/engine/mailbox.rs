@@ -2,7 +2,7 @@
 
 use super::helpers::Backoff;
 use super::job::Job;
-use super::sync::{AtomicU8, Mutex, OnceLock, Ordering, spin_loop, thread};
+use super::sync::{AtomicU8, Mutex, Ordering, spin_loop, thread};
 use crossbeam_utils::CachePadded;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ pub(super) struct Mailbox {
     state: CachePadded<AtomicU8>,
     job: Mutex<Option<Arc<Job>>>,
     /// Once it runs.
-    thread: OnceLock<thread::Thread>,
+    thread: Mutex<Option<thread::Thread>>,
 }
 
 /// The thread does not run yet.
@@ -53,7 +53,7 @@ impl Mailbox {
     }
 
     fn wake(&self) {
-        if let Some(thread) = self.thread.get() {
+        if let Some(thread) = &*self.thread.lock().unwrap_or_else(PoisonError::into_inner) {
             thread.unpark(); // costs next to nothing if it is awake
         }
     }
@@ -64,7 +64,7 @@ impl Mailbox {
 
     /// The thread's work: one job after the other, until it must end.
     pub(super) fn work(&self, mut after_each: impl FnMut()) {
-        self.thread.get_or_init(thread::current);
+        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread::current());
         self.change(NEW, SPINNING);
         while self.wait() {
             let job = self.job.lock().unwrap_or_else(PoisonError::into_inner).take();
