@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.c_device import structure
-from support.samples import ALL, ARRAYS, CPU, buffers_of, shapes
+from support.samples import ALL, ARRAYS, BATCH, CPU, MIXED, buffers_of, shapes
 
 CUDA = pa.DeviceAllocationType.CUDA
-MIXED = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"], "l": [[1], [], None]})
 
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -223,15 +222,12 @@ def test_a_batch_that_was_read_is_serialized_again(run_python):
     code = """
 import pyarrow as pa
 from pyarrow import cuda
+from support.samples import BATCH, written
 ctx = cuda.Context()
-batch = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
-message = cuda.serialize_record_batch(batch, ctx)
-again = cuda.serialize_record_batch(cuda.read_record_batch(message, batch.schema), ctx)
+message = cuda.serialize_record_batch(BATCH, ctx)
+again = cuda.serialize_record_batch(cuda.read_record_batch(message, BATCH.schema), ctx)
 assert again.to_pybytes() == message.to_pybytes()
-stream = pa.BufferOutputStream()
-with pa.ipc.new_stream(stream, batch.schema) as writer:
-    writer.write_batch(batch)
-read, = pa.ipc.open_stream(cuda.BufferReader(ctx.buffer_from_data(stream.getvalue())))
+read, = pa.ipc.open_stream(cuda.BufferReader(ctx.buffer_from_data(written([BATCH]))))
 again = cuda.serialize_record_batch(read, ctx)
 assert again.to_pybytes() == message.to_pybytes()
 print("done")
@@ -267,8 +263,7 @@ def test_a_shared_context_allocates_for_itself(cuda, ctx, own_context):
     ids=str,
 )
 def test_another_schema_is_refused_or_read_within_bounds(cuda, ctx, schema):
-    batch = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
-    message = cuda.serialize_record_batch(batch, ctx)
+    message = cuda.serialize_record_batch(BATCH, ctx)
     try:
         back = cuda.read_record_batch(message, schema)
     except (pa.ArrowException, OSError, KeyError):

@@ -7,9 +7,8 @@ import pyarrow as pa
 import pytest
 
 from support.fuzz import REFUSALS, touch
-from support.samples import ARRAYS, CPU, wait_for_release, written
+from support.samples import ARRAYS, BATCH, CPU, wait_for_release, written
 
-BATCH = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
 MESSAGE = BATCH.serialize().to_pybytes()
 METADATA = 8 + int.from_bytes(MESSAGE[4:8], "little")
 #: Where the two columns' lengths and null counts, and their five buffers, are described.

@@ -5,11 +5,10 @@ import struct
 import pyarrow as pa
 import pytest
 
-from support.samples import ARRAYS, CPU, DICTIONARY, wait_for_release, written
+from support.samples import ARRAYS, CPU, DICTIONARY, MIXED, wait_for_release, written
 
 CODECS = pytest.mark.parametrize("codec", ["lz4", "zstd"])
 CUDA = pa.DeviceAllocationType.CUDA
-MIXED = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"], "l": [[1], [], None]})
 LARGE = pa.record_batch({"a": list(range(1000)), "s": ["ten bytes!"] * 1000})
 
 

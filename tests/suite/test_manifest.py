@@ -1,6 +1,5 @@
 """The heads of the cases list every public name, and each case calls what its head lists."""
 
-import ast
 import re
 import tomllib
 from collections import Counter
@@ -10,6 +9,7 @@ import pytest
 
 import pyarrow_cuda_compat
 from support import case_scripts, upstream
+from support.stubs import STUBS
 
 ROOT = Path(__file__).parents[2]
 SUITE = ROOT / "conformance"
@@ -18,7 +18,6 @@ ITEMS = [
     item | {"case": name} for name, script in CASES.items() for item in case_scripts.shown(script)
 ]
 DIFFERENCES = tomllib.loads((SUITE / "differences.toml").read_text())["difference"]
-STUBS = list((ROOT / "stubs" / "pyarrow_cuda_compat").glob("*.pyi"))
 
 COVERED = {item["name"] for item in ITEMS}
 COVERED_PARAMETERS = {(item["name"], item["parameter"]) for item in ITEMS if item["parameter"]}
@@ -28,30 +27,7 @@ def label(item):
     return f"{item['name']}: {item['parameter'] or item['what']}"
 
 
-def stubbed():
-    """The public names of the stubs, those of classes dotted."""
-    for path in STUBS:
-        for statement in ast.parse(path.read_text()).body:
-            if isinstance(statement, ast.ClassDef) and not statement.name.startswith("_"):
-                yield statement.name
-                yield from (f"{statement.name}.{name}" for name in defined(statement.body))
-            elif isinstance(statement, ast.FunctionDef):
-                yield from defined([statement])
-
-
-def defined(body):
-    for statement in body:
-        if isinstance(statement, ast.AnnAssign):
-            name = statement.target.id
-        elif isinstance(statement, ast.FunctionDef):
-            name = statement.name
-        else:
-            continue
-        if not name.startswith("_"):
-            yield name
-
-
-PUBLIC = set(stubbed()) | set(pyarrow_cuda_compat.__all__)
+PUBLIC = STUBS.keys() | set(pyarrow_cuda_compat.__all__)
 
 
 @pytest.mark.parametrize("member", upstream.MEMBERS.values(), ids=lambda member: member.name)
@@ -67,7 +43,7 @@ def test_each_public_name_has_a_case(name):
 
 
 def test_the_stubs_are_found():
-    assert {"Context.new_buffer", "CudaBuffer.size", "read_message"} <= set(stubbed())
+    assert {"Context.new_buffer", "CudaBuffer.size", "read_message"} <= STUBS.keys()
 
 
 def test_the_page_has_each_item():

@@ -6,7 +6,6 @@ upstream's source.
 
 import ast
 import runpy
-from collections import defaultdict
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,28 +14,7 @@ from pyarrow import cuda
 
 import pyarrow_cuda_compat
 from support import upstream
-
-FOLDER = Path(__file__).parents[2] / "stubs"
-
-
-def definitions():
-    """Each public name, those of classes dotted, with all its overloads."""
-    found = defaultdict(list)
-    tree = ast.parse((FOLDER / "pyarrow_cuda_compat" / "_native.pyi").read_text())
-    for statement in tree.body:
-        found[getattr(statement, "name", "_")].append(statement)
-        for inner in statement.body if isinstance(statement, ast.ClassDef) else []:
-            if isinstance(inner, ast.FunctionDef):
-                name = inner.name.replace("__new__", "")
-                found[f"{statement.name}.{name}".rstrip(".")].append(inner)
-    return {
-        name: stated
-        for name, stated in found.items()
-        if not any(part.startswith("_") for part in name.split("."))
-    }
-
-
-STUBS = definitions()
+from support.stubs import FOLDER, STUBS
 
 
 @pytest.mark.parametrize("name", sorted(STUBS))

@@ -100,6 +100,8 @@ ARRAYS = dict(_arrays())
 DICTIONARY = pa.array(["x", "y", None, "x", "z"]).dictionary_encode()
 #: A message of a record batch has no room for a dictionary.
 ALL = ARRAYS | {"dictionary": DICTIONARY}
+BATCH = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
+MIXED = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"], "l": [[1], [], None]})
 
 
 def shapes(array):

@@ -9,7 +9,7 @@ use arrow_cuda_buffer::{DeviceBuffer, Error, clear_gaps, copy_to_host_scattered}
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer::{HostBuffer, TransferLimits, set_transfer_limits};
 use rstest::rstest;
-use simulator::{count_of, in_own_process};
+use simulator::{count_of, with_settings};
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
@@ -264,34 +264,32 @@ fn a_buffer_retains_little_more_than_itself() {
     });
 }
 
+/// One segment for all of it is too large.
+const WITHOUT_A_SEGMENT: &[(&str, &str)] = &[("CUDA_SIM_FAULT", "cuMemAlloc:1=2")];
+
 #[test]
-#[ignore = "run by the next test, in a process of its own"]
-fn one_segment_has_no_room() {
-    let parts = parts_of(&[4 << 20; 8]);
-    let buffers = uploaded(&parts);
-    assert_eq!(count_of(c"cuMemAlloc"), Some(3), "one that failed, and two halves");
-    assert!(downloaded(&buffers.iter().collect::<Vec<_>>()) == parts);
+fn memory_in_pieces_serves_too() {
+    with_settings(WITHOUT_A_SEGMENT, || {
+        let parts = parts_of(&[4 << 20; 8]);
+        let buffers = uploaded(&parts);
+        assert_eq!(count_of(c"cuMemAlloc"), Some(3), "one that failed, and two halves");
+        assert!(downloaded(&buffers.iter().collect::<Vec<_>>()) == parts);
+    });
 }
 
 #[test]
-#[ignore = "run by the next test, in a process of its own"]
-fn one_segment_has_no_room_for_what_is_produced() {
-    let parts = parts_of(&[523_000; 8]);
-    let produce = |_: &mut (), number: usize, at, out: &mut [u8]| {
-        out.copy_from_slice(&parts[number][at..][..out.len()]);
-        Ok::<_, Error>(())
-    };
-    let sizes = [(523_000, false); 8];
-    let buffers =
-        DeviceBuffer::adjacent_produced(&context(), &sizes, produce, |_, _| Ok(())).expect("room");
-    assert!(downloaded(&buffers.iter().collect::<Vec<_>>()) == parts);
-}
-
-#[rstest]
-fn memory_in_pieces_serves_too(
-    #[values("one_segment_has_no_room", "one_segment_has_no_room_for_what_is_produced")] test: &str,
-) {
-    in_own_process(test, &[("CUDA_SIM_FAULT", "cuMemAlloc:1=2")]);
+fn memory_in_pieces_serves_what_is_produced_too() {
+    with_settings(WITHOUT_A_SEGMENT, || {
+        let parts = parts_of(&[523_000; 8]);
+        let produce = |_: &mut (), number: usize, at, out: &mut [u8]| {
+            out.copy_from_slice(&parts[number][at..][..out.len()]);
+            Ok::<_, Error>(())
+        };
+        let sizes = [(523_000, false); 8];
+        let buffers = DeviceBuffer::adjacent_produced(&context(), &sizes, produce, |_, _| Ok(()))
+            .expect("room");
+        assert!(downloaded(&buffers.iter().collect::<Vec<_>>()) == parts);
+    });
 }
 
 #[test]

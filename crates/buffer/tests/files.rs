@@ -9,7 +9,7 @@ use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer::{ReadError, TransferLimits, set_transfer_limits};
 use rstest::rstest;
-use simulator::{count_of, in_own_process};
+use simulator::{count_of, in_own_process, with_settings};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::MutexGuard;
@@ -100,21 +100,17 @@ fn refused_copies_change_nothing(#[values(0, 3)] threads: usize) {
 }
 
 #[test]
-#[ignore = "run by the next test, in a process of its own"]
-fn a_move_fails() {
-    let (_alone, context) = with_threads(3);
-    let data = pattern(20 << 20);
-    let file = file_of(&data);
-    let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
-    let failed = buffer.copy_from_file(0, &file, 0, data.len() as u64);
-    assert!(matches!(failed, Err(Error::Cuda(_))), "{failed:?}");
-    buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("the fault is over");
-    assert!(buffer.to_vec().expect("bytes") == data);
-}
-
-#[test]
 fn a_move_that_fails_in_the_middle_is_an_error() {
-    in_own_process("a_move_fails", &[("CUDA_SIM_FAULT", "cuMemcpyHtoDAsync:3=700")]);
+    with_settings(&[("CUDA_SIM_FAULT", "cuMemcpyHtoDAsync:3=700")], || {
+        let (_alone, context) = with_threads(3);
+        let data = pattern(20 << 20);
+        let file = file_of(&data);
+        let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
+        let failed = buffer.copy_from_file(0, &file, 0, data.len() as u64);
+        assert!(matches!(failed, Err(Error::Cuda(_))), "{failed:?}");
+        buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("the fault is over");
+        assert!(buffer.to_vec().expect("bytes") == data);
+    });
 }
 
 #[test]
@@ -138,18 +134,14 @@ fn no_pinned_memory_is_needed() {
 }
 
 #[test]
-#[ignore = "run by the next test, in a process of its own"]
-fn copies_to_a_slow_device() {
-    for threads in [0, 3] {
-        let (_alone, context) = with_threads(threads);
-        let data = pattern(9_000_000);
-        let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
-        buffer.copy_from_file(0, &file_of(&data), 0, data.len() as u64).expect("a copy");
-        assert!(buffer.to_vec().expect("bytes") == data);
-    }
-}
-
-#[test]
 fn bytes_that_travel_are_left_alone() {
-    in_own_process("copies_to_a_slow_device", &[("CUDA_SIM_LATENCY", "2000")]);
+    with_settings(&[("CUDA_SIM_LATENCY", "2000")], || {
+        for threads in [0, 3] {
+            let (_alone, context) = with_threads(threads);
+            let data = pattern(9_000_000);
+            let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
+            buffer.copy_from_file(0, &file_of(&data), 0, data.len() as u64).expect("a copy");
+            assert!(buffer.to_vec().expect("bytes") == data);
+        }
+    });
 }

@@ -11,7 +11,7 @@ mod simulator;
 use arrow_cuda_context::{Block, Context, Device, Placement, Stream, StreamHandle};
 use arrow_cuda_driver::call;
 use rstest::rstest;
-use simulator::{count_of, in_own_process};
+use simulator::{count_of, with_settings};
 use std::sync::MutexGuard;
 
 const SIZE: usize = 1000;
@@ -152,16 +152,13 @@ fn a_copy_within_a_context_asks_for_nothing() {
     assert_eq!(asked(), before);
 }
 
-#[test]
-#[ignore = "run by `in_other_circumstances`, in a process of its own"]
-fn copies_that_enable_nothing() {
-    copies_that_ask_once();
-    assert_eq!(enabled(), Some(0));
+/// Runs a test's body on two such devices, where what is not waited for comes too late.
+fn in_other_circumstances<F: Fn()>(setting: (&str, &str), body: F) {
+    let late = ("CUDA_SIM_LATENCY", "20000");
+    with_settings(&[("CUDA_SIM_DEVICES", "2"), late, setting], body);
 }
 
-#[test]
-#[ignore = "run by `in_other_circumstances`, in a process of its own"]
-fn copies_that_ask_once() {
+fn copy_and_ask_once() {
     let (_alone, pair) = alone().expect("two devices");
     let before = asked().expect("a simulated driver");
     pair.copy(1);
@@ -172,38 +169,50 @@ fn copies_that_ask_once() {
 }
 
 #[test]
-#[ignore = "run by `in_other_circumstances`, in a process of its own"]
-fn copies_that_ask_again() {
-    let (_alone, pair) = alone().expect("two devices");
-    let before = enabled().expect("a simulated driver");
-    pair.copy(1);
-    pair.copy(2);
-    pair.copy(3);
-    assert_eq!(enabled(), Some(before + 3), "one way has failed once");
+fn devices_that_cannot_enable_nothing() {
+    in_other_circumstances(("CUDA_SIM_PEERS", "off"), || {
+        copy_and_ask_once();
+        assert_eq!(enabled(), Some(0));
+    });
 }
 
 #[test]
-#[ignore = "run by `in_other_circumstances`, in a process of its own"]
-fn a_copy_that_leaves_nothing_in_flight() {
-    let (_alone, Pair { first, second }) = alone().expect("two devices");
-    second.context().cache().set_limit(0).expect("alive");
-    let current = first.context().enter().expect("alive");
-    let to = (second.address(), second.context());
-    // SAFETY: two blocks of that size.
-    let failed = unsafe { current.copy_to_context(to, first.address(), SIZE) };
-    assert_eq!(failed.expect_err("the wait").code(), Some(999));
-    drop(second);
-    current.synchronize().expect("nothing has written to memory that was released");
+fn a_driver_that_does_not_is_asked_once() {
+    in_other_circumstances(("CUDA_SIM_FAULT", "cuCtxEnablePeerAccess:1+=217"), || {
+        copy_and_ask_once();
+    });
 }
 
-#[rstest]
-#[case::devices_that_cannot("copies_that_enable_nothing", ("CUDA_SIM_PEERS", "off"))]
-#[case::a_driver_that_does_not("copies_that_ask_once", ("CUDA_SIM_FAULT", "cuCtxEnablePeerAccess:1+=217"))]
-#[case::too_many_peers("copies_that_ask_once", ("CUDA_SIM_FAULT", "cuCtxEnablePeerAccess:1+=711"))]
-#[case::a_passing_failure("copies_that_ask_again", ("CUDA_SIM_FAULT", "cuCtxEnablePeerAccess:1=2"))]
-#[case::a_wait_that_fails("a_copy_that_leaves_nothing_in_flight", ("CUDA_SIM_FAULT", "cuStreamSynchronize:1=999"))]
-fn in_other_circumstances(#[case] test: &str, #[case] setting: (&str, &str)) {
-    // What is not waited for comes too late.
-    let late = ("CUDA_SIM_LATENCY", "20000");
-    in_own_process(test, &[("CUDA_SIM_DEVICES", "2"), late, setting]);
+#[test]
+fn with_too_many_peers_it_is_asked_once() {
+    in_other_circumstances(("CUDA_SIM_FAULT", "cuCtxEnablePeerAccess:1+=711"), || {
+        copy_and_ask_once();
+    });
+}
+
+#[test]
+fn after_a_passing_failure_it_is_asked_again() {
+    in_other_circumstances(("CUDA_SIM_FAULT", "cuCtxEnablePeerAccess:1=2"), || {
+        let (_alone, pair) = alone().expect("two devices");
+        let before = enabled().expect("a simulated driver");
+        pair.copy(1);
+        pair.copy(2);
+        pair.copy(3);
+        assert_eq!(enabled(), Some(before + 3), "one way has failed once");
+    });
+}
+
+#[test]
+fn a_copy_whose_wait_fails_leaves_nothing_in_flight() {
+    in_other_circumstances(("CUDA_SIM_FAULT", "cuStreamSynchronize:1=999"), || {
+        let (_alone, Pair { first, second }) = alone().expect("two devices");
+        second.context().cache().set_limit(0).expect("alive");
+        let current = first.context().enter().expect("alive");
+        let to = (second.address(), second.context());
+        // SAFETY: two blocks of that size.
+        let failed = unsafe { current.copy_to_context(to, first.address(), SIZE) };
+        assert_eq!(failed.expect_err("the wait").code(), Some(999));
+        drop(second);
+        current.synchronize().expect("nothing has written to memory that was released");
+    });
 }

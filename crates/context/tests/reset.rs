@@ -13,8 +13,7 @@ use arrow_cuda_context::{
 };
 use arrow_cuda_driver::{CudaError, call};
 use common::{alone, destroy, their_context};
-use rstest::rstest;
-use simulator::in_own_process;
+use simulator::with_settings;
 use std::ffi::c_void;
 
 fn reset() {
@@ -175,13 +174,14 @@ fn blocks_of_a_context_that_was_destroyed_are_not_found() {
 }
 
 #[test]
-#[ignore = "run by `with_other_drivers`, in a process of its own"]
-fn cannot_retain_again() {
-    let old = Context::primary(0).expect("a device");
-    drop(allocate(&old, 2));
-    reset();
-    assert_eq!(Context::primary(0).expect_err("the fault").code(), Some(2));
-    assert_eq!(old.cache().stats().expect("bookkeeping").cached_blocks, 0);
+fn a_lost_context_is_abandoned_also_when_there_is_no_other() {
+    with_settings(&[("CUDA_SIM_FAULT", "cuDevicePrimaryCtxRetain:2=2")], || {
+        let old = Context::primary(0).expect("a device");
+        drop(allocate(&old, 2));
+        reset();
+        assert_eq!(Context::primary(0).expect_err("the fault").code(), Some(2));
+        assert_eq!(old.cache().stats().expect("bookkeeping").cached_blocks, 0);
+    });
 }
 
 struct Kernel;
@@ -189,27 +189,15 @@ struct Kernel;
 impl Extension for Kernel {}
 
 #[test]
-#[ignore = "run by `with_other_drivers`, in a process of its own"]
-fn contexts_have_no_numbers() {
-    let old = Context::primary(0).expect("a device");
-    assert!(!old.is_numbered());
-    old.extension_or(|| Ok::<_, CudaError>(Kernel)).map(drop).expect("room");
-    reset();
-    let new = Context::primary(0).expect("a device");
-    assert!(new.extension::<Kernel>().is_none(), "it went with its context");
-}
-
-#[rstest]
-#[case::a_lost_context_is_abandoned_also_when_there_is_no_other(
-    "cannot_retain_again",
-    "cuDevicePrimaryCtxRetain:2=2"
-)]
-#[case::the_next_context_has_nothing_of_the_lost_one_on_older_drivers(
-    "contexts_have_no_numbers",
-    "cuCtxGetId:1+=500"
-)]
-fn with_other_drivers(#[case] test: &str, #[case] fault: &str) {
-    in_own_process(test, &[("CUDA_SIM_FAULT", fault)]);
+fn the_next_context_has_nothing_of_the_lost_one_on_older_drivers() {
+    with_settings(&[("CUDA_SIM_FAULT", "cuCtxGetId:1+=500")], || {
+        let old = Context::primary(0).expect("a device");
+        assert!(!old.is_numbered());
+        old.extension_or(|| Ok::<_, CudaError>(Kernel)).map(drop).expect("room");
+        reset();
+        let new = Context::primary(0).expect("a device");
+        assert!(new.extension::<Kernel>().is_none(), "it went with its context");
+    });
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod simulator;
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::set_blocking_runner;
 use arrow_cuda_transfer::{TransferLimits, copy_from_host, set_transfer_limits};
-use simulator::in_own_process;
+use simulator::with_settings;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -49,23 +49,18 @@ fn nobody_waits_for_a_release_of_page_locked_memory() {
 }
 
 #[test]
-#[ignore = "run by the next test, in a process of its own"]
-fn copies_with_only_one_of_two_streams() {
-    set_blocking_runner(waits_for_another_thread);
-    let context = Context::primary(0).expect("a device");
-    set_transfer_limits(TransferLimits::with_threads(2));
-    let data = vec![7u8; 1 << 20];
-    let current = context.enter().expect("alive");
-    let to = current.allocate_memory(data.len() as u64).expect("room");
-    IS_WATCHED.store(true, Ordering::SeqCst);
-    // SAFETY: the memory was allocated above.
-    unsafe { copy_from_host(&context, to, &data) }.expect("by the driver");
-    assert_eq!(RELEASES.load(Ordering::SeqCst), 1, "the first stream is destroyed");
-    assert_eq!(STUCK.load(Ordering::SeqCst), 0, "the lock was held while the release waited");
-}
-
-#[test]
 fn nobody_waits_for_a_release_of_a_stream() {
-    let fault = ("CUDA_SIM_FAULT", "cuStreamCreate:2=999");
-    in_own_process("copies_with_only_one_of_two_streams", &[fault]);
+    with_settings(&[("CUDA_SIM_FAULT", "cuStreamCreate:2=999")], || {
+        set_blocking_runner(waits_for_another_thread);
+        let context = Context::primary(0).expect("a device");
+        set_transfer_limits(TransferLimits::with_threads(2));
+        let data = vec![7u8; 1 << 20];
+        let current = context.enter().expect("alive");
+        let to = current.allocate_memory(data.len() as u64).expect("room");
+        IS_WATCHED.store(true, Ordering::SeqCst);
+        // SAFETY: the memory was allocated above.
+        unsafe { copy_from_host(&context, to, &data) }.expect("by the driver");
+        assert_eq!(RELEASES.load(Ordering::SeqCst), 1, "the first stream is destroyed");
+        assert_eq!(STUCK.load(Ordering::SeqCst), 0, "the lock was held while the release waited");
+    });
 }

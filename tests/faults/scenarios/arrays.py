@@ -5,10 +5,10 @@ import pyarrow as pa
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import DeviceArray, Stream, memory
+from support.samples import CPU
 
 from . import scenario
 
-CPU = pa.default_cpu_memory_manager()
 HOST = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
 
 

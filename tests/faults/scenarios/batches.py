@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
 
+from support.samples import BATCH, CPU
+
 from . import scenario
 
-BATCH = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
 LABELS = pa.record_batch({"d": pa.array(["x", "y", None, "x"]).dictionary_encode()})
-CPU = pa.default_cpu_memory_manager()
 
 
 @scenario()

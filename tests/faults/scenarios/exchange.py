@@ -5,11 +5,9 @@ from pyarrow import cuda
 
 from pyarrow_cuda_compat import Stream
 from support.c_device import ArrowDeviceArray, ArrowSchema, Release
+from support.samples import BATCH, CPU
 
 from . import scenario
-
-CPU = pa.default_cpu_memory_manager()
-BATCH = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
 
 
 @scenario()

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import cuda
 
+from support.samples import BATCH, CPU, written
+
 from . import scenario
 
 
@@ -84,21 +86,13 @@ def whole_files():
         assert piped.to_pybytes() == bytes(5)
 
 
-def arrow_file(table, compression):
-    file = io.BytesIO()
-    options = pa.ipc.IpcWriteOptions(compression=compression)
-    with pa.ipc.new_file(file, table.schema, options=options) as writer:
-        writer.write_table(table)
-    return file.getvalue()
-
-
 @scenario()
 def tables_of_files():
     table = pa.table({"word": ["a", None] * 2500, "x": np.arange(5000)})
     for compression in (None, "zstd"):
-        data = arrow_file(table, compression)
+        data = written(table.to_batches(), pa.ipc.new_file, compression=compression)
         read = cuda.Context().table_from_file(data, columns=["word", "x"])
-        assert read.copy_to(pa.default_cpu_memory_manager()).equals(table)
+        assert read.copy_to(CPU).equals(table)
 
 
 @scenario()
@@ -145,19 +139,11 @@ def readers():
 
 @scenario()
 def streams_of_batches():
-    batch = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-        writer.write_batch(batch)
-    buffer = cuda.Context().buffer_from_data(sink.getvalue())
+    buffer = cuda.Context().buffer_from_data(written([BATCH, BATCH]))
     with pa.ipc.open_stream(cuda.BufferReader(buffer)) as reader:
-        copied = [each.copy_to(pa.default_cpu_memory_manager()) for each in reader]
-    assert copied == [batch, batch]
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    buffer = cuda.Context().buffer_from_data(sink.getvalue())
+        copied = [each.copy_to(CPU) for each in reader]
+    assert copied == [BATCH, BATCH]
+    buffer = cuda.Context().buffer_from_data(written([BATCH], pa.ipc.new_file))
     with pa.ipc.open_file(cuda.BufferReader(buffer)) as reader:
         there = reader.get_batch(0)
-    assert there.copy_to(pa.default_cpu_memory_manager()).equals(batch)
+    assert there.copy_to(CPU).equals(BATCH)

@@ -1,15 +1,12 @@
 """Two devices: copies between them, with access to each other and without."""
 
 import numpy as np
-import pyarrow as pa
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import DeviceArray, Event, Stream
+from support.samples import BATCH, CPU
 
 from . import scenario
-
-BATCH = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
-CPU = pa.default_cpu_memory_manager()
 
 
 @scenario()

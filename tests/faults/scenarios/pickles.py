@@ -8,10 +8,9 @@ from pyarrow import cuda
 
 from pyarrow_cuda_compat import DeviceArray
 from support.pickles import in_band, out_of_band
+from support.samples import BATCH, CPU
 
 from . import scenario
-
-CPU = pa.default_cpu_memory_manager()
 
 
 @scenario()
@@ -23,10 +22,9 @@ def buffers():
 
 @scenario()
 def batches():
-    batch = pa.record_batch({"a": [1, None, 3], "s": ["x", None, "yy"]})
-    there = batch.copy_to(cuda.Context().memory_manager)
-    assert in_band(there).copy_to(CPU).equals(batch)
-    assert out_of_band(there).copy_to(CPU).equals(batch)
+    there = BATCH.copy_to(cuda.Context().memory_manager)
+    assert in_band(there).copy_to(CPU).equals(BATCH)
+    assert out_of_band(there).copy_to(CPU).equals(BATCH)
     column = copy.deepcopy(pa.table({"a": there.column(0)})).column(0)
     assert column.chunk(0).copy_to(CPU).to_pylist() == [1, None, 3]
 

@@ -5,12 +5,12 @@ import pyarrow as pa
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import Event, Stream
+from support.samples import CPU
 from support.streams import Theirs
 
 from . import scenario
 
 DATA = np.arange(1000, dtype=np.uint8)
-CPU = pa.default_cpu_memory_manager()
 TABLE = pa.table(
     {"a": pa.chunked_array([[1, None], [3]]), "s": pa.chunked_array([["x"], [None, "yy"]])}
 )

@@ -7,9 +7,9 @@ import pyarrow as pa
 from pyarrow import cuda
 
 import pyarrow_cuda_compat as compat
+from support.samples import CPU, written
 
 from . import scenario
-from .files import arrow_file
 
 HOST = np.random.default_rng(26).integers(0, 256, 3_000_001, np.uint8)
 
@@ -43,8 +43,8 @@ def limits():
 @scenario(prepare=begin_at_once)
 def tables_of_files():
     table = pa.table({"x": HOST, "y": HOST})
-    read = cuda.Context().table_from_file(arrow_file(table, "lz4"))
-    assert read.copy_to(pa.default_cpu_memory_manager()).equals(table)
+    data = written(table.to_batches(), pa.ipc.new_file, compression="lz4")
+    assert cuda.Context().table_from_file(data).copy_to(CPU).equals(table)
 
 
 @scenario(prepare=begin_at_once)

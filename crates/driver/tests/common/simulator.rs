@@ -1,5 +1,9 @@
 //! Counters and settings of the simulated driver, for the tests of all crates.
 
+#[allow(dead_code, reason = "the simulator's own tests use all of it")]
+#[path = "../../../cuda-sim/tests/driver/common/process.rs"]
+mod process;
+
 use arrow_cuda_driver::{is_simulated, library_name};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::process::Command;
@@ -37,6 +41,14 @@ pub fn fault(rules: &str) {
         )
     };
     assert_eq!(code, 0, "{rules:?}");
+}
+
+/// Runs a test's body in a process of its own, with settings of the simulated driver.  Does nothing on hardware.
+#[allow(dead_code, reason = "for some of the test files")]
+pub fn with_settings<F: Fn()>(settings: &[(&str, &str)], body: F) {
+    if process::role().is_some() || is_simulated().expect("a driver") {
+        process::in_own_process(settings, body);
+    }
 }
 
 /// Runs an ignored test in a process of its own, with settings of the simulated driver.  Does nothing on hardware, which
