@@ -18,7 +18,7 @@
 //! | `contexts/` | `Context`, and arguments that name one |
 //! | `memory/` | caches of released memory, pools, allocators, registered host memory |
 //! | `streams/` | `Stream`, `Event`, and streams of other libraries |
-//! | `copies/` | the copies of a `CudaBuffer`, with and without a stream |
+//! | `copies/` | the data of arguments, and the limits of staged copies |
 //! | `ipc/` | handles of memory for other processes, record batches as messages |
 //! | `exchange/` | DLPack, the CUDA array interface, the C Device interface, Numba, pickles |
 //! | `files/` | `BufferReader`, `BufferWriter`, and copies between files and buffers |

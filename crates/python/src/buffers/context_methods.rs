@@ -1,9 +1,9 @@
 //! The methods of `Context` that make buffers of memory and data that exist.
 
+use crate::bounded_sequences::objects;
 use crate::contexts::context::PyContext;
-use crate::copies::batch;
 use crate::copies::source::Data;
-use crate::errors::{OrRaise, expected, non_negative, out_of_range};
+use crate::errors::{OrRaise, allocating, expected, non_negative, out_of_range};
 use crate::exchange::foreign_memory;
 use crate::files::check_progress;
 use crate::interpreter::call_out;
@@ -13,7 +13,7 @@ use crate::pyarrow::from_pyarrow::device_buffer;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use crate::signals::copy_for_signals;
 use crate::tracing::{Area, Facts, traced};
-use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_driver::{CallError, codes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -61,7 +61,12 @@ impl PyContext {
         size: i64,
         base: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        foreign_memory::of_address(py, self.context(), address, size, base)
+        if size == 0 && !address.is_truthy()? {
+            return foreign_memory::empty(py, self.context());
+        }
+        let size = non_negative("size", size)?;
+        let address = address.extract()?;
+        wrap_buffer(py, foreign_memory::view(py, self.context(), address, size, true, base)?)
     }
 
     /// Map device memory that another process has exported.
@@ -345,9 +350,31 @@ impl PyContext {
     /// >>> one.to_pybytes(), two.to_pybytes()
     /// (b'one', b'two')
     fn buffers_from_data<'py>(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let copy = || batch::copies_of(self.context(), data);
+        let (py, context) = (data.py(), self.context());
+        let copy = || {
+            let objects = objects(data)?;
+            let data = objects.iter().map(Data::of).collect::<PyResult<Vec<_>>>()?;
+            let (mut host, mut device) = (Vec::new(), Vec::new());
+            for data in &data {
+                match data {
+                    Data::Host(data) => host.push(data.bytes()?),
+                    Data::Device(data) => device.push(device_buffer(data)?),
+                }
+            }
+            let (host, device) = allocating(py, context, || {
+                let host = DeviceBuffer::adjacent_from_host(context, &host)?;
+                Ok::<_, BufferError>((host, DeviceBuffer::adjacent_copies(context, &device)?))
+            })?;
+            let (mut host, mut device) = (host.into_iter(), device.into_iter());
+            let buffers = data.iter().map(|data| match data {
+                Data::Host(_) => host.next(),
+                Data::Device(_) => device.next(),
+            });
+            let wrapped = buffers.flatten().map(|buffer| wrap_buffer(py, buffer));
+            PyList::new(py, wrapped.collect::<PyResult<Vec<_>>>()?)
+        };
         let facts = |_: &_| Facts { device: Some(self.number()), nbytes: None };
-        traced(data.py(), Area::Transfer, "Context.buffers_from_data", copy, facts)
+        traced(py, Area::Transfer, "Context.buffers_from_data", copy, facts)
     }
 
     /// View the memory of an object that the device can access as a device buffer.

@@ -1,6 +1,7 @@
 //! Buffers on devices and in pinned host memory.
 
 mod context_methods;
+mod copies;
 pub(crate) mod cuda_buffer;
 pub(crate) mod host_buffer;
 

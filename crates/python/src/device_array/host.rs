@@ -10,7 +10,7 @@ use crate::pyarrow::from_pyarrow::{
 use crate::pyarrow::to_pyarrow::allocate_host;
 use crate::signals::copy_for_signals;
 use crate::streams::argument::{ChosenOrder, optional_stream, owner_for};
-use arrow_cuda_context::{Context, Retained};
+use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::{DeviceArray, Layout, Order};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object, npy_intp};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -254,10 +254,9 @@ fn copy_down(
     chosen.copy(py, source.buffer().context(), |when| {
         let (bytes, mut owner) = (bytes_of_mut(out), owner_for(when, out));
         let copied = py.detach(|| {
-            let owner = || -> Retained { Box::new(owner.take()) };
             // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
             // everywhere in Python.
-            unsafe { source.copy_to_host_in(when, bytes, order, owner) }
+            unsafe { source.copy_to_host_in(when, bytes, order, &mut owner) }
         });
         copied.or_raise(py).map(drop)
     })
@@ -281,10 +280,9 @@ fn copy_up(
     chosen.copy(py, target.buffer().context(), |when| {
         let (bytes, mut owner) = (bytes_of(host), owner_for(when, host));
         let copied = py.detach(|| {
-            let owner = || -> Retained { Box::new(owner.take()) };
             // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
             // everywhere in Python.
-            unsafe { target.copy_from_host_in(when, bytes, order, owner) }
+            unsafe { target.copy_from_host_in(when, bytes, order, &mut owner) }
         });
         copied.or_raise(py).map(drop)
     })
