@@ -61,7 +61,7 @@ pub(super) fn to_numpy<'py>(
             // returns, on a stream too, because the memory is pageable.
             let dense = empty(py, source, Order::C)?;
             copy_down(py, &source.array, &dense, Order::C, chosen)?;
-            copy_to(py, out, &dense)?;
+            numpy(py)?.call_method1(intern!(py, "copyto"), (out, dense))?;
         }
     }
     Ok(out.clone())
@@ -297,15 +297,6 @@ fn copy_across(
     chosen.copy(py, source.buffer().context(), |when| {
         py.detach(|| target.copy_from_in(when, source)).or_raise(py).map(drop)
     })
-}
-
-/// Has NumPy copy between arrays of the host.
-fn copy_to<'py>(
-    py: Python<'py>,
-    out: &Bound<'py, PyUntypedArray>,
-    from: &Bound<'py, PyUntypedArray>,
-) -> PyResult<()> {
-    numpy(py)?.call_method1(intern!(py, "copyto"), (out, from)).map(drop)
 }
 
 fn numpy(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {

@@ -61,7 +61,7 @@ impl PyDeviceArray {
         py.import("builtins")?.call_method1(class, (self.item_of(py)?,))
     }
 
-    fn item_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    pub(super) fn item_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         host::to_numpy(py, self, None, &ChosenOrder::NOW)?.call_method0("item")
     }
 }
