@@ -18,7 +18,6 @@ macro_rules! functions {
 }
 pub(crate) use functions;
 
-/// Adds names to the module.
 pub(crate) struct Registration<'a, 'py>(&'a Bound<'py, PyModule>);
 
 impl<'a, 'py> Registration<'a, 'py> {
@@ -30,12 +29,10 @@ impl<'a, 'py> Registration<'a, 'py> {
         self.0
     }
 
-    /// Adds a public class.
     pub(crate) fn class<T: PyClass>(&self) -> PyResult<()> {
         self.0.add_class::<T>()
     }
 
-    /// Adds a public exception.
     pub(crate) fn exception(&self, class: &Bound<'py, PyType>) -> PyResult<()> {
         self.0.add(class.name()?, class)
     }
@@ -65,7 +62,6 @@ impl<'a, 'py> Registration<'a, 'py> {
         Ok(())
     }
 
-    /// Adds a class for the package itself.
     pub(crate) fn private_class<T: PyClass>(&self) -> PyResult<()> {
         self.0.setattr(T::NAME, self.0.py().get_type::<T>())
     }

@@ -477,7 +477,6 @@ fn to_copy(nbytes: i64, available: u64, room: u64, whence: &str) -> PyResult<u64
     Ok(size)
 }
 
-/// The exception for a copy that is larger than its source.
 fn more_than_available(whence: &str) -> PyErr {
     PyValueError::new_err(format!("requested more to copy than available {whence}"))
 }

@@ -55,7 +55,6 @@ impl PyContext {
         &self.context
     }
 
-    /// The number of its device.
     pub(crate) fn number(&self) -> u32 {
         self.context.device().number()
     }

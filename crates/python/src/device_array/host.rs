@@ -20,7 +20,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::mem::MaybeUninit;
 
-/// The order that an argument names for a copy.
 pub(super) fn order_of_copy(
     py: Python<'_>,
     array: &PyDeviceArray,

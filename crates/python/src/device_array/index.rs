@@ -60,7 +60,6 @@ impl PyDeviceArray {
     }
 }
 
-/// The entries of an index expression.
 fn entries(key: &Bound<'_, PyAny>) -> PyResult<Vec<Index>> {
     match key.cast::<PyTuple>() {
         Ok(keys) if keys.len() > MAX_ENTRIES => {

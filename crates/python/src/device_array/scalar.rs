@@ -35,7 +35,6 @@ impl PyDeviceArray {
         py.import(module)?.call_method1(function, operands)
     }
 
-    /// The result of a unary operator.
     fn unary<'py>(&self, py: Python<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
         match self.scalar(py)? {
             Some(scalar) => py.import("operator")?.call_method1(function, (scalar,)),

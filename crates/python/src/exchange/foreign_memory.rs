@@ -54,7 +54,6 @@ pub(crate) fn of_object<'py>(
     ))
 }
 
-/// A buffer of no bytes.
 pub(crate) fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyAny>> {
     wrap_buffer(py, DeviceBuffer::allocate(context, 0).or_raise(py)?)
 }

@@ -90,14 +90,12 @@ fn failure(py: Python<'_>, error: PyErr) -> CudaError {
     CudaError::Allocator(if lacks_memory { failure.out_of_memory() } else { failure })
 }
 
-/// Memory of an allocator.
 struct Memory {
     context: Context,
     /// None once it is released.
     release: Option<Release>,
 }
 
-/// How memory is released.
 enum Release {
     /// By a function.
     Call { deallocate: Arc<Owner>, address: u64, size: u64 },

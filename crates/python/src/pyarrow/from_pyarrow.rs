@@ -28,7 +28,6 @@ pub(crate) fn live<'a>(object: &'a Bound<'_, PyAny>) -> Live<'a> {
     unsafe { Live::new(object.as_ptr().cast()) }
 }
 
-/// Whether the object is a `CudaBuffer`.
 pub(crate) fn is_cuda_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(is_of(object, &classes(object.py())?.cuda_buffer))
 }
@@ -48,14 +47,12 @@ pub(crate) fn cuda_buffer_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult
     device_buffer(object)
 }
 
-/// The reader behind a `BufferReader` object.
 pub(crate) fn reader<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferReader> {
     // SAFETY: a pyarrow.NativeFile, by its class.
     unsafe { pyarrow(object.py())?.bridge.reader_of(live(object)) }
         .ok_or_else(|| expected("BufferReader", object))
 }
 
-/// The writer behind a `BufferWriter` object.
 pub(crate) fn writer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferWriter> {
     // SAFETY: a pyarrow.NativeFile, by its class.
     unsafe { pyarrow(object.py())?.bridge.writer_of(live(object)) }

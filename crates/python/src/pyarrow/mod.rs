@@ -108,7 +108,6 @@ fn check_size(class: &Bound<'_, PyType>, expected: usize) -> PyResult<()> {
     )))
 }
 
-/// The imported pyarrow.
 pub(crate) fn pyarrow(py: Python<'_>) -> PyResult<&'static Pyarrow> {
     PYARROW.get(py).ok_or_else(not_started)
 }

@@ -64,7 +64,6 @@ enum Place {
 }
 
 impl Request {
-    /// Where the consumer wants a copy, if it wants one.
     fn copies_to(&self, buffer: &DeviceBuffer) -> Result<Option<Place>, Error> {
         let own = buffer.context().device().number().cast_signed();
         let (device_type, number) = self.dl_device.unwrap_or((abi::CUDA, own));
