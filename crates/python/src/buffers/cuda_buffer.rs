@@ -447,9 +447,7 @@ impl Methods {
                 return Err(PyIndexError::new_err("only slices with step 1 supported"));
             }
             let indices = key.indices(size as isize)?;
-            let start = (indices.start as i64).clamp(0, size);
-            let stop = (indices.stop as i64).clamp(start, size);
-            return part(slf, buffer, start.cast_unsigned(), (stop - start).cast_unsigned());
+            return part(slf, buffer, indices.start as u64, indices.slicelength as u64);
         }
         let index: i64 = key.extract()?;
         let index = if index < 0 { index + size } else { index };
