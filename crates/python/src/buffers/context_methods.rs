@@ -162,7 +162,43 @@ impl PyContext {
         offset: i64,
         size: i64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let copy = || self.copy_of(py, data, offset, size);
+        let copy = || {
+            let data = Data::of(data)?;
+            let available = match &data {
+                Data::Host(data) => data.bytes()?.len() as u64,
+                Data::Device(data) => device_buffer(data)?.size(),
+            };
+            let offset = u64::try_from(offset).map_err(|_| out_of_range("offset"))?;
+            if offset > available || (offset == available && available > 0) {
+                return Err(out_of_range("offset"));
+            }
+            let size = u64::try_from(size).unwrap_or(available - offset);
+            if size > available - offset {
+                return Err(PyValueError::new_err(
+                    "requested larger slice than available in device buffer",
+                ));
+            }
+            let buffer = self.allocate(py, size)?;
+            match data {
+                Data::Host(data) => {
+                    copy_for_signals(py, self.context(), || {
+                        // Another thread may have resized it meanwhile.
+                        let bytes = data
+                            .bytes()?
+                            .get(offset as usize..(offset + size) as usize)
+                            .ok_or_else(|| out_of_range("size"))?;
+                        py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)
+                    })?;
+                }
+                Data::Device(data) => {
+                    let source = device_buffer(&data)?.slice(offset, size).or_raise(py)?;
+                    copy_for_signals(py, source.context(), || {
+                        py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)
+                    })?;
+                }
+            }
+            Ok(buffer)
+        };
         let buffer = traced(py, Area::Transfer, "Context.buffer_from_data", copy, |copy| {
             self.facts(copy.size())
         })?;
@@ -251,7 +287,7 @@ impl PyContext {
         };
         let facts = |read: &_| {
             let nbytes = device_buffer(read).map(DeviceBuffer::size).ok();
-            Facts { nbytes, device: Some(slf.get().number()) }
+            Facts { nbytes, device: Some(slf.get().device_number()) }
         };
         traced(py, Area::Transfer, "Context.buffer_from_file", read, facts)
     }
@@ -314,7 +350,7 @@ impl PyContext {
             let read = package(py)?.table_from_file.bind(py);
             call_out(read, (slf, source, columns, progress))
         };
-        let facts = |_: &_| Facts { nbytes: None, device: Some(slf.get().number()) };
+        let facts = |_: &_| Facts { nbytes: None, device: Some(slf.get().device_number()) };
         traced(py, Area::Transfer, "Context.table_from_file", read, facts)
     }
 
@@ -373,7 +409,7 @@ impl PyContext {
             let wrapped = buffers.flatten().map(|buffer| wrap_buffer(py, buffer));
             PyList::new(py, wrapped.collect::<PyResult<Vec<_>>>()?)
         };
-        let facts = |_: &_| Facts { device: Some(self.number()), nbytes: None };
+        let facts = |_: &_| Facts { device: Some(self.device_number()), nbytes: None };
         traced(py, Area::Transfer, "Context.buffers_from_data", copy, facts)
     }
 
@@ -409,52 +445,6 @@ impl PyContext {
     /// b'both'
     fn buffer_from_object<'py>(&self, obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         foreign_memory::of_object(self.context(), obj)
-    }
-}
-
-impl PyContext {
-    fn copy_of(
-        &self,
-        py: Python<'_>,
-        data: &Bound<'_, PyAny>,
-        offset: i64,
-        size: i64,
-    ) -> PyResult<DeviceBuffer> {
-        let data = Data::of(data)?;
-        let available = match &data {
-            Data::Host(data) => data.bytes()?.len() as u64,
-            Data::Device(data) => device_buffer(data)?.size(),
-        };
-        let offset = u64::try_from(offset).map_err(|_| out_of_range("offset"))?;
-        if offset > available || (offset == available && available > 0) {
-            return Err(out_of_range("offset"));
-        }
-        let size = u64::try_from(size).unwrap_or(available - offset);
-        if size > available - offset {
-            return Err(PyValueError::new_err(
-                "requested larger slice than available in device buffer",
-            ));
-        }
-        let buffer = self.allocate(py, size)?;
-        match data {
-            Data::Host(data) => {
-                copy_for_signals(py, self.context(), || {
-                    // Another thread may have resized it meanwhile.
-                    let bytes = data
-                        .bytes()?
-                        .get(offset as usize..(offset + size) as usize)
-                        .ok_or_else(|| out_of_range("size"))?;
-                    py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)
-                })?;
-            }
-            Data::Device(data) => {
-                let source = device_buffer(&data)?.slice(offset, size).or_raise(py)?;
-                copy_for_signals(py, source.context(), || {
-                    py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)
-                })?;
-            }
-        }
-        Ok(buffer)
     }
 }
 
