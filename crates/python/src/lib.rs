@@ -6,7 +6,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `registration` | adding names to the module |
+//! | `registration` | adding functions to the module |
 //! | `interpreter/` | the GIL, destructors, reports of failed releases, interpreter exit |
 //! | `errors/` | the exceptions for failures, and for wrong arguments |
 //! | `signals` | waits and copies that Ctrl-C can end |
@@ -65,7 +65,7 @@ use crate::memory::pinned_pool;
 use crate::package::PackageFunctions;
 use crate::pyarrow::classes::{self, Classes};
 use crate::pyarrow::cython_subclass::make;
-use crate::registration::{Registration, functions};
+use crate::registration::private;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -105,9 +105,8 @@ fn start(
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Not `add`, which lists the name in `__all__`.
     module.setattr("__version__", env!("CARGO_PKG_VERSION"))?;
-    let registration = Registration::of(module);
-    registration.private(functions!(
-        registration,
+    private!(
+        module,
         start,
         bounded_sequences::dimensions,
         tracing::set_traced,
@@ -117,15 +116,15 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         devices::current_device,
         devices::set_current_device,
         devices::reset_device,
-    ))?;
-    contexts::register(&registration)?;
-    memory::register(&registration)?;
-    streams::register(&registration)?;
-    copies::register(&registration)?;
-    ipc::register(&registration)?;
-    exchange::register(&registration)?;
-    files::register(&registration)?;
-    buffers::register(&registration)?;
-    device_array::register(&registration)?;
-    guards::register(&registration)
+    )?;
+    contexts::register(module)?;
+    memory::register(module)?;
+    streams::register(module)?;
+    copies::register(module)?;
+    ipc::register(module)?;
+    exchange::register(module)?;
+    files::register(module)?;
+    buffers::register(module)?;
+    device_array::register(module)?;
+    guards::register(module)
 }

@@ -3,10 +3,9 @@
 mod limits;
 pub(crate) mod source;
 
-use crate::registration::{PACKAGE, Registration, functions};
+use crate::registration::{PACKAGE, public};
 use pyo3::prelude::*;
 
-pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
-    let limits = functions!(registration, limits::set_transfer_limits, limits::transfer_limits);
-    registration.public(PACKAGE, limits)
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    public!(module, PACKAGE, limits::set_transfer_limits, limits::transfer_limits)
 }
