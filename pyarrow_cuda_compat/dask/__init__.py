@@ -143,7 +143,7 @@ def _serialize(value: Any, context: Mapping[str, Any] | None = None) -> tuple[An
     if known := devices_of_borrower(context):
         pickler = _Lender(known)
         pickler.dump(value)
-        if pickler.has_lent:
+        if len(pickler.beside) < len(pickler.parts):
             _count("ipc")
             frames = pickler.frames()
             return pickler.header(frames), frames
@@ -159,10 +159,6 @@ class _Lender(PartsPickler):
     def __init__(self, devices: list[str]) -> None:
         super().__init__()
         self._devices = devices
-
-    @property
-    def has_lent(self) -> bool:
-        return len(self.beside) < len(self.parts)
 
     def frames(self) -> list[Any]:
         """The pickle, its buffers on the host, and what was not lent."""
