@@ -19,7 +19,6 @@ use crate::tracing::{Area, traced};
 use arrow_cuda_buffer::DeviceBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 #[pymethods]
 impl Methods {
@@ -423,10 +422,7 @@ fn allocate<'py>(
     if memory_pool.is_none() && !resizable {
         return allocate_host(py, size);
     }
-    let options = PyDict::new(py);
-    options.set_item("memory_pool", memory_pool)?;
-    options.set_item("resizable", resizable)?;
-    pyarrow(py)?.allocate_buffer.bind(py).call((size,), Some(&options))
+    pyarrow(py)?.allocate_buffer.bind(py).call1((size, memory_pool, resizable))
 }
 
 /// Copies the first `size` bytes of another buffer.  Returns how many these are.

@@ -17,7 +17,6 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMet
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use std::mem::MaybeUninit;
 
 pub(super) fn order_of_copy(
@@ -164,10 +163,8 @@ pub(super) fn as_numpy<'py>(
         return Ok(array.clone());
     }
     check_arrow(object)?;
-    let options = PyDict::new(py);
-    options.set_item(intern!(py, "dtype"), dtype)?;
     // Assignment converts as NumPy's own does: 1.5 becomes 1 in an array of integers.
-    let array = numpy(py)?.call_method(intern!(py, "asarray"), (object,), Some(&options))?;
+    let array = numpy(py)?.call_method1(intern!(py, "asarray"), (object, dtype))?;
     Ok(array.cast_into::<PyUntypedArray>()?)
 }
 
