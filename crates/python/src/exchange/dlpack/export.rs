@@ -13,7 +13,6 @@ use arrow_cuda_numba_bridge::{DeviceArray, Error, Layout, Order};
 use pyo3::prelude::*;
 
 /// The arguments that a consumer passes to `__dlpack__`.
-#[derive(Default)]
 pub(crate) struct Request {
     pub(crate) stream: Option<i64>,
     pub(crate) max_version: Option<(u32, u32)>,
