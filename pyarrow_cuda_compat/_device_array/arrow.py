@@ -83,7 +83,6 @@ def _flattened(array: Any) -> tuple[Any, list[int]]:
 
 
 def dtype_of(kind: Any) -> Any:
-    """NumPy's dtype for values of an Arrow type."""
     types = pa.types
     if types.is_boolean(kind):
         return "|u1"  # the bytes of the bitmap
@@ -189,7 +188,6 @@ def _check_width(kind: Any, array: DeviceArray) -> None:
 
 
 def _arrow_type(array: DeviceArray) -> Any:
-    """Arrow's type for elements of a dtype."""
     dtype = array.dtype
     if dtype.kind == "b":
         raise TypeError(

@@ -123,10 +123,3 @@ def without_repetition(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if not array.size or 0 not in array.strides:
         return array
     return array[tuple(0 if stride == 0 else slice(None) for stride in array.strides)]
-
-
-def check_contiguous(array: np.ndarray[Any, Any]) -> None:
-    """Refuses an array of the host that does not lie in one piece, in Numba's words."""
-    flags = without_repetition(array).flags
-    if not flags.c_contiguous and not flags.f_contiguous:
-        raise ValueError(NOT_CONTIGUOUS)

@@ -56,7 +56,8 @@ def explain(error: str, folder: str) -> str | None:
             f"pyarrow_cuda_compat is in an archive, {folder}, but Python loads compiled modules "
             "from folders only; install it into a folder, and put that on the path of modules"
         )
-    built = [name for name in sorted(os.listdir(folder)) if is_extension(name)]  # noqa: PTH208
+    names = sorted(os.listdir(folder))  # noqa: PTH208
+    built = [name for name in names if name.startswith("_native.") and name.endswith(".so")]
     if not built:
         return (
             f"pyarrow_cuda_compat in {folder} has no compiled extension; install the package, and "
@@ -71,7 +72,7 @@ def explain(error: str, folder: str) -> str | None:
             f"this pyarrow_cuda_compat is for Linux on {wanted}, but this Python is for {here}; "
             f"install it again with `{sys.executable} -m pip`"
         )
-    if NAME in error and is_free_threaded():
+    if NAME in error and "t" in sys.abiflags:
         return (
             "pyarrow_cuda_compat supports Python with the GIL, but this is a free-threaded build "
             "of Python; install it into an environment of an ordinary one"
@@ -88,14 +89,6 @@ def explain(error: str, folder: str) -> str | None:
 
 def join(version: tuple[int, ...]) -> str:
     return ".".join(map(str, version))
-
-
-def is_extension(name: str) -> bool:
-    return name.startswith("_native.") and name.endswith(".so")
-
-
-def is_free_threaded() -> bool:
-    return "t" in sys.abiflags
 
 
 def machine_of(path: str) -> str | None:

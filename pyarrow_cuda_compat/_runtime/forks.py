@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import pyarrow
 
 
-def install() -> None:
-    os.register_at_fork(after_in_child=_leave_pinned_pool)
-
-
-def _leave_pinned_pool() -> None:
+def leave_pinned_pool() -> None:
     """Puts the system's pool in the place of a pinned one that is the default.
 
     Some of Arrow's functions, such as the reader of CSV, end a process whose pool fails.

@@ -77,7 +77,6 @@ def collect(*, free_memory: bool = True) -> dict[str, object]:
 
 
 def usable(facts: dict[str, object]) -> bool:
-    """Whether a device is usable."""
     found, pyarrow = facts["devices"], facts["pyarrow"]
     ready = isinstance(pyarrow, dict) and "error" not in pyarrow
     return ready and isinstance(found, list) and any("error" not in device for device in found)

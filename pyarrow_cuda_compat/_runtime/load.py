@@ -63,7 +63,7 @@ from .. import _pyarrow  # noqa: E402  (needs the classes)
 from . import forks  # noqa: E402
 from .import_hooks import follow  # noqa: E402
 
-forks.install()
+os.register_at_fork(after_in_child=forks.leave_pinned_pool)
 pickling.register()
 _pyarrow.install()
 for _package in ("numba.cuda", "numba_cuda_mlir.cuda"):

@@ -122,7 +122,8 @@ def end_call(
     facts += "" if device is None else f" device {device},"
     text, arguments = "%s:%s %.1f us", [call, facts, 1e6 * seconds]
     if error is not None:
-        text, arguments = "%s failed after %.1f us: %s", [call, 1e6 * seconds, _said(error)]
+        said = f"{type(error).__name__}: {error}"
+        text, arguments = "%s failed after %.1f us: %s", [call, 1e6 * seconds, said]
     extra: dict[str, Any] = {"call": call, "nbytes": nbytes, "device": device, "seconds": seconds}
     logger.debug(text, *arguments, extra=extra, stacklevel=_callers_level())
 
@@ -137,7 +138,3 @@ def _callers_level() -> int:
 
 def _is_ours(package: object) -> bool:
     return isinstance(package, str) and package.partition(".")[0] == PACKAGE
-
-
-def _said(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"

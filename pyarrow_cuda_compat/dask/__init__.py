@@ -114,43 +114,36 @@ def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
 class _Borrower(PartsUnpickler):
     """Puts copies of lent memory, and what came in frames instead, into what it loads."""
 
-    def has_frame(self, part: Mapping[str, Any]) -> bool:
-        return "handle" not in part
-
-    def part_without_frame(self, part: Mapping[str, Any]) -> Any:
-        return _take(part)
-
-
-def _take(lent: Mapping[str, Any]) -> Any:
-    """Copies memory of another worker, which is unmapped again when this returns."""
-    try:
-        [context] = (
-            _native.Context(number)
-            for number in devices()
-            if _native._uuid(number).hex() == lent["device"]
-        )
-        handle = _native.IpcMemHandle.from_buffer(pa.py_buffer(lent["handle"]))
-        theirs = context.open_ipc_buffer(handle)
-    except (OSError, ValueError) as error:
-        openings.failed()
-        # As an OSError `distributed` takes it for a broken connection, and asks again.
-        raise OSError(
-            f"device memory of another worker cannot be opened by CUDA IPC ({error}): {_ADVICE}"
-        ) from error
-    openings.succeeded()
-    if lent["is_part"]:
-        ours = _native._new_packed_buffer(context, theirs.size)
-    else:
-        ours = context.new_buffer(theirs.size)
-    ours.copy_from_device(theirs)
-    return ours if lent["is_mutable"] else _native._read_only(ours)
+    def take(self, lent: Mapping[str, Any]) -> Any:
+        """Copies memory of another worker, which is unmapped again when this returns."""
+        try:
+            [context] = (
+                _native.Context(number)
+                for number in devices()
+                if _native._uuid(number).hex() == lent["device"]
+            )
+            handle = _native.IpcMemHandle.from_buffer(pa.py_buffer(lent["handle"]))
+            theirs = context.open_ipc_buffer(handle)
+        except (OSError, ValueError) as error:
+            openings.failed()
+            # As an OSError `distributed` takes it for a broken connection, and asks again.
+            raise OSError(
+                f"device memory of another worker cannot be opened by CUDA IPC ({error}): {_ADVICE}"
+            ) from error
+        openings.succeeded()
+        if lent["is_part"]:
+            ours = _native._new_packed_buffer(context, theirs.size)
+        else:
+            ours = context.new_buffer(theirs.size)
+        ours.copy_from_device(theirs)
+        return ours if lent["is_mutable"] else _native._read_only(ours)
 
 
 def _serialize(value: Any, context: Mapping[str, Any] | None = None) -> tuple[Any, list[Any]]:
     if known := devices_of_borrower(context):
         pickler = _Lender(known)
         pickler.dump(value)
-        if pickler.has_lent:
+        if len(pickler.beside) < len(pickler.parts):
             _count("ipc")
             frames = pickler.frames()
             return pickler.header(frames), frames
@@ -166,28 +159,21 @@ class _Lender(PartsPickler):
     def __init__(self, devices: list[str]) -> None:
         super().__init__()
         self._devices = devices
-        self._unlent: list[Any] = []
-
-    @property
-    def has_lent(self) -> bool:
-        return len(self._unlent) < len(self.parts)
 
     def frames(self) -> list[Any]:
         """The pickle, its buffers on the host, and what was not lent."""
-        return self.host_frames() + [memoryview(each.copy_to_host()) for each in self._unlent]
+        return self.host_frames() + [memoryview(each.copy_to_host()) for each in self.beside]
 
     def place(self, buffer: Any) -> dict[str, Any]:
         """How to open the buffer's memory, or its device's number when that cannot be."""
-        number = buffer.context.device_number
-        device = _native._uuid(number).hex()
+        device = _native._uuid(buffer.context.device_number).hex()
         if buffer.size >= THRESHOLD and device in self._devices:
             try:
                 handle = _native._lend(buffer)
                 return {"device": device, "handle": handle.serialize().to_pybytes()}
             except (OSError, pa.ArrowInvalid):
                 pass  # memory of a pool, of another process, and so on
-        self._unlent.append(buffer)
-        return {"number": number}
+        return super().place(buffer)
 
 
 # --- registration --------------------------------------------------------------------------------

@@ -14,24 +14,8 @@ from .._interop.pickling import lies_on_host
 from ._pickler import PartsPickler, PartsUnpickler
 
 
-class _Framer(PartsPickler):
-    """Has each part in a frame of its own, where it lies."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._parts_frames: list[Any] = []
-
-    def frames(self) -> list[Any]:
-        """The pickle, its buffers on the host, and those on devices."""
-        return self.host_frames() + self._parts_frames
-
-    def place(self, buffer: Any) -> dict[str, Any]:
-        self._parts_frames.append(buffer)
-        return {"number": buffer.context.device_number}
-
-
 def _serialize(value: Any) -> tuple[dict[str, Any], list[Any]]:
-    pickler = _Framer()
+    pickler = PartsPickler()
     if not (isinstance(value, pa.RecordBatch | pa.Table) and lies_on_host(value)):
         pickler.dump(value)
     if not pickler.parts:

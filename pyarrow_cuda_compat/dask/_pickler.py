@@ -1,7 +1,7 @@
 """Pickles whose device memory travels beside them.
 
 Each buffer of device memory is a part, which the pickle names by a number; memory that several
-objects share is one part.  Subclasses decide how a part travels.
+objects share is one part.  A part travels in a frame of its own, unless a subclass knows better.
 """
 
 import io
@@ -32,14 +32,21 @@ class PartsPickler(cloudpickle.Pickler):  # type: ignore[misc]
         self._numbers: dict[int, tuple[Any, int]] = {}
         #: The facts that the other side needs about each part.
         self.parts: list[dict[str, Any]] = []
+        #: The parts that travel in frames of their own.
+        self.beside: list[Any] = []
 
     def place(self, buffer: Any) -> dict[str, Any]:
-        """Where the other side finds a buffer's bytes."""
-        raise NotImplementedError
+        """Where the other side finds a buffer's bytes: in a frame of its own."""
+        self.beside.append(buffer)
+        return {"number": buffer.context.device_number}
 
     def host_frames(self) -> list[Any]:
         """The pickle, and its buffers on the host."""
         return [self._file.getvalue(), *(memoryview(buffer) for buffer in self._host)]
+
+    def frames(self) -> list[Any]:
+        """The pickle, its buffers on the host, and the parts where they lie."""
+        return self.host_frames() + self.beside
 
     def header(self, frames: list[Any]) -> dict[str, Any]:
         """What loads the frames."""
@@ -67,26 +74,21 @@ class PartsUnpickler(pickle.Unpickler):
         parts, found = header["parts"], [*map(_size_of, frames)]
         if found != [*header["sizes"]]:  # a tuple, where it has travelled
             raise ValueError(f"expected frames of {header['sizes']} bytes, got {found}")
-        rest = len(frames) - sum(map(self.has_frame, parts))
+        rest = len(frames) - sum("handle" not in part for part in parts)
         super().__init__(io.BytesIO(frames[0]), buffers=frames[1:rest])
         self._parts = parts
         self._contents = iter(frames[rest:])
         self._taken: dict[int, Any] = {}
 
-    def has_frame(self, part: Mapping[str, Any]) -> bool:
-        """Whether a part has come in a frame."""
-        return True
-
-    def part_without_frame(self, part: Mapping[str, Any]) -> Any:
-        """One that has not."""
+    def take(self, lent: Mapping[str, Any]) -> Any:
+        """A part that has not come in a frame."""
         raise NotImplementedError
 
     def persistent_load(self, pid: int) -> Any:
         # New numbers come in the order of the frames.
         if pid not in self._taken:
             part = self._parts[pid]
-            load = self._from_frame if self.has_frame(part) else self.part_without_frame
-            self._taken[pid] = load(part)
+            self._taken[pid] = self.take(part) if "handle" in part else self._from_frame(part)
         return self._taken[pid]
 
     def _from_frame(self, part: Mapping[str, Any]) -> Any:

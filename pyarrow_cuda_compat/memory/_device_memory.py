@@ -186,12 +186,9 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
         return DeviceArray(obj)
     _native._check_arrow(obj)
     host = np.asanyarray(obj)
-    layouts.check_contiguous(host)
-    return _uploaded(host, stream, copy)
-
-
-def _uploaded(host: np.ndarray[Any, Any], stream: Any, copy: bool) -> DeviceArray:
     once = layouts.without_repetition(host)
+    if not once.flags.c_contiguous and not once.flags.f_contiguous:
+        raise ValueError(layouts.NOT_CONTIGUOUS)
     new = device_array_like(once)
     if copy:
         new.copy_to_device(once, stream)

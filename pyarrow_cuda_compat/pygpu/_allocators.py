@@ -21,7 +21,6 @@ class HostMemory:
     """Memory of the host of a shape and a type."""
 
     _array: Host | None
-    _shape: tuple[int, ...]
     _dtype: np.dtype[Any]
 
     def get(self) -> Host:
@@ -90,8 +89,8 @@ class HostAllocator(HostMemory):
     """
 
     def __init__(self, shape: int | Sequence[int], dtype: Any) -> None:
-        self._array = np.empty(shape, supported(dtype))
-        self._shape, self._dtype = self._array.shape, self._array.dtype
+        self._dtype = supported(dtype)
+        self._array = np.empty(shape, self._dtype)
 
 
 class PagelockedAllocator(HostMemory, WithStatusProperty):
@@ -124,11 +123,11 @@ class PagelockedAllocator(HostMemory, WithStatusProperty):
 
     def __init__(self, shape: int | Sequence[int], dtype: Any) -> None:
         self._dtype = supported(dtype)
-        self._shape, nbytes = described(shape, self._dtype)
+        lengths, nbytes = described(shape, self._dtype)
         self._buffer, self._status = pinned(nbytes)
         self._array = None
         if self._buffer is not None:
-            self._array = np.ndarray(self._shape, self._dtype, self._buffer)
+            self._array = np.ndarray(lengths, self._dtype, self._buffer)
 
 
 class Allocator:
@@ -204,7 +203,7 @@ def order_on_device(array: _native.DeviceArray) -> Order:
 def _device_side(data: Any) -> _native.DeviceArray:
     if isinstance(data, PagelockedAllocator) and data._buffer is not None:
         buffer = current_context().buffer_from_object(data._buffer)
-        return _native.DeviceArray(buffer, data._dtype, data._shape)
+        return _native.DeviceArray(buffer, data._dtype, data.get().shape)
     try:
         return _native.DeviceArray(data)
     except TypeError:

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _native
 from .._device_array.layouts import Order, dense_strides, is_basic
 from ._devices import current_context
-from ._host_memory import Host, host_array, host_at, reshaped
+from ._host_memory import Host, host_array, host_at
 from ._pointers import POINTERS, TypedPointer
 from ._status import SUCCESS, answer, attempt, cudaError_t
 
@@ -41,13 +41,6 @@ class HostAndDevice:
             return self._device.strides
         return dense_strides(self._host.shape, self._host.itemsize, self._order)
 
-    def _is_c_contiguous(self) -> bool:
-        return self._order == "C" if self._device is None else self._device.is_c_contiguous()
-
-    def _reshape(self, shape: Any) -> None:
-        host, device = reshaped(self._host, shape), self._device
-        self._hold(host, self._order, None if device is None else device.reshape(host.shape))
-
     def allocate(self) -> cudaError_t:
         """Allocate memory on the current device, unless there is some already.
 
@@ -62,13 +55,13 @@ class HostAndDevice:
         <cudaError: code=0>
         """
         if self._device is None:
-            self._note_allocation(self._new_device_side)
+            host, order = self._host, self._order
+            self._note_allocation(
+                lambda: _native.DeviceArray.empty(
+                    host.shape, host.dtype, order, context=current_context()
+                )
+            )
         return self._allocation
-
-    def _new_device_side(self) -> _native.DeviceArray:
-        host = self._host
-        context = current_context()
-        return _native.DeviceArray.empty(host.shape, host.dtype, self._order, context=context)
 
     def _note_allocation(self, allocate: Callable[[], _native.DeviceArray]) -> None:
         self._device, self._allocation = answer(allocate, None)

@@ -28,15 +28,17 @@ def host_array(data: Any) -> Host:
 
 def host_at(pointer: TypedPointer | int, shape: Shape, dtype: np.dtype[Any], order: Order) -> Host:
     """The memory at a pointer; a bare address is the caller's to vouch for."""
-    if not isinstance(pointer, TypedPointer):
-        return _array(_memory_at(pointer, shape, dtype), shape, dtype, order)
-    memory = pointer.get()
-    if memory.dtype != dtype:
-        raise TypeError(f"the pointer points to elements of type {memory.dtype}, not {dtype}")
-    flat = memory.ravel(order="K")
-    if memory.size and not np.may_share_memory(flat, memory):
-        raise ValueError("the pointer points to memory with gaps between the elements")
-    return _array(flat, shape, dtype, order)
+    if isinstance(pointer, TypedPointer):
+        memory = pointer.get()
+        if memory.dtype != dtype:
+            raise TypeError(f"the pointer points to elements of type {memory.dtype}, not {dtype}")
+        flat: Any = memory.ravel(order="K")
+        if memory.size and not np.may_share_memory(flat, memory):
+            raise ValueError("the pointer points to memory with gaps between the elements")
+    else:
+        _, nbytes = described(shape, dtype)
+        flat = (ctypes.c_char * nbytes).from_address(_native._host_address(pointer, nbytes))
+    return np.ndarray(tuple(shape), dtype, flat, order=order)
 
 
 def described(shape: int | Sequence[int], dtype: np.dtype[Any]) -> tuple[tuple[int, ...], int]:
@@ -60,12 +62,3 @@ def reshaped(array: Host, shape: Any) -> Host:
             f"cannot reshape array of shape {array.shape} into shape {view.shape} without a copy"
         )
     return view
-
-
-def _array(memory: Any, shape: Shape, dtype: np.dtype[Any], order: Order) -> Host:
-    return np.ndarray(tuple(shape), dtype, memory, order=order)
-
-
-def _memory_at(address: int, shape: Shape, dtype: np.dtype[Any]) -> Any:
-    _, nbytes = described(shape, dtype)
-    return (ctypes.c_char * nbytes).from_address(_native._host_address(address, nbytes))

@@ -12,7 +12,7 @@ from .._device_array.layouts import Order
 from ._allocators import Allocator, HostAllocator, HostMemory, PagelockedAllocator, order_on_device
 from ._dtypes import SUPPORTED_DTYPES, UnsupportedDataType, dtype, supported
 from ._host_and_device import HostAndDevice
-from ._host_memory import Host, described, host_array, order_of
+from ._host_memory import Host, described, host_array, order_of, reshaped
 from ._pointers import TypedPointer
 from ._status import SUCCESS, WithStatusProperty, cudaError_t
 
@@ -142,7 +142,8 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
     @shape.setter
     def shape(self, shape: int | Sequence[int]) -> None:
-        self._reshape(shape)
+        host, device = reshaped(self._host, shape), self._device
+        self._hold(host, self._order, None if device is None else device.reshape(host.shape))
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -185,7 +186,7 @@ class GPUArray(HostAndDevice, WithStatusProperty):
         >>> gpuarray.GPUArray((2, 3), order="F").flag_c_contiguous
         0
         """
-        return int(self._is_c_contiguous())
+        return int(self._order == "C" if self._device is None else self._device.is_c_contiguous())
 
     @property
     def host_data(self) -> TypedPointer:

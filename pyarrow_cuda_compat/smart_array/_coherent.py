@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -164,10 +165,5 @@ def _references(array: Any, name: str) -> int:
     return sys.getrefcount(getattr(array, name))
 
 
-class _Unlent:
-    def __init__(self) -> None:
-        self.host = object()
-
-
 # As many as this version of Python counts for an array that only a `CoherentArray` refers to.
-_UNLENT = _references(_Unlent(), "host")
+_UNLENT = _references(SimpleNamespace(host=object()), "host")

@@ -6,7 +6,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `registration` | adding names to the module |
+//! | `registration` | adding functions to the module |
 //! | `interpreter/` | the GIL, destructors, reports of failed releases, interpreter exit |
 //! | `errors/` | the exceptions for failures, and for wrong arguments |
 //! | `signals` | waits and copies that Ctrl-C can end |
@@ -18,7 +18,7 @@
 //! | `contexts/` | `Context`, and arguments that name one |
 //! | `memory/` | caches of released memory, pools, allocators, registered host memory |
 //! | `streams/` | `Stream`, `Event`, and streams of other libraries |
-//! | `copies/` | the copies of a `CudaBuffer`, with and without a stream |
+//! | `copies/` | the data of arguments, and the limits of staged copies |
 //! | `ipc/` | handles of memory for other processes, record batches as messages |
 //! | `exchange/` | DLPack, the CUDA array interface, the C Device interface, Numba, pickles |
 //! | `files/` | `BufferReader`, `BufferWriter`, and copies between files and buffers |
@@ -65,7 +65,7 @@ use crate::memory::pinned_pool;
 use crate::package::PackageFunctions;
 use crate::pyarrow::classes::{self, Classes};
 use crate::pyarrow::cython_subclass::make;
-use crate::registration::{Registration, functions};
+use crate::registration::private;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -105,9 +105,8 @@ fn start(
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // Not `add`, which lists the name in `__all__`.
     module.setattr("__version__", env!("CARGO_PKG_VERSION"))?;
-    let registration = Registration::of(module);
-    registration.private(functions!(
-        registration,
+    private!(
+        module,
         start,
         bounded_sequences::dimensions,
         tracing::set_traced,
@@ -117,15 +116,15 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         devices::current_device,
         devices::set_current_device,
         devices::reset_device,
-    ))?;
-    contexts::register(&registration)?;
-    memory::register(&registration)?;
-    streams::register(&registration)?;
-    copies::register(&registration)?;
-    ipc::register(&registration)?;
-    exchange::register(&registration)?;
-    files::register(&registration)?;
-    buffers::register(&registration)?;
-    device_array::register(&registration)?;
-    guards::register(&registration)
+    )?;
+    contexts::register(module)?;
+    memory::register(module)?;
+    streams::register(module)?;
+    copies::register(module)?;
+    ipc::register(module)?;
+    exchange::register(module)?;
+    files::register(module)?;
+    buffers::register(module)?;
+    device_array::register(module)?;
+    guards::register(module)
 }

@@ -34,7 +34,6 @@ pub(crate) fn start(py: Python<'_>, functions: PackageFunctions) {
     FUNCTIONS.get_or_init(py, || functions);
 }
 
-/// The package's functions.
 pub(crate) fn package(py: Python<'_>) -> PyResult<&'static PackageFunctions> {
     FUNCTIONS.get(py).ok_or_else(not_started)
 }

@@ -26,9 +26,7 @@ _MLIR = "numba_cuda_mlir.cuda"
 
 def context_from_numba(context: Any) -> Any:
     """A `Context` over Numba's, or over its current one when given None."""
-    if context is None:
-        return _of_context(_current_context(_loaded()))
-    return _of_context(context)
+    return _of_context(_current_context(_loaded()) if context is None else context)
 
 
 def context_to_numba(context: Any) -> Any:
@@ -46,12 +44,13 @@ def buffer_from_numba(mem: Any) -> Any:
     except AttributeError:
         raise TypeError(
             "expected a Numba MemoryPointer, such as the gpu_data of a device array, "
-            f"got {_class_name(mem)}"
+            f"got {type(mem).__name__}"
         ) from None
     if own is not None:
         return own
     if context is None:  # an external memory manager of Numba may leave it open
-        context = _current_context(_package_of(mem))
+        is_mlir = type(mem).__module__.startswith("numba_cuda_mlir.")
+        context = _current_context(_MLIR if is_mlir else _NUMBA)
     ours = _of_context(context)
     if size == 0:
         return ours.new_buffer(0)
@@ -76,10 +75,6 @@ def buffer_to_numba(buffer: Any) -> Any:
 def _loaded() -> str:
     """The Numba package that the program uses."""
     return _MLIR if _MLIR in sys.modules and _NUMBA not in sys.modules else _NUMBA
-
-
-def _package_of(mem: Any) -> str:
-    return _MLIR if type(mem).__module__.startswith("numba_cuda_mlir.") else _NUMBA
 
 
 def _import(package: str) -> Any:
@@ -114,7 +109,7 @@ def _of_context(context: Any) -> Any:
     try:
         number, handle = identity(context)
     except (AttributeError, TypeError):
-        raise TypeError(f"expected a Numba CUDA context, got {_class_name(context)}") from None
+        raise TypeError(f"expected a Numba CUDA context, got {type(context).__name__}") from None
     if handle == 0:
         raise ValueError("the Numba context has no handle")
     return _native.Context(number, handle)
@@ -150,7 +145,3 @@ def _with_value(kind: Any) -> Any:
     if hasattr(kind, "value"):
         return kind
     return type(kind.__name__, (kind,), {"value": property(int), "__module__": kind.__module__})
-
-
-def _class_name(value: object) -> str:
-    return type(value).__name__

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from operator import index
+from types import SimpleNamespace
 from typing import Any
 
 from ... import _native
@@ -23,16 +24,10 @@ OTHER_DRIVER = (
 _buffers: dict[int, Any] = {}
 
 
-class _Version:
-    """What Numba looks at before it has a context."""
-
-    interface_version = 1
-
-
 def manager_for(context: Any) -> Any:
     """The memory manager for a Numba context; without one, an object with only the version."""
     if context is None:
-        return _Version()
+        return SimpleNamespace(interface_version=_Methods.interface_version)
     driver = sys.modules.get(type(context).__module__)
     if not hasattr(driver, "HostOnlyCUDAMemoryManager"):
         raise TypeError(f"expected a Numba CUDA context, got {type(context).__name__}")

@@ -1,9 +1,9 @@
 //! The methods of `Context` that make buffers of memory and data that exist.
 
+use crate::bounded_sequences::objects;
 use crate::contexts::context::PyContext;
-use crate::copies::batch;
 use crate::copies::source::Data;
-use crate::errors::{OrRaise, expected, non_negative, out_of_range};
+use crate::errors::{OrRaise, allocating, expected, non_negative, out_of_range};
 use crate::exchange::foreign_memory;
 use crate::files::check_progress;
 use crate::interpreter::call_out;
@@ -13,7 +13,7 @@ use crate::pyarrow::from_pyarrow::device_buffer;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use crate::signals::copy_for_signals;
 use crate::tracing::{Area, Facts, traced};
-use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_driver::{CallError, codes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -61,7 +61,12 @@ impl PyContext {
         size: i64,
         base: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        foreign_memory::of_address(py, self.context(), address, size, base)
+        if size == 0 && !address.is_truthy()? {
+            return foreign_memory::empty(py, self.context());
+        }
+        let size = non_negative("size", size)?;
+        let address = address.extract()?;
+        wrap_buffer(py, foreign_memory::view(py, self.context(), address, size, true, base)?)
     }
 
     /// Map device memory that another process has exported.
@@ -157,7 +162,43 @@ impl PyContext {
         offset: i64,
         size: i64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let copy = || self.copy_of(py, data, offset, size);
+        let copy = || {
+            let data = Data::of(data)?;
+            let available = match &data {
+                Data::Host(data) => data.bytes()?.len() as u64,
+                Data::Device(data) => device_buffer(data)?.size(),
+            };
+            let offset = u64::try_from(offset).map_err(|_| out_of_range("offset"))?;
+            if offset > available || (offset == available && available > 0) {
+                return Err(out_of_range("offset"));
+            }
+            let size = u64::try_from(size).unwrap_or(available - offset);
+            if size > available - offset {
+                return Err(PyValueError::new_err(
+                    "requested larger slice than available in device buffer",
+                ));
+            }
+            let buffer = self.allocate(py, size)?;
+            match data {
+                Data::Host(data) => {
+                    copy_for_signals(py, self.context(), || {
+                        // Another thread may have resized it meanwhile.
+                        let bytes = data
+                            .bytes()?
+                            .get(offset as usize..(offset + size) as usize)
+                            .ok_or_else(|| out_of_range("size"))?;
+                        py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)
+                    })?;
+                }
+                Data::Device(data) => {
+                    let source = device_buffer(&data)?.slice(offset, size).or_raise(py)?;
+                    copy_for_signals(py, source.context(), || {
+                        py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)
+                    })?;
+                }
+            }
+            Ok(buffer)
+        };
         let buffer = traced(py, Area::Transfer, "Context.buffer_from_data", copy, |copy| {
             self.facts(copy.size())
         })?;
@@ -246,7 +287,7 @@ impl PyContext {
         };
         let facts = |read: &_| {
             let nbytes = device_buffer(read).map(DeviceBuffer::size).ok();
-            Facts { nbytes, device: Some(slf.get().number()) }
+            Facts { nbytes, device: Some(slf.get().device_number()) }
         };
         traced(py, Area::Transfer, "Context.buffer_from_file", read, facts)
     }
@@ -311,7 +352,7 @@ impl PyContext {
             let read = package(py)?.table_from_file.bind(py);
             call_out(read, (slf, source, columns, progress))
         };
-        let facts = |_: &_| Facts { nbytes: None, device: Some(slf.get().number()) };
+        let facts = |_: &_| Facts { nbytes: None, device: Some(slf.get().device_number()) };
         traced(py, Area::Transfer, "Context.table_from_file", read, facts)
     }
 
@@ -347,9 +388,31 @@ impl PyContext {
     /// >>> one.to_pybytes(), two.to_pybytes()
     /// (b'one', b'two')
     fn buffers_from_data<'py>(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let copy = || batch::copies_of(self.context(), data);
-        let facts = |_: &_| Facts { device: Some(self.number()), nbytes: None };
-        traced(data.py(), Area::Transfer, "Context.buffers_from_data", copy, facts)
+        let (py, context) = (data.py(), self.context());
+        let copy = || {
+            let objects = objects(data)?;
+            let data = objects.iter().map(Data::of).collect::<PyResult<Vec<_>>>()?;
+            let (mut host, mut device) = (Vec::new(), Vec::new());
+            for data in &data {
+                match data {
+                    Data::Host(data) => host.push(data.bytes()?),
+                    Data::Device(data) => device.push(device_buffer(data)?),
+                }
+            }
+            let (host, device) = allocating(py, context, || {
+                let host = DeviceBuffer::adjacent_from_host(context, &host)?;
+                Ok::<_, BufferError>((host, DeviceBuffer::adjacent_copies(context, &device)?))
+            })?;
+            let (mut host, mut device) = (host.into_iter(), device.into_iter());
+            let buffers = data.iter().map(|data| match data {
+                Data::Host(_) => host.next(),
+                Data::Device(_) => device.next(),
+            });
+            let wrapped = buffers.flatten().map(|buffer| wrap_buffer(py, buffer));
+            PyList::new(py, wrapped.collect::<PyResult<Vec<_>>>()?)
+        };
+        let facts = |_: &_| Facts { device: Some(self.device_number()), nbytes: None };
+        traced(py, Area::Transfer, "Context.buffers_from_data", copy, facts)
     }
 
     /// View the memory of an object that the device can access as a device buffer.
@@ -384,52 +447,6 @@ impl PyContext {
     /// b'both'
     fn buffer_from_object<'py>(&self, obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         foreign_memory::of_object(self.context(), obj)
-    }
-}
-
-impl PyContext {
-    fn copy_of(
-        &self,
-        py: Python<'_>,
-        data: &Bound<'_, PyAny>,
-        offset: i64,
-        size: i64,
-    ) -> PyResult<DeviceBuffer> {
-        let data = Data::of(data)?;
-        let available = match &data {
-            Data::Host(data) => data.bytes()?.len() as u64,
-            Data::Device(data) => device_buffer(data)?.size(),
-        };
-        let offset = u64::try_from(offset).map_err(|_| out_of_range("offset"))?;
-        if offset > available || (offset == available && available > 0) {
-            return Err(out_of_range("offset"));
-        }
-        let size = u64::try_from(size).unwrap_or(available - offset);
-        if size > available - offset {
-            return Err(PyValueError::new_err(
-                "requested larger slice than available in device buffer",
-            ));
-        }
-        let buffer = self.allocate(py, size)?;
-        match data {
-            Data::Host(data) => {
-                copy_for_signals(py, self.context(), || {
-                    // Another thread may have resized it meanwhile.
-                    let bytes = data
-                        .bytes()?
-                        .get(offset as usize..(offset + size) as usize)
-                        .ok_or_else(|| out_of_range("size"))?;
-                    py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)
-                })?;
-            }
-            Data::Device(data) => {
-                let source = device_buffer(&data)?.slice(offset, size).or_raise(py)?;
-                copy_for_signals(py, source.context(), || {
-                    py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)
-                })?;
-            }
-        }
-        Ok(buffer)
     }
 }
 

@@ -1,13 +1,11 @@
 //! `CudaBuffer`.
 
 use crate::contexts::context::PyContext;
-use crate::copies::{self, Target};
 use crate::errors::{OrRaise, allocating, incorrect_type, non_negative, out_of_range};
 use crate::exchange::array_interface;
 use crate::exchange::asarray::{check_copied, converted};
 use crate::exchange::dlpack::export::{self, Request};
 use crate::exchange::dtype::DType;
-use crate::files::check_progress;
 use crate::interpreter::call_out;
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::package::package;
@@ -141,310 +139,6 @@ impl Methods {
     /// array([1, 2, 3], dtype=uint8)
     fn to_numba<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         call_out(package(slf.py())?.buffer_to_numba.bind(slf.py()), (slf,))
-    }
-
-    /// Copy data from the device to the host.
-    ///
-    /// Waits for work on the default stream, but not for work on other streams:
-    /// use ``buf.context.synchronize()`` for that.
-    ///
-    /// Parameters
-    /// ----------
-    /// position : int, default 0
-    ///     Where in the device buffer to begin, in bytes.
-    /// nbytes : int, default -1
-    ///     How many bytes to copy; -1 for all from `position` on, or as many
-    ///     as fit into `buf`.
-    /// buf : Buffer, optional
-    ///     A mutable host buffer to copy into, starting at its first byte.
-    /// memory_pool : MemoryPool, optional
-    ///     Where to allocate the result, when `buf` is not given.
-    /// resizable : bool, default False
-    ///     Whether the allocated result is resizable.
-    /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     Runs the copy on that stream.  If `buf` is pinned (a `HostBuffer`, or
-    ///     memory that another library has pinned), the call returns at once, and
-    ///     the copy is complete when the stream is synchronized.  Otherwise the call
-    ///     waits for the stream and the default stream, and the copy is complete on
-    ///     return.
-    ///
-    /// Returns
-    /// -------
-    /// buf : Buffer
-    ///     The host buffer.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     If the range is outside the buffer or larger than `buf`, or if `buf` is
-    ///     not mutable or not on the host; if the stream belongs to another context.
-    ///
-    /// Examples
-    /// --------
-    /// >>> buf = ctx.buffer_from_data(b"0123456789")
-    /// >>> buf.copy_to_host(position=2, nbytes=3).to_pybytes()
-    /// b'234'
-    /// >>> pinned = cuda.new_host_buffer(4)
-    /// >>> buf.copy_to_host(position=6, buf=pinned).to_pybytes()
-    /// b'6789'
-    #[pyo3(
-        signature = (position=0, nbytes=-1, buf=None, memory_pool=None, resizable=None, *, stream=None),
-        text_signature = "($self, position=0, nbytes=-1, buf=None, memory_pool=None, resizable=False, *, stream=None)"
-    )]
-    fn copy_to_host<'py>(
-        slf: &Bound<'py, Self>,
-        position: i64,
-        nbytes: i64,
-        buf: Option<Bound<'py, PyAny>>,
-        memory_pool: Option<Bound<'py, PyAny>>,
-        resizable: Option<Bound<'py, PyAny>>,
-        stream: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let target = Target { buf, memory_pool, resizable };
-        let buffer = device_buffer(slf)?;
-        let copy = || copies::to_host(slf.py(), buffer, position, nbytes, target, stream);
-        let facts = |(_, size): &(_, u64)| facts_of(buffer, *size);
-        let copied = traced(slf.py(), Area::Transfer, "CudaBuffer.copy_to_host", copy, facts);
-        copied.map(|(out, _)| out)
-    }
-
-    /// Copy data from the host into the buffer.
-    ///
-    /// Parameters
-    /// ----------
-    /// data : Buffer or array-like
-    ///     The data: anything that `pyarrow.py_buffer` accepts.
-    /// position : int, default 0
-    ///     Where in the device buffer to begin, in bytes.
-    /// nbytes : int, default -1
-    ///     How many bytes to copy; -1 for as many as `data` has and fit.
-    /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     Runs the copy on that stream.  If the data is pinned (a `HostBuffer`, or
-    ///     memory that another library has pinned), the call returns at once, and
-    ///     the data must not change until the copy is complete.  Otherwise the call
-    ///     waits for the stream and the default stream, and the data may change as
-    ///     soon as it returns.
-    ///
-    /// Returns
-    /// -------
-    /// nbytes : int
-    ///     The number of bytes copied.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     If `data` has fewer bytes, if they do not fit, or if this buffer is not
-    ///     mutable; if the stream belongs to another context.
-    ///
-    /// Examples
-    /// --------
-    /// >>> buf = ctx.buffer_from_data(b"----------")
-    /// >>> buf.copy_from_host(b"abcdef", position=2, nbytes=3)
-    /// 3
-    /// >>> buf.to_pybytes()
-    /// b'--abc-----'
-    #[pyo3(
-        signature = (data, position=0, nbytes=-1, *, stream=None),
-        text_signature = "($self, data, position=0, nbytes=-1, *, stream=None)"
-    )]
-    fn copy_from_host(
-        slf: &Bound<'_, Self>,
-        data: &Bound<'_, PyAny>,
-        position: i64,
-        nbytes: i64,
-        stream: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<u64> {
-        let buffer = device_buffer(slf)?;
-        let copy = || copies::from_host(buffer, data, position, nbytes, stream);
-        let facts = |size: &u64| facts_of(buffer, *size);
-        traced(slf.py(), Area::Transfer, "CudaBuffer.copy_from_host", copy, facts)
-    }
-
-    /// Copy data from another device buffer, which may be on another device.
-    ///
-    /// Parameters
-    /// ----------
-    /// buf : CudaBuffer
-    ///     The data.
-    /// position : int, default 0
-    ///     Where in this buffer to begin, in bytes.
-    /// nbytes : int, default -1
-    ///     How many bytes to copy; -1 for as many as `buf` has and fit.
-    /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     Runs the copy on that stream instead of the default stream, and returns
-    ///     at once.  For a copy between two devices, the stream may belong to
-    ///     either.
-    ///
-    /// Returns
-    /// -------
-    /// nbytes : int
-    ///     The number of bytes copied.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     If `buf` has fewer bytes, if they do not fit, or if this buffer is not
-    ///     mutable; if the stream belongs to another context.
-    ///
-    /// Examples
-    /// --------
-    /// >>> buf = ctx.buffer_from_data(b"----------")
-    /// >>> buf.copy_from_device(ctx.buffer_from_data(b"abcdef"), position=7)
-    /// 3
-    /// >>> buf.to_pybytes()
-    /// b'-------abc'
-    #[pyo3(
-        signature = (buf, position=0, nbytes=-1, *, stream=None),
-        text_signature = "($self, buf, position=0, nbytes=-1, *, stream=None)"
-    )]
-    fn copy_from_device(
-        slf: &Bound<'_, Self>,
-        buf: &Bound<'_, PyAny>,
-        position: i64,
-        nbytes: i64,
-        stream: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<u64> {
-        let buffer = device_buffer(slf)?;
-        let copy = || copies::from_device(buffer, buf, position, nbytes, stream);
-        let facts = |size: &u64| facts_of(buffer, *size);
-        traced(slf.py(), Area::Transfer, "CudaBuffer.copy_from_device", copy, facts)
-    }
-
-    /// Set bytes of the buffer to a value.
-    ///
-    /// Parameters
-    /// ----------
-    /// value : int
-    ///     The value, from 0 to 255.
-    /// position : int, default 0
-    ///     Where to begin, in bytes.
-    /// nbytes : int, default -1
-    ///     How many bytes to set; -1 for all from `position` on.
-    /// stream : Stream or object with ``__cuda_stream__``, optional
-    ///     Sets the bytes on that stream, and returns at once.  By default the
-    ///     bytes are set on the default stream, and the call waits until they are.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     If the range is outside the buffer, if the value does not fit into a
-    ///     byte, or if the buffer is not mutable; if the stream belongs to another
-    ///     context.
-    ///
-    /// Examples
-    /// --------
-    /// >>> buf = cuda.Context(0).new_buffer(8)
-    /// >>> buf.fill(ord("-"))
-    /// >>> buf.fill(ord("x"), position=2, nbytes=3)
-    /// >>> buf.to_pybytes()
-    /// b'--xxx---'
-    #[pyo3(
-        signature = (value, *, position=0, nbytes=-1, stream=None),
-        text_signature = "($self, value, *, position=0, nbytes=-1, stream=None)"
-    )]
-    fn fill(
-        slf: &Bound<'_, Self>,
-        value: i64,
-        position: i64,
-        nbytes: i64,
-        stream: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        let (py, buffer) = (slf.py(), device_buffer(slf)?);
-        let fill = || copies::fill(py, buffer, value, position, nbytes, stream);
-        let facts = |size: &u64| facts_of(buffer, *size);
-        traced(py, Area::Transfer, "CudaBuffer.fill", fill, facts).map(drop)
-    }
-
-    /// Write the buffer to a file.
-    ///
-    /// The device copies into one half of some pinned memory while this thread writes
-    /// the other to the file.  Waits for work on the default stream, but not for work
-    /// on other streams: use ``buf.context.synchronize()`` for that.
-    ///
-    /// Parameters
-    /// ----------
-    /// path : str, bytes, os.PathLike, int or file
-    ///     A path, the descriptor of an open file, or a binary file that `open`,
-    ///     `tempfile` or `pyarrow.OSFile` has opened for writing.  The position of an
-    ///     open file does not matter, and stays as it is.
-    /// position : int, default 0
-    ///     Where in the device buffer to begin, in bytes.
-    /// nbytes : int, default -1
-    ///     How many bytes to write; -1 for all from `position` on.
-    /// offset : int, optional
-    ///     Where in the file to begin, in bytes.  The file keeps its other bytes.  By
-    ///     default a file that is given by its path has no others: it is created, or
-    ///     emptied first.  An open file is written from its start on.
-    /// direct : bool, default False
-    ///     Whether to write past the system's page cache (``O_DIRECT``), where the file
-    ///     system can.
-    /// kvikio : bool, optional
-    ///     Whether KvikIO writes the file, by GPUDirect Storage if it can.  By default
-    ///     it does if it is installed, GPUDirect Storage is available, and at least
-    ///     1 MiB is written with `direct`.
-    /// progress : callable, optional
-    ///     Is called on this thread as ``progress(done, total)``, numbers of bytes:
-    ///     every 64 MiB or less, and at the end.  If it raises, nothing more is
-    ///     written, and the exception goes on to the caller.
-    ///
-    /// Returns
-    /// -------
-    /// nbytes : int
-    ///     The number of bytes written.  They are on the disk after ``os.fsync``, as
-    ///     with any file.
-    ///
-    /// Raises
-    /// ------
-    /// OSError
-    ///     If the file cannot be opened or written, as `open` raises it, with the path
-    ///     as ``filename``; if the device fails.  Some bytes may have been written.
-    /// ValueError
-    ///     If the range is outside the buffer, `offset` is negative, or the file is open
-    ///     for appending.
-    /// TypeError
-    ///     If `path` is not one of these.
-    /// ImportError
-    ///     If `kvikio` is True, and it is not installed.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import pathlib, tempfile
-    /// >>> buf = ctx.buffer_from_data(b"0123456789")
-    /// >>> with tempfile.TemporaryDirectory() as folder:
-    /// ...     path = pathlib.Path(folder, "digits")
-    /// ...     buf.copy_to_file(path)
-    /// ...     buf.copy_to_file(path, position=7, nbytes=2, offset=1)
-    /// ...     path.read_bytes()
-    /// 10
-    /// 2
-    /// b'0783456789'
-    #[pyo3(
-        signature = (path, position=0, nbytes=-1, *, offset=None, direct=false, kvikio=None, progress=None),
-        text_signature = "($self, path, position=0, nbytes=-1, *, offset=None, direct=False, kvikio=None, progress=None)"
-    )]
-    #[expect(clippy::too_many_arguments, reason = "as in Python")]
-    fn copy_to_file<'py>(
-        slf: &Bound<'py, Self>,
-        path: &Bound<'py, PyAny>,
-        position: i64,
-        nbytes: i64,
-        offset: Option<i64>,
-        direct: bool,
-        kvikio: Option<bool>,
-        progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<u64> {
-        let py = slf.py();
-        let buffer = device_buffer(slf)?;
-        let part = copies::part(py, buffer, position, nbytes)?;
-        let offset = offset.map(|offset| non_negative("offset", offset)).transpose()?;
-        check_progress(progress)?;
-        let (size, part) = (part.size(), wrap_slice(slf, part)?);
-        let write = || {
-            let write = package(py)?.buffer_to_file.bind(py);
-            call_out(write, (part, path, offset, direct, kvikio, progress)).map(|_| size)
-        };
-        let facts = |size: &u64| facts_of(buffer, *size);
-        traced(py, Area::Transfer, "CudaBuffer.copy_to_file", write, facts)
     }
 
     /// Export the buffer's memory to other processes.
@@ -753,9 +447,7 @@ impl Methods {
                 return Err(PyIndexError::new_err("only slices with step 1 supported"));
             }
             let indices = key.indices(size as isize)?;
-            let start = (indices.start as i64).clamp(0, size);
-            let stop = (indices.stop as i64).clamp(start, size);
-            return part(slf, buffer, start.cast_unsigned(), (stop - start).cast_unsigned());
+            return part(slf, buffer, indices.start as u64, indices.slicelength as u64);
         }
         let index: i64 = key.extract()?;
         let index = if index < 0 { index + size } else { index };
@@ -803,7 +495,7 @@ impl Methods {
     }
 }
 
-fn facts_of(buffer: &DeviceBuffer, nbytes: u64) -> Facts {
+pub(super) fn facts_of(buffer: &DeviceBuffer, nbytes: u64) -> Facts {
     Facts::new(nbytes, buffer.context().device().number())
 }
 

@@ -54,11 +54,6 @@ impl PyContext {
     pub(crate) fn context(&self) -> &Context {
         &self.context
     }
-
-    /// The number of its device.
-    pub(crate) fn number(&self) -> u32 {
-        self.context.device().number()
-    }
 }
 
 #[pymethods]
@@ -97,8 +92,8 @@ impl PyContext {
     fn __repr__(&self) -> String {
         format!(
             "<pyarrow.cuda.Context device_number={} handle={:#x} is_primary={}>",
-            self.context.device().number(),
-            self.context.handle(),
+            self.device_number(),
+            self.handle(),
             if self.context.is_primary() { "True" } else { "False" }
         )
     }
@@ -186,8 +181,8 @@ impl PyContext {
     /// >>> cuda.Context(0).device_number
     /// 0
     #[getter]
-    fn device_number(&self) -> u32 {
-        self.number()
+    pub(crate) fn device_number(&self) -> u32 {
+        self.context.device().number()
     }
 
     /// The ``CUcontext`` handle, as an integer.
@@ -323,7 +318,7 @@ impl PyContext {
 impl PyContext {
     /// For the records of calls.
     pub(crate) fn facts(&self, nbytes: u64) -> Facts {
-        Facts::new(nbytes, self.number())
+        Facts::new(nbytes, self.device_number())
     }
 
     /// New device memory, or an exception that says how much is free.

@@ -3,10 +3,10 @@
 pub(crate) mod argument;
 pub(crate) mod context;
 
-use crate::registration::{Registration, functions};
+use crate::registration::private;
 use pyo3::prelude::*;
 
-pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
-    registration.class::<context::PyContext>()?;
-    registration.private(functions!(registration, argument::context_of))
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<context::PyContext>()?;
+    private!(module, argument::context_of)
 }

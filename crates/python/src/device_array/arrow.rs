@@ -76,7 +76,6 @@ impl PyDeviceArray {
         Ok(Some(arrow.without_nulls(py)))
     }
 
-    /// Whether an element is valid.
     fn is_valid(&self, py: Python<'_>, validity: &Bits, element: &DeviceArray) -> PyResult<bool> {
         let size = u64::from(element.element().size());
         let place = (element.address() - self.array.address()) / size;

@@ -25,7 +25,6 @@ pub(super) struct ArrowData {
 #[derive(Clone)]
 pub(super) struct Bits {
     pub(super) buffer: DeviceBuffer,
-    /// The first bit.
     pub(super) first: u64,
     pub(super) count: u64,
 }
@@ -58,7 +57,6 @@ impl Bits {
         DeviceArray::of_bytes(&self.bytes().or_raise(py)?).or_raise(py)
     }
 
-    /// How many bits are 0.
     pub(super) fn zeros(&self, py: Python<'_>) -> PyResult<u64> {
         let mut bytes = py.detach(|| self.bytes()?.to_vec()).or_raise(py)?;
         // The first and the last byte may contain bits of others.
@@ -102,7 +100,6 @@ impl ArrowData {
         Self { kind, whole, validity, bits, nulls: PyOnceLock::new() }
     }
 
-    /// This data for elements without nulls.
     pub(super) fn without_nulls(&self, py: Python<'_>) -> Arc<Self> {
         Arc::new(Self::new(self.kind.clone_ref(py), self.whole.clone(), None, None))
     }

@@ -98,7 +98,6 @@ impl PyDeviceArray {
     }
 }
 
-/// The order that an argument names.
 pub(super) fn order_argument(order: &str) -> PyResult<Order> {
     match order {
         "C" | "c" => Ok(Order::C),

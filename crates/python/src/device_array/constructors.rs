@@ -13,7 +13,6 @@ use crate::pyarrow::from_pyarrow::{
 };
 use crate::pyarrow::to_pyarrow::wrap_memory_of;
 use crate::tracing::{Area, traced};
-use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout, Order};
 use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::PyTypeError;
@@ -43,7 +42,17 @@ impl PyDeviceArray {
             let dtype = DType::of(dtype)?;
             let shape = shape.map(lengths).transpose()?;
             let strides = strides.map(integers).transpose()?;
-            return Self::over(py, device_buffer(&buffer)?, dtype, shape, strides, offset);
+            let (buffer, element) = (device_buffer(&buffer)?, dtype.element());
+            let shape = shape.unwrap_or_else(|| {
+                let count = buffer.size().saturating_sub(offset) / u64::from(element.size());
+                vec![count.cast_signed()]
+            });
+            let layout = match strides {
+                None => Layout::row_major(element, shape),
+                Some(strides) => Layout::strided(element, shape, strides),
+            };
+            let array = DeviceArray::new(buffer, offset, layout.or_raise(py)?).or_raise(py)?;
+            return Ok(Self::new(array, dtype));
         }
         if dtype.is_some() || shape.is_some() || strides.is_some() || offset != 0 {
             return Err(PyTypeError::new_err(format!(
@@ -105,7 +114,15 @@ impl PyDeviceArray {
         context: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = shape.py();
-        let make = || Self::new_empty(shape, dtype, order, context);
+        let make = || {
+            let dtype = match dtype {
+                Some(dtype) => DType::of(dtype)?,
+                None => DType::of_element(ElementType::float(8)),
+            };
+            let layout = Layout::dense(dtype.element(), lengths(shape)?, order_argument(order)?);
+            let context = context_or_first(py, context)?;
+            Self::allocate(py, &context, dtype, layout.or_raise(py)?)
+        };
         traced(py, Area::Allocation, "DeviceArray.empty", make, Self::facts)
     }
 
@@ -147,8 +164,16 @@ impl PyDeviceArray {
         context: Option<&Bound<'_, PyAny>>,
         order: Option<&str>,
     ) -> PyResult<Self> {
-        let copy = || Self::copy_of(array, context, order);
-        traced(array.py(), Area::Transfer, "DeviceArray.from_host", copy, Self::facts)
+        let py = array.py();
+        let copy = || {
+            let context = context_or_first(py, context)?;
+            let order = order.map(order_argument).transpose()?;
+            let host = host::as_numpy(py, array, None)?;
+            let dtype = DType::of(host.dtype().as_any())?;
+            let order = order.or_else(|| host::order_of(&host)).unwrap_or(Order::C);
+            host::upload(py, &host, dtype, &context, order)
+        };
+        traced(py, Area::Transfer, "DeviceArray.from_host", copy, Self::facts)
     }
 
     /// View the values of an Arrow array on a device as an array.
@@ -188,59 +213,5 @@ impl PyDeviceArray {
     #[staticmethod]
     fn from_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         call_out(package(array.py())?.array_from_arrow.bind(array.py()), (array,))
-    }
-}
-
-impl PyDeviceArray {
-    /// An array over a buffer.
-    fn over(
-        py: Python<'_>,
-        buffer: &DeviceBuffer,
-        dtype: DType,
-        shape: Option<Vec<i64>>,
-        strides: Option<Vec<i64>>,
-        offset: u64,
-    ) -> PyResult<Self> {
-        let element = dtype.element();
-        let shape = shape.unwrap_or_else(|| {
-            let count = buffer.size().saturating_sub(offset) / u64::from(element.size());
-            vec![count.cast_signed()]
-        });
-        let layout = match strides {
-            None => Layout::row_major(element, shape),
-            Some(strides) => Layout::strided(element, shape, strides),
-        };
-        let array = DeviceArray::new(buffer, offset, layout.or_raise(py)?).or_raise(py)?;
-        Ok(Self::new(array, dtype))
-    }
-
-    fn new_empty(
-        shape: &Bound<'_, PyAny>,
-        dtype: Option<&Bound<'_, PyAny>>,
-        order: &str,
-        context: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        let py = shape.py();
-        let dtype = match dtype {
-            Some(dtype) => DType::of(dtype)?,
-            None => DType::of_element(ElementType::float(8)),
-        };
-        let layout = Layout::dense(dtype.element(), lengths(shape)?, order_argument(order)?);
-        let context = context_or_first(py, context)?;
-        Self::allocate(py, &context, dtype, layout.or_raise(py)?)
-    }
-
-    fn copy_of(
-        array: &Bound<'_, PyAny>,
-        context: Option<&Bound<'_, PyAny>>,
-        order: Option<&str>,
-    ) -> PyResult<Self> {
-        let py = array.py();
-        let context = context_or_first(py, context)?;
-        let order = order.map(order_argument).transpose()?;
-        let host = host::as_numpy(py, array, None)?;
-        let dtype = DType::of(host.dtype().as_any())?;
-        let order = order.or_else(|| host::order_of(&host)).unwrap_or(Order::C);
-        host::upload(py, &host, dtype, &context, order)
     }
 }

@@ -227,6 +227,6 @@ impl PyDeviceArray {
                 "can only convert an array of size 1 to a Python scalar",
             ));
         }
-        host::to_numpy(py, self, None, &ChosenOrder::NOW)?.call_method0("item")
+        self.item_of(py)
     }
 }

@@ -10,17 +10,15 @@ use crate::pyarrow::from_pyarrow::{
 use crate::pyarrow::to_pyarrow::allocate_host;
 use crate::signals::copy_for_signals;
 use crate::streams::argument::{ChosenOrder, optional_stream, owner_for};
-use arrow_cuda_context::{Context, Retained};
+use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::{DeviceArray, Layout, Order};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object, npy_intp};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use std::mem::MaybeUninit;
 
-/// The order that an argument names for a copy.
 pub(super) fn order_of_copy(
     py: Python<'_>,
     array: &PyDeviceArray,
@@ -61,7 +59,7 @@ pub(super) fn to_numpy<'py>(
             // returns, on a stream too, because the memory is pageable.
             let dense = empty(py, source, Order::C)?;
             copy_down(py, &source.array, &dense, Order::C, chosen)?;
-            copy_to(py, out, &dense)?;
+            numpy(py)?.call_method1(intern!(py, "copyto"), (out, dense))?;
         }
     }
     Ok(out.clone())
@@ -165,10 +163,8 @@ pub(super) fn as_numpy<'py>(
         return Ok(array.clone());
     }
     check_arrow(object)?;
-    let options = PyDict::new(py);
-    options.set_item(intern!(py, "dtype"), dtype)?;
     // Assignment converts as NumPy's own does: 1.5 becomes 1 in an array of integers.
-    let array = numpy(py)?.call_method(intern!(py, "asarray"), (object,), Some(&options))?;
+    let array = numpy(py)?.call_method1(intern!(py, "asarray"), (object, dtype))?;
     Ok(array.cast_into::<PyUntypedArray>()?)
 }
 
@@ -254,10 +250,9 @@ fn copy_down(
     chosen.copy(py, source.buffer().context(), |when| {
         let (bytes, mut owner) = (bytes_of_mut(out), owner_for(when, out));
         let copied = py.detach(|| {
-            let owner = || -> Retained { Box::new(owner.take()) };
             // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
             // everywhere in Python.
-            unsafe { source.copy_to_host_in(when, bytes, order, owner) }
+            unsafe { source.copy_to_host_in(when, bytes, order, &mut owner) }
         });
         copied.or_raise(py).map(drop)
     })
@@ -281,10 +276,9 @@ fn copy_up(
     chosen.copy(py, target.buffer().context(), |when| {
         let (bytes, mut owner) = (bytes_of(host), owner_for(when, host));
         let copied = py.detach(|| {
-            let owner = || -> Retained { Box::new(owner.take()) };
             // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
             // everywhere in Python.
-            unsafe { target.copy_from_host_in(when, bytes, order, owner) }
+            unsafe { target.copy_from_host_in(when, bytes, order, &mut owner) }
         });
         copied.or_raise(py).map(drop)
     })
@@ -299,15 +293,6 @@ fn copy_across(
     chosen.copy(py, source.buffer().context(), |when| {
         py.detach(|| target.copy_from_in(when, source)).or_raise(py).map(drop)
     })
-}
-
-/// Has NumPy copy between arrays of the host.
-fn copy_to<'py>(
-    py: Python<'py>,
-    out: &Bound<'py, PyUntypedArray>,
-    from: &Bound<'py, PyUntypedArray>,
-) -> PyResult<()> {
-    numpy(py)?.call_method1(intern!(py, "copyto"), (out, from)).map(drop)
 }
 
 fn numpy(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {

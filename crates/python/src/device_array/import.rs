@@ -102,13 +102,11 @@ pub(super) fn device_array<'py>(
 /// describe, or what the producer describes wrongly (CuPy 14: negative strides).
 fn by_protocol(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
     let py = object.py();
-    let by_dlpack = match lies_on_device(object)? {
-        true => dlpack::import::array_of(object, None, None).map(Some),
-        false => Ok(None),
-    };
-    match by_dlpack {
-        Ok(Some((array, dtype))) => Ok(Some(PyDeviceArray::new(array, dtype))),
-        Ok(None) => by_interface(object),
+    if !lies_on_device(object)? {
+        return by_interface(object);
+    }
+    match dlpack::import::array_of(object, None, None) {
+        Ok((array, dtype)) => Ok(Some(PyDeviceArray::new(array, dtype))),
         Err(error) => {
             let is_tensors = error.is_instance_of::<PyBufferError>(py)
                 || error.is_instance_of::<PyValueError>(py);

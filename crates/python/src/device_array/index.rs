@@ -15,10 +15,13 @@ const MAX_ENTRIES: usize = 2 * MAX_DIMENSIONS + 1;
 #[pymethods]
 impl PyDeviceArray {
     fn __getitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<Self> {
-        match self.field_of(key)? {
-            Some(field) => Ok(field),
-            None => self.part(key.py(), &entries(key)?),
+        if let Some(field) = self.field_of(key)? {
+            return Ok(field);
         }
+        let (py, entries) = (key.py(), entries(key)?);
+        let array = self.array.index(&entries).or_raise(py)?;
+        let arrow = self.arrow_of_part(py, &entries, &array)?;
+        Ok(Self::with_arrow(array, self.dtype.clone_ref(py), arrow))
     }
 
     fn __setitem__(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -55,15 +58,8 @@ impl PyDeviceArray {
         let array = self.array.field(field.offset, field.dtype.element(), &field.shape);
         Ok(Some(Self::new(array.or_raise(py)?, field.dtype)))
     }
-
-    fn part(&self, py: Python<'_>, entries: &[Index]) -> PyResult<Self> {
-        let array = self.array.index(entries).or_raise(py)?;
-        let arrow = self.arrow_of_part(py, entries, &array)?;
-        Ok(Self::with_arrow(array, self.dtype.clone_ref(py), arrow))
-    }
 }
 
-/// The entries of an index expression.
 fn entries(key: &Bound<'_, PyAny>) -> PyResult<Vec<Index>> {
     match key.cast::<PyTuple>() {
         Ok(keys) if keys.len() > MAX_ENTRIES => {

@@ -14,17 +14,17 @@ mod protocols;
 mod scalar;
 mod views;
 
-use crate::registration::{PACKAGE, Registration, functions};
+use crate::registration::{PACKAGE, private, public};
 use pyo3::prelude::*;
 
-pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
-    registration.class::<class::PyDeviceArray>()?;
-    registration.public(PACKAGE, functions!(registration, import::from_dlpack))?;
-    registration.private(functions!(
-        registration,
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<class::PyDeviceArray>()?;
+    public!(module, PACKAGE, import::from_dlpack)?;
+    private!(
+        module,
         arrow::array_of_arrow,
         arrow::arrow_parts,
         host::check_arrow,
         copies::set_writeback,
-    ))
+    )
 }

@@ -35,7 +35,6 @@ impl PyDeviceArray {
         py.import(module)?.call_method1(function, operands)
     }
 
-    /// The result of a unary operator.
     fn unary<'py>(&self, py: Python<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
         match self.scalar(py)? {
             Some(scalar) => py.import("operator")?.call_method1(function, (scalar,)),
@@ -61,7 +60,7 @@ impl PyDeviceArray {
         py.import("builtins")?.call_method1(class, (self.item_of(py)?,))
     }
 
-    fn item_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    pub(super) fn item_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         host::to_numpy(py, self, None, &ChosenOrder::NOW)?.call_method0("item")
     }
 }

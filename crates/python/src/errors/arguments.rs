@@ -4,12 +4,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// An argument that is out of range.
 pub(crate) fn out_of_range(argument: &str) -> PyErr {
     PyValueError::new_err(format!("{argument} argument is out-of-range"))
 }
 
-/// A size or position that must not be negative.
 pub(crate) fn non_negative(argument: &str, value: i64) -> PyResult<u64> {
     u64::try_from(value).map_err(|_| {
         PyValueError::new_err(format!("{argument} argument must be non-negative, not {value}"))
@@ -34,7 +32,6 @@ pub(crate) fn incorrect_type(argument: &str, class: &str, got: &Bound<'_, PyAny>
     ))
 }
 
-/// The name of an object's class.
 pub(crate) fn class_name<'py>(object: &Bound<'py, PyAny>) -> Bound<'py, PyString> {
     object.get_type().name().unwrap_or_else(|_| PyString::new(object.py(), "?"))
 }

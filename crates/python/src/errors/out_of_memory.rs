@@ -51,7 +51,6 @@ pub(super) fn is_out_of_memory(error: &CallError) -> bool {
     error.code == codes::OUT_OF_MEMORY
 }
 
-/// How much memory a failed allocation requested.
 pub(super) fn requested(error: &CallError) -> Option<String> {
     let bytes = error.requested_bytes.filter(|_| is_out_of_memory(error))?;
     Some(format!("{bytes} bytes were requested"))

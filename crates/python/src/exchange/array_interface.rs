@@ -11,7 +11,6 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// Describes an array.
 pub(crate) fn to_dict<'py>(
     py: Python<'py>,
     array: &DeviceArray,

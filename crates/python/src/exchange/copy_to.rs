@@ -28,33 +28,26 @@ pub(crate) fn copy_to<'py>(
     destination: &Bound<'py, PyAny>,
     stream: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let copy = || copied(object, cls, destination, stream);
-    traced(object.py(), Area::Transfer, "copy_to", copy, |_| Facts::default())
-}
-
-fn copied<'py>(
-    object: &Bound<'py, PyAny>,
-    cls: &Bound<'py, PyType>,
-    destination: &Bound<'py, PyAny>,
-    stream: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
-    let pyarrow = pyarrow(py)?;
-    let kind = kind_of(pyarrow, cls)?;
-    let named = stream.map(|stream| ask("stream", stream)).transpose()?;
-    let destination = &place_of_context(pyarrow, destination)?;
-    let place = place_of(pyarrow, destination);
-    if place.is_none() && matches!(kind, DataKind::ChunkedArray | DataKind::Table) {
-        return Err(not_a_place(destination)?);
-    }
-    let chosen = match place {
-        Some(place) => in_contexts(py, named, place, pyarrow.bridge.device_of(live(object)))?,
-        None => ChosenOrder::NOW,
+    let copy = || {
+        let pyarrow = pyarrow(py)?;
+        let kind = kind_of(pyarrow, cls)?;
+        let named = stream.map(|stream| ask("stream", stream)).transpose()?;
+        let destination = &place_of_context(pyarrow, destination)?;
+        let place = place_of(pyarrow, destination);
+        if place.is_none() && matches!(kind, DataKind::ChunkedArray | DataKind::Table) {
+            return Err(not_a_place(destination)?);
+        }
+        let chosen = match place {
+            Some(place) => in_contexts(py, named, place, pyarrow.bridge.device_of(live(object)))?,
+            None => ChosenOrder::NOW,
+        };
+        let copied = pyarrow.bridge.copy_to(live(object), kind, place, chosen.stream());
+        let copy = copied.or_raise(py)?.map(|copy| made(py, |_| Ok(copy))).transpose()?;
+        chosen.finish(py)?;
+        Ok(copy)
     };
-    let copied = pyarrow.bridge.copy_to(live(object), kind, place, chosen.stream());
-    let copy = copied.or_raise(py)?.map(|copy| made(py, |_| Ok(copy))).transpose()?;
-    chosen.finish(py)?;
-    Ok(copy)
+    traced(py, Area::Transfer, "copy_to", copy, |_| Facts::default())
 }
 
 /// A copy, on the same device, of a slice that reaches little of its memory; else `None`.

@@ -9,7 +9,6 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// A field of a structure.
 pub(crate) struct Field {
     pub(crate) dtype: DType,
     /// Where in the structure it begins, in bytes.
@@ -18,7 +17,6 @@ pub(crate) struct Field {
     pub(crate) shape: Vec<i64>,
 }
 
-/// The dtype of a device array.
 pub(crate) struct DType {
     element: ElementType,
     /// NumPy's object, where the element's kind and size do not say everything: dates, structures.
@@ -76,12 +74,10 @@ impl DType {
         (element.kind() != Kind::Opaque).then(|| Self::of_element(element))
     }
 
-    /// The kind and size of an element.
     pub(crate) fn element(&self) -> ElementType {
         self.element
     }
 
-    /// NumPy's object.
     pub(crate) fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDescr>> {
         match &self.described {
             Some(dtype) => Ok(dtype.bind(py).clone()),
@@ -124,7 +120,6 @@ impl DType {
         }))
     }
 
-    /// Whether both have the same elements.
     pub(crate) fn is_same(&self, other: &Self, py: Python<'_>) -> PyResult<bool> {
         match (&self.described, &other.described) {
             (None, None) => Ok(self.element == other.element),
@@ -132,7 +127,6 @@ impl DType {
         }
     }
 
-    /// Another handle of the same dtype.
     pub(crate) fn clone_ref(&self, py: Python<'_>) -> Self {
         let described = self.described.as_ref().map(|dtype| dtype.clone_ref(py));
         Self { element: self.element, described }

@@ -14,21 +14,6 @@ use pyo3::prelude::*;
 /// The driver's code for an unknown address.
 const INVALID_VALUE: i32 = 1;
 
-/// `Context.foreign_buffer`: a view of `size` bytes that `base` keeps valid.
-pub(crate) fn of_address<'py>(
-    py: Python<'py>,
-    context: &Context,
-    address: &Bound<'py, PyAny>,
-    size: i64,
-    base: Option<Py<PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    if size == 0 && !address.is_truthy()? {
-        return empty(py, context);
-    }
-    let size = non_negative("size", size)?;
-    wrap_buffer(py, view(py, context, address.extract()?, size, true, base)?)
-}
-
 /// `Context.buffer_from_object`: a view of the memory that an object has.
 pub(crate) fn of_object<'py>(
     context: &Context,
@@ -69,8 +54,7 @@ pub(crate) fn of_object<'py>(
     ))
 }
 
-/// A buffer of no bytes.
-fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyAny>> {
     wrap_buffer(py, DeviceBuffer::allocate(context, 0).or_raise(py)?)
 }
 

@@ -15,12 +15,12 @@ mod pointers;
 mod read_ahead;
 
 use crate::pyarrow::from_pyarrow::check_has_arrays;
-use crate::registration::{Registration, functions};
+use crate::registration::private;
 use pyo3::prelude::*;
 
-pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
-    registration.private(functions!(
-        registration,
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    private!(
+        module,
         c_device::finish_export,
         c_device::export_places,
         c_device::prepare,
@@ -52,5 +52,5 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         read_ahead::read_ahead,
         read_ahead::run_ahead,
         read_ahead::copy_ahead,
-    ))
+    )
 }

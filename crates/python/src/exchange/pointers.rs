@@ -66,7 +66,6 @@ impl<'py> Pointer<'py> {
     }
 }
 
-/// The pointer in a capsule of a name.
 pub(crate) fn in_capsule(object: &Bound<'_, PyAny>, name: Option<&CStr>) -> Option<*mut c_void> {
     let capsule = object.cast_exact::<PyCapsule>().ok()?;
     capsule.pointer_checked(name).ok().map(ptr::NonNull::as_ptr)

@@ -56,7 +56,6 @@ pub(super) fn is_cached(descriptor: i32, offset: u64, nbytes: u64) -> PyResult<b
     Ok(HostFile::is_cached(&duplicate(descriptor)?, offset, nbytes))
 }
 
-/// Checks the argument `progress` of those who copy files.
 pub(crate) fn check_progress(progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     match progress {
         Some(progress) if !progress.is_callable() => {

@@ -8,17 +8,17 @@ pub(crate) mod writer;
 
 pub(crate) use host_file::check_progress;
 
-use crate::registration::{Registration, functions};
+use crate::registration::private;
 use pyo3::prelude::*;
 
-pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
-    registration.private(functions!(
-        registration,
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    private!(
+        module,
         regular_file::descriptor,
         regular_file::open_flags,
         host_file::copy_from_file,
         host_file::copy_to_file,
         host_file::is_cached,
         tables::table_of,
-    ))
+    )
 }

@@ -36,7 +36,7 @@ pub(super) fn table_of<'py>(
     };
     let messages = py.detach(|| StoredMessages::read(&source)).or_raise(py)?;
     let Some(messages) = messages else { return Ok(None) };
-    let (bridge, device) = (&pyarrow(py)?.bridge, context.get().number().cast_signed());
+    let (bridge, device) = (&pyarrow(py)?.bridge, context.get().device_number().cast_signed());
     let progress = progress.map(|progress| progress.clone().unbind());
     let report = |py: Python<'_>, done, total| match &progress {
         Some(progress) => call_out(progress.bind(py), (done, total)).map(drop),

@@ -36,11 +36,7 @@ pub(crate) fn guard_assertion(
         // SAFETY: the capsule has no name; the package has read in pyarrow's own declarations that
         // the table has such a function at that place.
         unsafe {
-            let table = ffi::PyCapsule_GetPointer(table.as_ptr(), std::ptr::null());
-            if table.is_null() {
-                return Err(PyErr::fetch(class.py()));
-            }
-            let entry = table.cast::<*mut c_void>().add(place);
+            let entry = table.pointer_checked(None)?.cast::<*mut c_void>().add(place).as_ptr();
             let found = *entry;
             let original =
                 *theirs.get_or_init(|| std::mem::transmute::<*mut c_void, Assertion>(found));

@@ -16,18 +16,17 @@ mod refusal;
 mod vectorcall;
 mod walk;
 
-use crate::registration::{Registration, functions};
+use crate::registration::private;
 use pyo3::prelude::*;
 
-pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
-    registration.private(functions!(
-        registration,
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    private!(
+        module,
         walk::map_device_data,
         refusal::refuse,
         assertions::guard_assertion,
         null_counts::count_nulls,
         construction::construct_by,
-    ))?;
-    let module = registration.module();
+    )?;
     module.setattr("_Guard", guard::class(module.py())?)
 }

@@ -29,7 +29,8 @@ static WRITERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
     set_blocking_runner(without_gil);
     set_reporter(reports::report);
-    WRITERS.get_or_try_init(py, || Ok::<_, PyErr>(weak_set(py)?.unbind()))?;
+    let weak_set = || py.import("weakref")?.call_method0("WeakSet").map(Bound::unbind);
+    WRITERS.get_or_try_init(py, weak_set)?;
     let at_exit = PyCFunction::new_closure(py, None, None, |arguments, _| {
         if !is_forked_child() {
             flush_writers(arguments.py());
@@ -38,10 +39,6 @@ pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
     })?;
     py.import("atexit")?.call_method1("register", (at_exit,))?;
     Ok(())
-}
-
-fn weak_set(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    py.import("weakref")?.call_method0("WeakSet")
 }
 
 /// Has a writer flushed when the interpreter ends while it is still open.

@@ -13,7 +13,6 @@ impl Owner {
         Self(Some(object))
     }
 
-    /// The object.
     pub(crate) fn bind<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         // None only once this is dropped.
         self.0.as_ref().map_or_else(|| py.None().into_bound(py), |object| object.bind(py).clone())

@@ -5,7 +5,6 @@ use crate::pyarrow::from_pyarrow::{check_pool, host_bytes, host_bytes_mut, span}
 use crate::pyarrow::pyarrow;
 use arrow_cuda_ipc::IpcMemHandle;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Identifies device memory of one process to another on the same machine.
@@ -114,9 +113,7 @@ impl PyIpcMemHandle {
     ) -> PyResult<Bound<'py, PyAny>> {
         check_pool("pool", pool.as_ref())?;
         let bytes = self.handle.to_bytes();
-        let options = PyDict::new(py);
-        options.set_item("memory_pool", pool)?;
-        let buffer = pyarrow(py)?.allocate_buffer.bind(py).call((bytes.len(),), Some(&options))?;
+        let buffer = pyarrow(py)?.allocate_buffer.bind(py).call1((bytes.len(), pool))?;
         for (out, byte) in host_bytes_mut(&buffer, bytes.len() as u64)?.iter_mut().zip(bytes) {
             out.write(byte);
         }

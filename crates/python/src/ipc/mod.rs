@@ -3,16 +3,16 @@
 pub(crate) mod handle;
 mod record_batches;
 
-use crate::registration::{PYARROW, Registration, functions};
+use crate::registration::{PYARROW, public};
 use pyo3::prelude::*;
 
-pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
-    registration.class::<handle::PyIpcMemHandle>()?;
-    let public = functions!(
-        registration,
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<handle::PyIpcMemHandle>()?;
+    public!(
+        module,
+        PYARROW,
         record_batches::serialize_record_batch,
         record_batches::read_message,
         record_batches::read_record_batch,
-    );
-    registration.public(PYARROW, public)
+    )
 }

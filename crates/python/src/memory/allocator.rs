@@ -57,12 +57,10 @@ impl PythonAllocator {
 }
 
 fn address(given: &Bound<'_, PyAny>) -> PyResult<u64> {
-    given.extract().map_err(|_| not_an_address(given))
-}
-
-fn not_an_address(given: &Bound<'_, PyAny>) -> PyErr {
-    let class = class_name(given);
-    PyTypeError::new_err(format!("the allocator returned {class}, not the address of memory"))
+    given.extract().map_err(|_| {
+        let class = class_name(given);
+        PyTypeError::new_err(format!("the allocator returned {class}, not the address of memory"))
+    })
 }
 
 /// The address of an object that owns memory, as CuPy's pointers have it.
@@ -90,14 +88,12 @@ fn failure(py: Python<'_>, error: PyErr) -> CudaError {
     CudaError::Allocator(if lacks_memory { failure.out_of_memory() } else { failure })
 }
 
-/// Memory of an allocator.
 struct Memory {
     context: Context,
     /// None once it is released.
     release: Option<Release>,
 }
 
-/// How memory is released.
 enum Release {
     /// By a function.
     Call { deallocate: Arc<Owner>, address: u64, size: u64 },

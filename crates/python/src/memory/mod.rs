@@ -7,13 +7,17 @@ pub(crate) mod pinned_pool;
 mod registered_array;
 
 use crate::errors::out_of_memory_class;
-use crate::registration::{PACKAGE, Registration, functions};
+use crate::registration::{PACKAGE, private, public};
+use pyo3::PyClass;
 use pyo3::prelude::*;
+use registered_array::PyRegisteredArray;
 
-pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
-    registration.exception(out_of_memory_class(registration.module().py())?)?;
-    let public = functions!(
-        registration,
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let out_of_memory = out_of_memory_class(module.py())?;
+    module.add(out_of_memory.name()?, out_of_memory)?;
+    public!(
+        module,
+        PACKAGE,
         cache::memory_stats,
         cache::mem_get_info,
         cache::reset_peak_memory_stats,
@@ -25,8 +29,7 @@ pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
         pinned_cache::set_pinned_cache_limit,
         pinned_pool::pinned_memory_pool,
         allocator::set_allocator,
-    );
-    registration.public(PACKAGE, public)?;
-    registration.private_class::<registered_array::PyRegisteredArray>()?;
-    registration.private(functions!(registration, allocator::own_buffer))
+    )?;
+    module.setattr(PyRegisteredArray::NAME, module.py().get_type::<PyRegisteredArray>())?;
+    private!(module, allocator::own_buffer)
 }

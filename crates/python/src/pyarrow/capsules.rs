@@ -5,7 +5,7 @@ use arrow_cuda_bridge::{Object, PyarrowApi};
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyModule, PyType};
+use pyo3::types::{PyCapsule, PyModule, PyType};
 use std::ffi::{CStr, CString, c_void};
 
 /// The pointers that the bridge needs.  Each of pyarrow's capsules names the C signature of its function;
@@ -73,21 +73,14 @@ unsafe extern "C" fn restore_thread(state: *mut c_void) {
 }
 
 fn pointer(capsule: &Bound<'_, PyAny>, signature: Option<&CStr>) -> PyResult<*mut c_void> {
-    // SAFETY: both functions check that the object is a capsule; the name is the capsule's own.
-    unsafe {
-        let name = ffi::PyCapsule_GetName(capsule.as_ptr());
-        if let Some(error) = PyErr::take(capsule.py()) {
-            return Err(error);
-        }
-        if let Some(signature) = signature
-            && (name.is_null() || CStr::from_ptr(name) != signature)
-        {
-            return Err(PyImportError::new_err(format!(
-                "this pyarrow has no function '{}'",
-                signature.to_string_lossy()
-            )));
-        }
-        let pointer = ffi::PyCapsule_GetPointer(capsule.as_ptr(), name);
-        if pointer.is_null() { Err(PyErr::fetch(capsule.py())) } else { Ok(pointer) }
+    let capsule = capsule.cast::<PyCapsule>()?;
+    // SAFETY: the name is the capsule's own, and lives as long.
+    let name = capsule.name()?.map(|name| unsafe { name.as_cstr() });
+    if let Some(signature) = signature.filter(|_| name != signature) {
+        return Err(PyImportError::new_err(format!(
+            "this pyarrow has no function '{}'",
+            signature.to_string_lossy()
+        )));
     }
+    Ok(capsule.pointer_checked(name)?.as_ptr())
 }

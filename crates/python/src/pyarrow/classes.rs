@@ -5,7 +5,6 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-/// The classes.
 pub(crate) struct Classes {
     pub(crate) cuda_buffer: Py<PyType>,
     pub(crate) host_buffer: Py<PyType>,
@@ -16,7 +15,6 @@ pub(crate) struct Classes {
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
 
-/// Makes the classes, unless they are made.
 pub(crate) fn start(
     py: Python<'_>,
     make: impl FnOnce() -> PyResult<Classes>,
@@ -24,7 +22,6 @@ pub(crate) fn start(
     CLASSES.get_or_try_init(py, make)
 }
 
-/// The classes.
 pub(crate) fn classes(py: Python<'_>) -> PyResult<&'static Classes> {
     CLASSES.get(py).ok_or_else(not_started)
 }

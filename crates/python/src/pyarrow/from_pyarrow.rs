@@ -28,7 +28,6 @@ pub(crate) fn live<'a>(object: &'a Bound<'_, PyAny>) -> Live<'a> {
     unsafe { Live::new(object.as_ptr().cast()) }
 }
 
-/// Whether the object is a `CudaBuffer`.
 pub(crate) fn is_cuda_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(is_of(object, &classes(object.py())?.cuda_buffer))
 }
@@ -48,14 +47,12 @@ pub(crate) fn cuda_buffer_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult
     device_buffer(object)
 }
 
-/// The reader behind a `BufferReader` object.
 pub(crate) fn reader<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferReader> {
     // SAFETY: a pyarrow.NativeFile, by its class.
     unsafe { pyarrow(object.py())?.bridge.reader_of(live(object)) }
         .ok_or_else(|| expected("BufferReader", object))
 }
 
-/// The writer behind a `BufferWriter` object.
 pub(crate) fn writer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferWriter> {
     // SAFETY: a pyarrow.NativeFile, by its class.
     unsafe { pyarrow(object.py())?.bridge.writer_of(live(object)) }
@@ -89,14 +86,10 @@ pub(crate) fn is_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(is_of(object, &pyarrow(object.py())?.buffer))
 }
 
-/// Whether the object is a `pyarrow.Array`.
-pub(crate) fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(is_of(object, &pyarrow(object.py())?.array))
-}
-
 /// Whether an object is a `pyarrow.Array` or a `pyarrow.ChunkedArray`.
 pub(crate) fn has_values(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(is_array(object)? || is_of(object, &pyarrow(object.py())?.chunked_array))
+    let pyarrow = pyarrow(object.py())?;
+    Ok(is_of(object, &pyarrow.array) || is_of(object, &pyarrow.chunked_array))
 }
 
 /// The memory that a `pyarrow.Buffer` reports; `None` for other objects and for uninitialised ones.
@@ -123,10 +116,7 @@ pub(crate) fn as_buffer<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, 
 /// The bytes of a `pyarrow.Buffer` on the host.  They are only ever copied from: others may
 /// write to them meanwhile, as everywhere in Python.
 pub(crate) fn host_bytes<'a>(buffer: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
-    bytes_of(buffer, host_span(buffer)?)
-}
-
-fn bytes_of<'a>(buffer: &'a Bound<'_, PyAny>, span: Span) -> PyResult<&'a [u8]> {
+    let span = host_span(buffer)?;
     let size = usize::try_from(span.size).map_err(|_| expected("Buffer", buffer))?;
     if size == 0 {
         return Ok(&[]);
@@ -158,10 +148,7 @@ pub(crate) fn host_bytes_mut<'a>(
 }
 
 fn host_span(buffer: &Bound<'_, PyAny>) -> PyResult<Span> {
-    on_host(span(buffer).ok_or_else(|| expected("Buffer", buffer))?)
-}
-
-fn on_host(span: Span) -> PyResult<Span> {
+    let span = span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
     if span.is_cpu {
         return Ok(span);
     }

@@ -15,7 +15,6 @@ pub(crate) struct Members {
     pub(crate) properties: &'static [ffi::PyGetSetDef],
 }
 
-/// The methods and properties of an object's class.
 pub(crate) fn members(object: &Bound<'_, PyAny>) -> PyResult<Members> {
     let py = object.py();
     let namespace = object.get_type().getattr("__dict__")?;

@@ -33,7 +33,7 @@ pub(crate) struct Pyarrow {
     pub(crate) batch_reader: Py<PyType>,
     /// `as_buffer(object)`: a `pyarrow.Buffer` over anything that has bytes.
     pub(crate) as_buffer: Py<PyAny>,
-    /// `allocate_buffer(size, memory_pool=, resizable=)`.
+    /// `allocate_buffer(size, memory_pool, resizable)`.
     pub(crate) allocate_buffer: Py<PyAny>,
 }
 
@@ -108,7 +108,6 @@ fn check_size(class: &Bound<'_, PyType>, expected: usize) -> PyResult<()> {
     )))
 }
 
-/// The imported pyarrow.
 pub(crate) fn pyarrow(py: Python<'_>) -> PyResult<&'static Pyarrow> {
     PYARROW.get(py).ok_or_else(not_started)
 }

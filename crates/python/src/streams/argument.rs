@@ -5,7 +5,7 @@ use crate::errors::{OrRaise, class_name};
 use crate::interpreter::Owner;
 use crate::signals::{copy_for_signals, copy_on_stream_for_signals, wait_for_signals};
 use arrow_cuda_buffer::CopyOrder;
-use arrow_cuda_context::{Context, Stream};
+use arrow_cuda_context::{Context, Retained, Stream};
 use arrow_cuda_driver::CudaResult;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -98,12 +98,17 @@ impl ChosenOrder {
     }
 }
 
-/// The owner of the host memory that a copy in this order may be queued with.
-pub(crate) fn owner_for(order: CopyOrder<'_>, object: &Bound<'_, PyAny>) -> Option<Owner> {
-    match order {
+/// Gives the owner of the host memory that a copy in this order may be queued with.  Unless it is asked, the owner is
+/// dropped with it, where the GIL is held.
+pub(crate) fn owner_for(
+    order: CopyOrder<'_>,
+    object: &Bound<'_, PyAny>,
+) -> impl FnMut() -> Retained + Send {
+    let mut owner = match order {
         CopyOrder::Now => None,
         CopyOrder::On(_) => Some(Owner::new(object.clone().unbind())),
-    }
+    };
+    move || Box::new(owner.take())
 }
 
 /// The stream that an argument names: one of ours, or one of another library that belongs to one of

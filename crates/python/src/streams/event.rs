@@ -174,11 +174,17 @@ impl PyEvent {
     /// >>> start.elapsed_time(end) >= 0
     /// True
     fn elapsed_time(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f32> {
-        self.elapsed_between(py, end.get())
+        let end = end.get();
+        self.check_timing("start")?;
+        end.check_timing("end")?;
+        if !self.event.context().is_same(end.event.context()) {
+            return Err(PyValueError::new_err("the events belong to different contexts"));
+        }
+        py.detach(|| self.event.elapsed(&end.event)).or_raise_explained(py, not_reached)
     }
 
-    fn __sub__(&self, py: Python<'_>, start: &Bound<'_, Self>) -> PyResult<f32> {
-        start.get().elapsed_between(py, self)
+    fn __sub__<'py>(slf: &Bound<'py, Self>, start: &Bound<'py, Self>) -> PyResult<f32> {
+        start.get().elapsed_time(slf.py(), slf)
     }
 
     fn __repr__(&self) -> String {
@@ -188,18 +194,6 @@ impl PyEvent {
             self.event.context().device().number(),
             if self.event.has_timing() { "True" } else { "False" }
         )
-    }
-}
-
-impl PyEvent {
-    /// The milliseconds from this event to another one.
-    fn elapsed_between(&self, py: Python<'_>, end: &Self) -> PyResult<f32> {
-        self.check_timing("start")?;
-        end.check_timing("end")?;
-        if !self.event.context().is_same(end.event.context()) {
-            return Err(PyValueError::new_err("the events belong to different contexts"));
-        }
-        py.detach(|| self.event.elapsed(&end.event)).or_raise_explained(py, not_reached)
     }
 }
 

@@ -6,11 +6,11 @@ mod event;
 mod late_failure;
 mod stream;
 
-use crate::registration::{Registration, functions};
+use crate::registration::private;
 use pyo3::prelude::*;
 
-pub(crate) fn register(registration: &Registration<'_, '_>) -> PyResult<()> {
-    registration.class::<classes::PyEvent>()?;
-    registration.class::<classes::PyStream>()?;
-    registration.private(functions!(registration, event::with_flags, stream::with_flags))
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<classes::PyEvent>()?;
+    module.add_class::<classes::PyStream>()?;
+    private!(module, event::with_flags, stream::with_flags)
 }

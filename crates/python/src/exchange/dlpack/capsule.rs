@@ -38,31 +38,29 @@ pub(super) fn owning<'py>(
     tensor: NonNull<c_void>,
     form: &'static Form,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the name is static, and tells the destructor what the capsule holds.
-    unsafe {
-        let capsule = ffi::PyCapsule_New(tensor.as_ptr(), form.name.as_ptr(), Some(drop_untaken));
-        Bound::from_owned_ptr_or_err(py, capsule)
-    }
+    let drop_it = Some(drop_untaken as ffi::PyCapsule_Destructor);
+    // SAFETY: the name tells the destructor what the capsule holds.
+    let capsule =
+        unsafe { PyCapsule::new_with_pointer_and_destructor(py, tensor, form.name, drop_it) };
+    capsule.map(Bound::into_any)
 }
 
 /// Takes the tensor out of a capsule, which is marked as used.
 pub(super) fn take(capsule: &Bound<'_, PyCapsule>) -> PyResult<Imported> {
-    let object = capsule.as_ptr();
     for form in [&VERSIONED, &LEGACY] {
-        // SAFETY: a live capsule.  Its name identifies its content, and that no consumer has taken it
-        // yet; once renamed, its destructor no longer frees it.
-        unsafe {
-            if ffi::PyCapsule_IsValid(object, form.name.as_ptr()) == 1 {
-                let pointer = ffi::PyCapsule_GetPointer(object, form.name.as_ptr());
-                let pointer = NonNull::new(pointer).ok_or_else(|| PyErr::fetch(capsule.py()))?;
-                if ffi::PyCapsule_SetName(object, form.used.as_ptr()) != 0 {
+        if capsule.is_valid_checked(Some(form.name)) {
+            let pointer = capsule.pointer_checked(Some(form.name))?;
+            // SAFETY: a live capsule.  Its name identifies its content, and that no consumer has taken it
+            // yet; once renamed, its destructor no longer frees it.
+            unsafe {
+                if ffi::PyCapsule_SetName(capsule.as_ptr(), form.used.as_ptr()) != 0 {
                     return Err(PyErr::fetch(capsule.py()));
                 }
                 return Ok((form.import)(pointer));
             }
-            if ffi::PyCapsule_IsValid(object, form.used.as_ptr()) == 1 {
-                return Err(PyValueError::new_err("the capsule's tensor was already consumed"));
-            }
+        }
+        if capsule.is_valid_checked(Some(form.used)) {
+            return Err(PyValueError::new_err("the capsule's tensor was already consumed"));
         }
     }
     Err(PyTypeError::new_err(format!("{} does not hold a DLPack tensor", capsule.repr()?)))

@@ -13,7 +13,6 @@ use arrow_cuda_numba_bridge::{DeviceArray, Error, Layout, Order};
 use pyo3::prelude::*;
 
 /// The arguments that a consumer passes to `__dlpack__`.
-#[derive(Default)]
 pub(crate) struct Request {
     pub(crate) stream: Option<i64>,
     pub(crate) max_version: Option<(u32, u32)>,
@@ -64,7 +63,6 @@ enum Place {
 }
 
 impl Request {
-    /// Where the consumer wants a copy, if it wants one.
     fn copies_to(&self, buffer: &DeviceBuffer) -> Result<Option<Place>, Error> {
         let own = buffer.context().device().number().cast_signed();
         let (device_type, number) = self.dl_device.unwrap_or((abi::CUDA, own));

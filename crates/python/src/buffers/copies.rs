@@ -1,0 +1,478 @@
+//! The copies of a `CudaBuffer`, which check their arguments in upstream's order, with the messages of pyarrow's checks.
+//!
+//! All Python code runs before the checks, because it may change the size of a host buffer: the stream's
+//! `__cuda_stream__`, and the buffer protocol of the data.
+
+use super::cuda_buffer::{Methods, facts_of};
+use crate::copies::source::{Data, HostData};
+use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
+use crate::files::check_progress;
+use crate::interpreter::call_out;
+use crate::package::package;
+use crate::pyarrow::from_pyarrow::{
+    check_pool, cuda_buffer_argument, device_buffer, host_bytes_mut, span,
+};
+use crate::pyarrow::pyarrow;
+use crate::pyarrow::to_pyarrow::{allocate_host, wrap_slice};
+use crate::streams::argument::{ChosenOrder, Named, ask, owner_for};
+use crate::tracing::{Area, traced};
+use arrow_cuda_buffer::DeviceBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+#[pymethods]
+impl Methods {
+    /// Copy data from the device to the host.
+    ///
+    /// Waits for work on the default stream, but not for work on other streams:
+    /// use ``buf.context.synchronize()`` for that.
+    ///
+    /// Parameters
+    /// ----------
+    /// position : int, default 0
+    ///     Where in the device buffer to begin, in bytes.
+    /// nbytes : int, default -1
+    ///     How many bytes to copy; -1 for all from `position` on, or as many
+    ///     as fit into `buf`.
+    /// buf : Buffer, optional
+    ///     A mutable host buffer to copy into, starting at its first byte.
+    /// memory_pool : MemoryPool, optional
+    ///     Where to allocate the result, when `buf` is not given.
+    /// resizable : bool, default False
+    ///     Whether the allocated result is resizable.
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     Runs the copy on that stream.  If `buf` is pinned (a `HostBuffer`, or
+    ///     memory that another library has pinned), the call returns at once, and
+    ///     the copy is complete when the stream is synchronized.  Otherwise the call
+    ///     waits for the stream and the default stream, and the copy is complete on
+    ///     return.
+    ///
+    /// Returns
+    /// -------
+    /// buf : Buffer
+    ///     The host buffer.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the range is outside the buffer or larger than `buf`, or if `buf` is
+    ///     not mutable or not on the host; if the stream belongs to another context.
+    ///
+    /// Examples
+    /// --------
+    /// >>> buf = ctx.buffer_from_data(b"0123456789")
+    /// >>> buf.copy_to_host(position=2, nbytes=3).to_pybytes()
+    /// b'234'
+    /// >>> pinned = cuda.new_host_buffer(4)
+    /// >>> buf.copy_to_host(position=6, buf=pinned).to_pybytes()
+    /// b'6789'
+    #[pyo3(
+        signature = (position=0, nbytes=-1, buf=None, memory_pool=None, resizable=None, *, stream=None),
+        text_signature = "($self, position=0, nbytes=-1, buf=None, memory_pool=None, resizable=False, *, stream=None)"
+    )]
+    pub(super) fn copy_to_host<'py>(
+        slf: &Bound<'py, Self>,
+        position: i64,
+        nbytes: i64,
+        buf: Option<Bound<'py, PyAny>>,
+        memory_pool: Option<Bound<'py, PyAny>>,
+        resizable: Option<Bound<'py, PyAny>>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, buffer) = (slf.py(), device_buffer(slf)?);
+        let copy = || {
+            let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
+            let available = after(position, buffer.size())?;
+            check_pool("memory_pool", memory_pool.as_ref())?;
+            let room = match &buf {
+                None => u64::MAX,
+                Some(out) => span(out)
+                    .ok_or_else(|| incorrect_type("buf", "pyarrow.lib.Buffer", out))?
+                    .size
+                    .cast_unsigned(),
+            };
+            let size = if nbytes < 0 { available.min(room) } else { nbytes.cast_unsigned() };
+            if size > room {
+                return Err(PyValueError::new_err("requested copy does not fit into host buffer"));
+            }
+            if size > available {
+                return Err(more_than_available("from device buffer"));
+            }
+            let out = match buf {
+                None => allocate(py, size, memory_pool, resizable)?,
+                Some(out) => out,
+            };
+            let position = position.cast_unsigned();
+            let chosen = ChosenOrder::of(py, stream, &[buffer.context()])?;
+            chosen.copy(py, buffer.context(), |order| {
+                let (bytes, mut owner) = (host_bytes_mut(&out, size)?, owner_for(order, &out));
+                let copied = py.detach(|| {
+                    let (address, size) = (bytes.as_mut_ptr().cast(), bytes.len());
+                    // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
+                    // everywhere in Python.
+                    unsafe { buffer.copy_to_host_in(order, position, address, size, &mut owner) }
+                });
+                copied.or_raise(py).map(drop)
+            })?;
+            Ok((out, size))
+        };
+        let facts = |(_, size): &(_, u64)| facts_of(buffer, *size);
+        let copied = traced(py, Area::Transfer, "CudaBuffer.copy_to_host", copy, facts);
+        copied.map(|(out, _)| out)
+    }
+
+    /// Copy data from the host into the buffer.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : Buffer or array-like
+    ///     The data: anything that `pyarrow.py_buffer` accepts.
+    /// position : int, default 0
+    ///     Where in the device buffer to begin, in bytes.
+    /// nbytes : int, default -1
+    ///     How many bytes to copy; -1 for as many as `data` has and fit.
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     Runs the copy on that stream.  If the data is pinned (a `HostBuffer`, or
+    ///     memory that another library has pinned), the call returns at once, and
+    ///     the data must not change until the copy is complete.  Otherwise the call
+    ///     waits for the stream and the default stream, and the data may change as
+    ///     soon as it returns.
+    ///
+    /// Returns
+    /// -------
+    /// nbytes : int
+    ///     The number of bytes copied.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `data` has fewer bytes, if they do not fit, or if this buffer is not
+    ///     mutable; if the stream belongs to another context.
+    ///
+    /// Examples
+    /// --------
+    /// >>> buf = ctx.buffer_from_data(b"----------")
+    /// >>> buf.copy_from_host(b"abcdef", position=2, nbytes=3)
+    /// 3
+    /// >>> buf.to_pybytes()
+    /// b'--abc-----'
+    #[pyo3(
+        signature = (data, position=0, nbytes=-1, *, stream=None),
+        text_signature = "($self, data, position=0, nbytes=-1, *, stream=None)"
+    )]
+    fn copy_from_host(
+        slf: &Bound<'_, Self>,
+        data: &Bound<'_, PyAny>,
+        position: i64,
+        nbytes: i64,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<u64> {
+        let (py, buffer) = (slf.py(), device_buffer(slf)?);
+        let copy = || {
+            let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
+            let room = after(position, buffer.size())?;
+            let position = position.cast_unsigned();
+            let data = match Data::of(data)? {
+                Data::Host(data) => data,
+                Data::Device(data) => {
+                    let data = device_buffer(&data)?;
+                    let size = to_copy(nbytes, data.size(), room, "from host buffer")?;
+                    return copy_device(py, buffer, position, data, size, stream);
+                }
+            };
+            let chosen = ChosenOrder::of(py, stream, &[buffer.context()])?;
+            let data = match chosen.stream() {
+                None => data,
+                // The object is asked again for what is to outlive this call, and may give something else.
+                Some(_) => HostData::Buffer(data.buffer()?),
+            };
+            let size = to_copy(nbytes, data.bytes()?.len() as u64, room, "from host buffer")?;
+            chosen.copy(py, buffer.context(), |order| {
+                let bytes = data.bytes()?.get(..size as usize);
+                let bytes = bytes.ok_or_else(|| out_of_range("nbytes"))?;
+                let mut owner = owner_for(order, data.object());
+                let copied = py.detach(|| {
+                    let (address, size) = (bytes.as_ptr(), bytes.len());
+                    // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile,
+                    // as everywhere in Python.
+                    unsafe { buffer.copy_from_host_in(order, position, address, size, &mut owner) }
+                });
+                copied.or_raise(py).map(drop)
+            })?;
+            Ok(size)
+        };
+        let facts = |size: &u64| facts_of(buffer, *size);
+        traced(py, Area::Transfer, "CudaBuffer.copy_from_host", copy, facts)
+    }
+
+    /// Copy data from another device buffer, which may be on another device.
+    ///
+    /// Parameters
+    /// ----------
+    /// buf : CudaBuffer
+    ///     The data.
+    /// position : int, default 0
+    ///     Where in this buffer to begin, in bytes.
+    /// nbytes : int, default -1
+    ///     How many bytes to copy; -1 for as many as `buf` has and fit.
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     Runs the copy on that stream instead of the default stream, and returns
+    ///     at once.  For a copy between two devices, the stream may belong to
+    ///     either.
+    ///
+    /// Returns
+    /// -------
+    /// nbytes : int
+    ///     The number of bytes copied.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `buf` has fewer bytes, if they do not fit, or if this buffer is not
+    ///     mutable; if the stream belongs to another context.
+    ///
+    /// Examples
+    /// --------
+    /// >>> buf = ctx.buffer_from_data(b"----------")
+    /// >>> buf.copy_from_device(ctx.buffer_from_data(b"abcdef"), position=7)
+    /// 3
+    /// >>> buf.to_pybytes()
+    /// b'-------abc'
+    #[pyo3(
+        signature = (buf, position=0, nbytes=-1, *, stream=None),
+        text_signature = "($self, buf, position=0, nbytes=-1, *, stream=None)"
+    )]
+    fn copy_from_device(
+        slf: &Bound<'_, Self>,
+        buf: &Bound<'_, PyAny>,
+        position: i64,
+        nbytes: i64,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<u64> {
+        let (py, buffer) = (slf.py(), device_buffer(slf)?);
+        let copy = || {
+            let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
+            let room = after(position, buffer.size())?;
+            let data = cuda_buffer_argument(buf)?;
+            let size = to_copy(nbytes, data.size(), room, "from device buffer")?;
+            copy_device(py, buffer, position.cast_unsigned(), data, size, stream)
+        };
+        let facts = |size: &u64| facts_of(buffer, *size);
+        traced(py, Area::Transfer, "CudaBuffer.copy_from_device", copy, facts)
+    }
+
+    /// Set bytes of the buffer to a value.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : int
+    ///     The value, from 0 to 255.
+    /// position : int, default 0
+    ///     Where to begin, in bytes.
+    /// nbytes : int, default -1
+    ///     How many bytes to set; -1 for all from `position` on.
+    /// stream : Stream or object with ``__cuda_stream__``, optional
+    ///     Sets the bytes on that stream, and returns at once.  By default the
+    ///     bytes are set on the default stream, and the call waits until they are.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the range is outside the buffer, if the value does not fit into a
+    ///     byte, or if the buffer is not mutable; if the stream belongs to another
+    ///     context.
+    ///
+    /// Examples
+    /// --------
+    /// >>> buf = cuda.Context(0).new_buffer(8)
+    /// >>> buf.fill(ord("-"))
+    /// >>> buf.fill(ord("x"), position=2, nbytes=3)
+    /// >>> buf.to_pybytes()
+    /// b'--xxx---'
+    #[pyo3(
+        signature = (value, *, position=0, nbytes=-1, stream=None),
+        text_signature = "($self, value, *, position=0, nbytes=-1, stream=None)"
+    )]
+    fn fill(
+        slf: &Bound<'_, Self>,
+        value: i64,
+        position: i64,
+        nbytes: i64,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let (py, buffer) = (slf.py(), device_buffer(slf)?);
+        let fill = || {
+            let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
+            after(position, buffer.size())?;
+            let value = u8::try_from(value).map_err(|_| {
+                PyValueError::new_err(format!("value argument must be from 0 to 255, not {value}"))
+            })?;
+            let part = part(py, buffer, position, nbytes)?;
+            let chosen = ChosenOrder::of(py, stream, &[buffer.context()])?;
+            chosen.copy(py, buffer.context(), |order| {
+                py.detach(|| part.fill_in(order, value)).or_raise(py).map(drop)
+            })?;
+            Ok(part.size())
+        };
+        let facts = |size: &u64| facts_of(buffer, *size);
+        traced(py, Area::Transfer, "CudaBuffer.fill", fill, facts).map(drop)
+    }
+
+    /// Write the buffer to a file.
+    ///
+    /// The device copies into one half of some pinned memory while this thread writes
+    /// the other to the file.  Waits for work on the default stream, but not for work
+    /// on other streams: use ``buf.context.synchronize()`` for that.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str, bytes, os.PathLike, int or file
+    ///     A path, the descriptor of an open file, or a binary file that `open`,
+    ///     `tempfile` or `pyarrow.OSFile` has opened for writing.  The position of an
+    ///     open file does not matter, and stays as it is.
+    /// position : int, default 0
+    ///     Where in the device buffer to begin, in bytes.
+    /// nbytes : int, default -1
+    ///     How many bytes to write; -1 for all from `position` on.
+    /// offset : int, optional
+    ///     Where in the file to begin, in bytes.  The file keeps its other bytes.  By
+    ///     default a file that is given by its path has no others: it is created, or
+    ///     emptied first.  An open file is written from its start on.
+    /// direct : bool, default False
+    ///     Whether to write past the system's page cache (``O_DIRECT``), where the file
+    ///     system can.
+    /// kvikio : bool, optional
+    ///     Whether KvikIO writes the file, by GPUDirect Storage if it can.  By default
+    ///     it does if it is installed, GPUDirect Storage is available, and at least
+    ///     1 MiB is written with `direct`.
+    /// progress : callable, optional
+    ///     Is called on this thread as ``progress(done, total)``, numbers of bytes:
+    ///     every 64 MiB or less, and at the end.  If it raises, nothing more is
+    ///     written, and the exception goes on to the caller.
+    ///
+    /// Returns
+    /// -------
+    /// nbytes : int
+    ///     The number of bytes written.  They are on the disk after ``os.fsync``, as
+    ///     with any file.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the file cannot be opened or written, as `open` raises it, with the path
+    ///     as ``filename``; if the device fails.  Some bytes may have been written.
+    /// ValueError
+    ///     If the range is outside the buffer, `offset` is negative, or the file is open
+    ///     for appending.
+    /// TypeError
+    ///     If `path` is not one of these.
+    /// ImportError
+    ///     If `kvikio` is True, and it is not installed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import pathlib, tempfile
+    /// >>> buf = ctx.buffer_from_data(b"0123456789")
+    /// >>> with tempfile.TemporaryDirectory() as folder:
+    /// ...     path = pathlib.Path(folder, "digits")
+    /// ...     buf.copy_to_file(path)
+    /// ...     buf.copy_to_file(path, position=7, nbytes=2, offset=1)
+    /// ...     path.read_bytes()
+    /// 10
+    /// 2
+    /// b'0783456789'
+    #[pyo3(
+        signature = (path, position=0, nbytes=-1, *, offset=None, direct=false, kvikio=None, progress=None),
+        text_signature = "($self, path, position=0, nbytes=-1, *, offset=None, direct=False, kvikio=None, progress=None)"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "as in Python")]
+    fn copy_to_file<'py>(
+        slf: &Bound<'py, Self>,
+        path: &Bound<'py, PyAny>,
+        position: i64,
+        nbytes: i64,
+        offset: Option<i64>,
+        direct: bool,
+        kvikio: Option<bool>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<u64> {
+        let py = slf.py();
+        let buffer = device_buffer(slf)?;
+        let part = part(py, buffer, position, nbytes)?;
+        let offset = offset.map(|offset| non_negative("offset", offset)).transpose()?;
+        check_progress(progress)?;
+        let (size, part) = (part.size(), wrap_slice(slf, part)?);
+        let write = || {
+            let write = package(py)?.buffer_to_file.bind(py);
+            call_out(write, (part, path, offset, direct, kvikio, progress)).map(|_| size)
+        };
+        let facts = |size: &u64| facts_of(buffer, *size);
+        traced(py, Area::Transfer, "CudaBuffer.copy_to_file", write, facts)
+    }
+}
+
+/// A new host buffer, which pyarrow allocates if the caller names a pool or wants to resize it.
+fn allocate<'py>(
+    py: Python<'py>,
+    size: u64,
+    memory_pool: Option<Bound<'py, PyAny>>,
+    resizable: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let resizable = resizable.map_or(Ok(false), |resizable| resizable.is_truthy())?;
+    if memory_pool.is_none() && !resizable {
+        return allocate_host(py, size);
+    }
+    pyarrow(py)?.allocate_buffer.bind(py).call1((size, memory_pool, resizable))
+}
+
+/// Copies the first `size` bytes of another buffer.  Returns how many these are.
+fn copy_device(
+    py: Python<'_>,
+    buffer: &DeviceBuffer,
+    position: u64,
+    data: &DeviceBuffer,
+    size: u64,
+    stream: Option<Named>,
+) -> PyResult<u64> {
+    let data = data.slice(0, size).or_raise(py)?;
+    let chosen = ChosenOrder::of(py, stream, &[buffer.context(), data.context()])?;
+    chosen.copy(py, data.context(), |order| {
+        let copied = py.detach(|| buffer.copy_from_device_in(order, position, &data));
+        copied.or_raise(py).map(drop)
+    })?;
+    Ok(size)
+}
+
+/// The part of a buffer that `position` and `nbytes` name.
+fn part(
+    py: Python<'_>,
+    buffer: &DeviceBuffer,
+    position: i64,
+    nbytes: i64,
+) -> PyResult<DeviceBuffer> {
+    let room = after(position, buffer.size())?;
+    let size = to_copy(nbytes, room, room, "in device buffer")?;
+    buffer.slice(position.cast_unsigned(), size).or_raise(py)
+}
+
+/// How many bytes there are from a position on.
+fn after(position: i64, size: u64) -> PyResult<u64> {
+    let position = u64::try_from(position).ok().filter(|position| *position <= size);
+    position.map(|position| size - position).ok_or_else(|| out_of_range("position"))
+}
+
+/// How many bytes to copy of `available` ones into `room`.
+fn to_copy(nbytes: i64, available: u64, room: u64, whence: &str) -> PyResult<u64> {
+    let Ok(size) = u64::try_from(nbytes) else { return Ok(available.min(room)) };
+    if size > available {
+        return Err(more_than_available(whence));
+    }
+    if size > room {
+        return Err(more_than_available("in device buffer"));
+    }
+    Ok(size)
+}
+
+fn more_than_available(whence: &str) -> PyErr {
+    PyValueError::new_err(format!("requested more to copy than available {whence}"))
+}
