@@ -11,6 +11,7 @@ use arrow_ipc::{
 use flatbuffers::{
     ForwardsUOffset, InvalidFlatbuffer, Vector, Verifiable, Verifier, VerifierOptions,
 };
+use std::marker::PhantomData;
 
 /// The header of a message.
 pub(crate) enum Header<'a> {
@@ -145,11 +146,23 @@ impl Verifiable for FooterParts {
         verifier
             .visit_table(at)?
             .visit_field::<MetadataVersion>("version", Footer::VT_VERSION, false)?
-            .visit_field::<ForwardsUOffset<SchemaParts>>("schema", Footer::VT_SCHEMA, false)?
+            .visit_field::<Elsewhere<SchemaParts>>("schema", Footer::VT_SCHEMA, false)?
             .visit_field::<Blocks>("dictionaries", Footer::VT_DICTIONARIES, false)?
             .visit_field::<Blocks>("recordBatches", Footer::VT_RECORDBATCHES, false)?
             .finish();
         Ok(())
+    }
+}
+
+/// A field that refers to something else than itself, which would pass for an empty list.
+struct Elsewhere<T>(PhantomData<T>);
+
+impl<T: Verifiable> Verifiable for Elsewhere<T> {
+    fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
+        if verifier.get_uoffset(at)? == 0 {
+            return InvalidFlatbuffer::new_missing_required("what a field refers to");
+        }
+        <ForwardsUOffset<T>>::run_verifier(verifier, at)
     }
 }
 
@@ -165,7 +178,7 @@ impl Verifiable for SchemaParts {
     }
 }
 
-type Blocks = ForwardsUOffset<Vector<'static, Block>>;
+type Blocks = Elsewhere<Vector<'static, Block>>;
 type TableVector<T> = ForwardsUOffset<Vector<'static, ForwardsUOffset<T>>>;
 type ByteString = ForwardsUOffset<Vector<'static, u8>>;
 

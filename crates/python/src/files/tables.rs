@@ -24,7 +24,7 @@ pub(super) fn table_of<'py>(
     context: &Bound<'py, PyContext>,
     descriptor: Option<i32>,
     data: &Bound<'py, PyAny>,
-    columns: Option<Vec<String>>,
+    columns: &Bound<'py, PyAny>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = context.py();
@@ -37,6 +37,7 @@ pub(super) fn table_of<'py>(
     let messages = py.detach(|| StoredMessages::read(&source)).or_raise(py)?;
     let Some(messages) = messages else { return Ok(None) };
     let (bridge, device) = (&pyarrow(py)?.bridge, context.get().device_number().cast_signed());
+    let columns: Option<Vec<String>> = columns.extract()?;
     let progress = progress.map(|progress| progress.clone().unbind());
     let report = |py: Python<'_>, done, total| match &progress {
         Some(progress) => call_out(progress.bind(py), (done, total)).map(drop),
