@@ -1,5 +1,6 @@
 //! The worker threads and lanes that the copies of one device share, created on demand.
 
+use super::admission::{Admission, Admitted};
 use super::lanes::{Lanes, TakenLane};
 use super::plan::Task;
 use super::plan::TransferLimits;
@@ -18,7 +19,10 @@ pub(super) struct Engine {
     copied_bytes: AtomicUsize,
     workers: Lock<Arc<Workers>>,
     streams: Lock<Option<Streams>>,
-    lanes: Lanes,
+    large_lanes: Lanes,
+    small_lanes: Lanes,
+    /// Of large copies: up, and down.
+    admissions: [Admission; 2],
     copies: AtomicUsize,
     /// Counts the small copies that the driver makes beside others.
     small_copies: CachePadded<AtomicUsize>,
@@ -95,6 +99,12 @@ impl Engine {
         &self.small_copies
     }
 
+    /// Waits for the turn of a large copy.  To be kept while the copy is made.
+    pub(super) fn admit(&self, task: Task) -> CudaResult<Admitted<'_>> {
+        let [up, down] = &self.admissions;
+        if task == Task::Upload { up } else { down }.enter()
+    }
+
     /// A lane for a copy of so many bytes, if there is one.
     pub(super) fn take_lane(
         &self,
@@ -103,8 +113,11 @@ impl Engine {
         limits: &TransferLimits,
     ) -> Option<TakenLane<'_>> {
         let copied = self.copied_bytes.fetch_add(size, Ordering::Relaxed).saturating_add(size);
-        let mut lanes = limits.lanes(size, copied);
-        lanes.find_map(|lane| self.lanes.take(context, lane, limits.pinned_bytes))
+        let most = limits.pinned_bytes / 2;
+        let large = limits.is_worth_large_lane(size, copied).then(|| limits.large_lane());
+        let large = large.and_then(|lane| self.large_lanes.take(context, lane, most));
+        let small = limits.small_lane();
+        large.or_else(|| self.small_lanes.take(context, small, most.max(small)))
     }
 
     pub(super) fn streams(&self, context: &Context) -> CudaResult<Streams> {
@@ -133,7 +146,8 @@ impl Engine {
         // In a forked child there is nothing to be released.
         drop(self.workers.lock().map(|mut workers| std::mem::take(&mut *workers)));
         drop(self.streams.lock().map(|mut streams| streams.take()));
-        self.lanes.release();
+        self.large_lanes.release();
+        self.small_lanes.release();
     }
 }
 
@@ -160,7 +174,7 @@ mod tests {
         let workers = engine.workers(&limits);
         assert!(taken.is_some() && workers.is_ok() && engine.streams(&context).is_ok());
         drop((taken, copy));
-        assert_eq!(engine.lanes.pinned(), 0);
+        assert_eq!(engine.small_lanes.pinned(), 0);
         assert_eq!(engine.workers.lock().map(|workers| workers.wanted()), Ok(0));
         assert!(engine.streams.lock().is_ok_and(|streams| streams.is_none()));
     }

@@ -4,6 +4,7 @@
 //! thread that wants the copy is the job's *issuer*: it has the device *move* slots.  Workers *help*: they
 //! copy pieces between the host side and slots, as does the issuer where it has time.
 
+mod admission;
 mod device_engine;
 #[expect(unsafe_code, reason = "has the device copy")]
 mod double_buffers;

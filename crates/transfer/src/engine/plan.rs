@@ -69,15 +69,15 @@ const MAX_IN_FLIGHT: usize = 2 << 20;
 
 /// Lanes and their slots are whole blocks of direct I/O.
 const GRAIN: usize = 4096;
-/// The pinned memory for most copies.
-const SMALL_LANE: usize = 8 << 20;
+/// Half of the pinned memory is for large lanes, two at least: one for each direction.
 const LARGE_LANE: usize = 32 << 20;
+const LARGE_LANES: usize = 2;
+/// The other half is for small ones, enough for all copies that begin at a time.
+const SMALL_LANE: usize = 8 << 20;
+const SMALL_LANES: usize = 8;
 const MIN_LARGE: usize = 1 << 20;
 /// Creating a large lane takes about as long as it saves in so many bytes.
 const LARGE_LANE_AFTER: usize = 64 << 20;
-/// A large lane is a small part of all pinned memory, so that there is one for each direction and
-/// small ones for other threads.
-const LANES: usize = 4;
 const PINNED_PER_THREAD: usize = 16 << 20;
 const MOST_PINNED: usize = 128 << 20;
 
@@ -113,14 +113,18 @@ impl TransferLimits {
         size >= smallest && self.allow_staging()
     }
 
-    /// The sizes of lane for a copy of `size` bytes, the best one first, when the engine has copied
-    /// `copied` bytes with these.
-    pub(super) fn lanes(&self, size: usize, copied: usize) -> impl Iterator<Item = usize> + use<> {
-        let whole = |size: usize| size / GRAIN * GRAIN;
-        let small = whole(SMALL_LANE.min(self.pinned_bytes));
-        let large = whole(LARGE_LANE.min(self.pinned_bytes / LANES));
-        let is_worth_it = size >= MIN_LARGE && copied >= LARGE_LANE_AFTER && large > small;
-        is_worth_it.then_some(large).into_iter().chain([small])
+    pub(super) fn large_lane(&self) -> usize {
+        LARGE_LANE.min(self.pinned_bytes / (2 * LARGE_LANES)) / GRAIN * GRAIN
+    }
+
+    pub(super) fn small_lane(&self) -> usize {
+        let share = SMALL_LANE.min(self.pinned_bytes / (2 * SMALL_LANES)) / GRAIN * GRAIN;
+        share.max(SMALLEST_PIECE)
+    }
+
+    /// Whether a large lane pays off for a copy of `size` bytes, when `copied` bytes were copied with it.
+    pub(super) fn is_worth_large_lane(&self, size: usize, copied: usize) -> bool {
+        size >= MIN_LARGE && copied >= LARGE_LANE_AFTER && self.large_lane() > self.small_lane()
     }
 
     pub(super) fn plan(&self, task: Task, size: usize, lane: usize) -> Plan {
@@ -185,11 +189,11 @@ mod tests {
 
     #[test]
     fn a_large_lane_is_for_large_copies_of_programs_that_copy_much() {
-        let lanes =
-            |size, copied| Vec::from_iter(TransferLimits::for_cores(16).lanes(size, copied));
-        assert_eq!(lanes(1 << 30, 1 << 30), [LARGE_LANE, SMALL_LANE]);
-        assert_eq!(lanes(MIN_LARGE - 1, 1 << 30), [SMALL_LANE]);
-        assert_eq!(lanes(32 << 20, 32 << 20), [SMALL_LANE]);
+        let limits = TransferLimits::for_cores(16);
+        assert_eq!((limits.large_lane(), limits.small_lane()), (LARGE_LANE, SMALL_LANE));
+        assert!(limits.is_worth_large_lane(1 << 30, 1 << 30));
+        assert!(!limits.is_worth_large_lane(MIN_LARGE - 1, 1 << 30));
+        assert!(!limits.is_worth_large_lane(32 << 20, 32 << 20));
     }
 
     proptest! {
@@ -200,7 +204,10 @@ mod tests {
         ) {
             let limits = TransferLimits { threads, pinned_bytes, begin_after: 0 };
             let task = [Task::Upload, Task::Download, Task::Compare][task];
-            for lane in limits.lanes(size, size) {
+            for lane in [limits.large_lane(), limits.small_lane()] {
+                if lane < SMALLEST_PIECE {
+                    continue;
+                }
                 let plan = limits.plan(task, size, lane);
                 prop_assert!(lane <= pinned_bytes);
                 prop_assert!(plan.slots > 0 && plan.slots * plan.piece <= lane);
