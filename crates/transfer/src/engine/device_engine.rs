@@ -113,11 +113,11 @@ impl Engine {
         limits: &TransferLimits,
     ) -> Option<TakenLane<'_>> {
         let copied = self.copied_bytes.fetch_add(size, Ordering::Relaxed).saturating_add(size);
-        let most = limits.pinned_bytes / 2;
+        let most = limits.pinned_for_lanes();
         let large = limits.is_worth_large_lane(size, copied).then(|| limits.large_lane());
         let large = large.and_then(|lane| self.large_lanes.take(context, lane, most));
         let small = limits.small_lane();
-        large.or_else(|| self.small_lanes.take(context, small, most.max(small)))
+        large.or_else(|| self.small_lanes.take(context, small, most))
     }
 
     pub(super) fn streams(&self, context: &Context) -> CudaResult<Streams> {

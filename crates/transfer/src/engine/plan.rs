@@ -69,11 +69,12 @@ const MAX_IN_FLIGHT: usize = 2 << 20;
 
 /// Lanes and their slots are whole blocks of direct I/O.
 const GRAIN: usize = 4096;
-/// Half of the pinned memory is for large lanes, two at least: one for each direction.
-const LARGE_LANE: usize = 32 << 20;
-const LARGE_LANES: usize = 2;
-/// The other half is for small ones, enough for all copies that begin at a time.
+/// The pinned memory for most copies.
 const SMALL_LANE: usize = 8 << 20;
+const LARGE_LANE: usize = 32 << 20;
+/// Half of the pinned memory is for two large lanes, one for each direction, and the other half for as many
+/// small ones as copies begin at a time.
+const LARGE_LANES: usize = 2;
 const SMALL_LANES: usize = 8;
 const MIN_LARGE: usize = 1 << 20;
 /// Creating a large lane takes about as long as it saves in so many bytes.
@@ -118,13 +119,22 @@ impl TransferLimits {
     }
 
     pub(super) fn small_lane(&self) -> usize {
-        let share = SMALL_LANE.min(self.pinned_bytes / (2 * SMALL_LANES)) / GRAIN * GRAIN;
-        share.max(SMALLEST_PIECE)
+        let parts = if self.has_large_lanes() { 2 * SMALL_LANES } else { 1 };
+        SMALL_LANE.min(self.pinned_bytes / parts) / GRAIN * GRAIN
+    }
+
+    /// How much pinned memory the lanes of one size may have.
+    pub(super) fn pinned_for_lanes(&self) -> usize {
+        if self.has_large_lanes() { self.pinned_bytes / 2 } else { self.pinned_bytes }
     }
 
     /// Whether a large lane pays off for a copy of `size` bytes, when `copied` bytes were copied with it.
     pub(super) fn is_worth_large_lane(&self, size: usize, copied: usize) -> bool {
-        size >= MIN_LARGE && copied >= LARGE_LANE_AFTER && self.large_lane() > self.small_lane()
+        self.has_large_lanes() && size >= MIN_LARGE && copied >= LARGE_LANE_AFTER
+    }
+
+    fn has_large_lanes(&self) -> bool {
+        self.large_lane() > SMALL_LANE
     }
 
     pub(super) fn plan(&self, task: Task, size: usize, lane: usize) -> Plan {
@@ -204,12 +214,10 @@ mod tests {
         ) {
             let limits = TransferLimits { threads, pinned_bytes, begin_after: 0 };
             let task = [Task::Upload, Task::Download, Task::Compare][task];
-            for lane in [limits.large_lane(), limits.small_lane()] {
-                if lane < SMALLEST_PIECE {
-                    continue;
-                }
+            let large = limits.is_worth_large_lane(size, size).then(|| limits.large_lane());
+            for lane in large.into_iter().chain([limits.small_lane()]) {
                 let plan = limits.plan(task, size, lane);
-                prop_assert!(lane <= pinned_bytes);
+                prop_assert!(lane <= limits.pinned_for_lanes());
                 prop_assert!(plan.slots > 0 && plan.slots * plan.piece <= lane);
                 prop_assert!((1..=threads).contains(&plan.helpers));
                 let pieces = size.div_ceil(plan.piece);
