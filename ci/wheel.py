@@ -14,9 +14,9 @@ import importlib.metadata
 import json
 import os
 import shlex
-import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,8 +77,7 @@ def stamp(inputs_digest: str, bridges: str) -> str:
 
 def build(profile: str, bridges: str) -> None:
     """Leaves one wheel in dist/: pip would install a second one, too."""
-    fresh = DIST / "new"
-    shutil.rmtree(fresh, ignore_errors=True)
+    fresh = Path(tempfile.mkdtemp(prefix="new-", dir=DIST))
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
     command += ["--no-build-isolation", "--no-deps", "--wheel-dir", str(fresh)]
     command += ["--config-settings", f"profile={profile}"]
