@@ -22,8 +22,8 @@ from .files import _Progress, opened, pieces_of
 def table_from_file(
     context: _native.Context, source: Any, columns: Iterable[str] | None, progress: _Progress
 ) -> pa.Table:
-    names = None if columns is None or isinstance(columns, str) else list(columns)
-    if columns is not None and not (names is not None and all(isinstance(n, str) for n in names)):
+    names = None if columns is None else list(columns)
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in names or ()):
         raise TypeError(f"columns argument must be names of columns: {columns!r}")
     data = _data_of(source)
     if data is not None:
@@ -37,7 +37,7 @@ def table_from_file(
                 if isinstance(error, OSError) and error.errno:
                     error.filename = error.filename or name
                 else:
-                    error.add_note(f"the file is {name!r}")
+                    error.add_note(f"while reading the file {name!r}")
                 raise
         if stat.S_ISCHR(found.st_mode):
             raise ValueError(f"source argument must not be a device, which may never end: {name!r}")

@@ -154,7 +154,7 @@ impl Verifiable for FooterParts {
     }
 }
 
-/// A field that refers to something else than itself, which would pass for an empty list.
+/// A field that must not refer to itself, which would pass for an empty list.
 struct Elsewhere<T>(PhantomData<T>);
 
 impl<T: Verifiable> Verifiable for Elsewhere<T> {

@@ -41,7 +41,8 @@ impl Bridge {
     /// # Errors
     ///
     /// [`Kind::Invalid`](crate::Kind::Invalid) for messages that contradict themselves; [`Kind::Key`](crate::Kind::Key)
-    /// for a name that no column has, or several; [`Kind::Io`](crate::Kind::Io) for what cannot be read or decompressed; driver errors.
+    /// for a name that no column has, or several; [`Kind::Io`](crate::Kind::Io) for what cannot be read or
+    /// decompressed; driver errors.
     pub fn table_of_stored(
         &self,
         messages: &StoredMessages,

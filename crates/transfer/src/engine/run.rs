@@ -59,7 +59,8 @@ unsafe fn stage(
     // The moves do not concern captured streams, though the driver is asked how far they are.
     let _disregarded = current.disregard_captures();
     current.await_turn(StreamHandle::DEFAULT)?;
-    let admitted = if size >= MIN_WAKING { Some(engine.admit(task)?) } else { None };
+    // Admits the next copy once this one has given its lane back.
+    let _admitted = if size >= MIN_WAKING { Some(engine.admit(task)?) } else { None };
     let copy = engine.count(transfer_limits);
     // New threads start while memory is pinned.
     let (Ok(workers), Ok(streams)) = (engine.workers(&limits), engine.streams(context)) else {
@@ -84,7 +85,6 @@ unsafe fn stage(
         // The device could not be waited for with certainty, and must not write to other copies' slots.
         taken.discard(context);
     }
-    drop(admitted);
     moved.map(|()| Some(job))
 }
 
