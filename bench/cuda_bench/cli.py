@@ -31,10 +31,10 @@ def parser() -> ArgumentParser:
     rows = "rows by name or pattern (up-*), or parts: limits, table, sweep; "
     rows += "by default all, and with --quick all but sweep"
     add("what", nargs="*", metavar="ROW", help=rows)
-    add("--quick", action="store_true", help="about a minute and a half: fewer repetitions")
+    add("--quick", action="store_true", help="about two minutes: fewer repetitions")
     add("--peers", default=",".join(PEERS), help="with whom; by default all: %(default)s")
     add("--json", type=Path, metavar="FILE", help="where the result goes")
-    add("--seconds", type=float, help="after so many nothing new is begun; 360, with --quick 120")
+    add("--seconds", type=float, help="after so many nothing new is begun; 420, with --quick 150")
     add("--largest", type=size_of, default="1024G", help="such as 64M: no larger copy")
     add("--list", action="store_true", help="tell the rows' names, and do no more")
     return top
@@ -61,7 +61,7 @@ def run(asked: Namespace) -> bool:
     rows = chosen(what)
     if asked.json:
         asked.json.parent.mkdir(parents=True, exist_ok=True)
-    budget, time = (QUICK, 120.0) if asked.quick else (FULL, 360.0)
+    budget, time = (QUICK, 150.0) if asked.quick else (FULL, 420.0)
     seconds = time if asked.seconds is None else asked.seconds
     started = Run(peers, budget, seconds, asked.largest, asked.json)
     result = started.measure(rows, has_limits="limits" in what)

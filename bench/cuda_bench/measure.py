@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,8 @@ class Trial(NamedTuple):
 
     run: Callable[[Budget], dict[str, float]]
     check: Call = nothing
+    # Or in other processes, whose processor time is not known here.
+    is_here: bool = True
 
 
 @dataclass
@@ -62,17 +64,20 @@ class Case:
     check: Call = nothing
     # Short calls that wait for no device are timed by the hundred.
     is_repeatable: bool = False
+    # So many calls are timed together, or more of them.
+    loops: int = 1
     # Work that stays in flight fills the driver's queues, which makes later calls wait; results
     # that are kept need memory.
     most: int = 1 << 30
     # Runs before each call, and is not timed.
     before: Call | None = None
+    is_here: ClassVar[bool] = True
 
     def run(self, budget: Budget, clock: Call = time.perf_counter) -> dict[str, float]:
-        take = self.sampler(clock)
+        loops = self.loops
+        take = self.sampler(clock, loops)
         for _ in range(budget.warm_ups):
             take()
-        loops = 1
         while self.is_repeatable and loops < 1 << 16 and loops * take() < READABLE:
             loops *= 2
             take = self.sampler(clock, loops)
@@ -98,6 +103,19 @@ class Case:
         ]
         exec("\n    ".join(lines), names)  # made from this program's own statements
         return names["take"]
+
+
+def measured(work: Case | Trial, budget: Budget) -> dict[str, Any]:
+    """What the work has found, after its check; with the `cores` that this process kept busy: its
+    processor time over the time that passed, warm-ups and pauses included.
+    """
+    processor, start = time.process_time(), time.perf_counter()
+    found: dict[str, Any] = work.run(budget)
+    if work.is_here:
+        spent, took = time.process_time() - processor, time.perf_counter() - start
+        found["cores"] = spent / took
+    work.check()
+    return found
 
 
 def counted(take: Callable[[], float], check: Call = nothing) -> Trial:

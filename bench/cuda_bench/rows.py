@@ -14,12 +14,15 @@ from typing import Any
 from .table import OURS, size_of, size_text
 
 PARTS = ("limits", "table", "sweep")
+# Goals for the slowest calls, which a measurement has by the same names.
+LATEST = ("p99", "tail")
 # The table shows no finer differences, and clocks resolve none: four busy threads can count as
 # 4.0002 cores.
 TOLERANCE = 1 / 2000
 
 # `at_most` so many seconds (or units that the row counts), or `at_least` so many bytes a second;
-# with `p99`, 99 of 100 calls also take at most so many seconds.
+# with `p99`, 99 of 100 calls also take at most so many seconds, and with `tail` so many times the
+# median of one call.
 Goal = dict[str, float | None]
 
 
@@ -30,6 +33,7 @@ class Row:
     `part` is `table` or `sweep`, `work` the method of `Works` that prepares it, and `size` the
     bytes that go through it, 0 where only the call is measured.  `limit` names the best that the
     machine can do, which is measured with `limit_size` bytes where that differs from `size`.
+    A row that is fresh is measured in a process of its own, one that is alone with no other peer.
     """
 
     name: str
@@ -43,6 +47,8 @@ class Row:
     limit_size: int | None = None
     as_rate: bool = False
     counts: str = ""
+    is_fresh: bool = False
+    is_alone: bool = False
 
     def measured_with(self, size: int) -> dict[str, Any]:
         """The row of a result."""
@@ -53,10 +59,12 @@ class Row:
 
 def listed(name: str, given: dict[str, Any]) -> Row:
     """A row of `rows.toml`."""
-    goal = {key: given.pop(key) for key in ("at_most", "at_least", "p99") if key in given}
+    goal = {key: given.pop(key) for key in ("at_most", "at_least", *LATEST) if key in given}
     given["goal"] = {"at_most": None, "at_least": None} | goal if goal else None
     given["size"] = size_of(given.get("size", "0"))
-    return Row(name, part="table", as_rate=given.pop("rate", False), **given)
+    flags = ("rate", "as_rate"), ("fresh", "is_fresh"), ("alone", "is_alone")
+    given |= {known: given.pop(flag, False) for flag, known in flags}
+    return Row(name, part="table", **given)
 
 
 def sweep() -> Iterator[Row]:
@@ -85,13 +93,15 @@ def chosen(words: Sequence[str]) -> list[Row]:
     return [row for row in ROWS if row.name in found]
 
 
-def is_met(goal: Goal, value: float, size: int, p99: float = inf) -> bool:
-    at_most, at_least, latest = map(goal.get, ("at_most", "at_least", "p99"))
-    if latest is not None and p99 > latest * (1 + TOLERANCE):
-        return False
-    if at_most is not None:
-        return value <= at_most * (1 + TOLERANCE)
-    return at_least is not None and size / value >= at_least * (1 - TOLERANCE)
+def is_met(goal: Goal, cell: Mapping[str, float], size: int) -> bool:
+    """Whether what was measured is within all that the goal has."""
+    value, at_least = cell["median"], goal.get("at_least")
+    found = {"at_most": value} | {key: cell.get(key, inf) for key in LATEST}
+    for key, each in found.items():
+        limit = goal.get(key)
+        if limit is not None and each > limit * (1 + TOLERANCE):
+            return False
+    return at_least is None or size / value >= at_least * (1 - TOLERANCE)
 
 
 def judged(row: dict[str, Any], *, is_simulated: bool = False) -> dict[str, Any]:
@@ -107,5 +117,5 @@ def judged(row: dict[str, Any], *, is_simulated: bool = False) -> dict[str, Any]
     ratio = medians[best] / ours if best is not None and ours else None
     met: bool | None = None
     if row["goal"] and row["size"] == row["wanted_size"] and not is_simulated and cell:
-        met = "median" in cell and is_met(row["goal"], ours, row["size"], cell.get("p99", inf))
+        met = "median" in cell and is_met(row["goal"], cell, row["size"])
     return row | {"best_peer": best, "ratio": ratio, "met": met}

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from . import machine
+from .fresh import in_fresh_process
 from .limits import LIMITS, Bare, Limits
-from .measure import QUICK, Budget, Case, Trial
+from .measure import QUICK, Budget, measured
 from .peers import PEERS, NotOffered, Peer
 from .rows import Row, judged
 from .space import Space
@@ -32,7 +33,7 @@ def told_of(error: Exception) -> str:
 
 
 class Run:
-    """One run: everything in one process, peers in turns row by row.
+    """One run: in one process unless a row is fresh, peers in turns row by row.
 
     After `seconds` nothing new is begun; rows of more than `largest` bytes are measured with so
     many.  The result goes to `path` after each row.
@@ -107,22 +108,25 @@ class Run:
 
     def row(self, row: Row, number: int) -> dict[str, Any]:
         size = min(row.size, self.largest)
-        cells: dict[str, dict[str, Any]] = {name: {} for name in self.peers}
+        cells = {name: {"not_offered": "only ours is measured"} for name in self.peers}
         found = row.measured_with(size) | {"cells": cells}
         # Not always the same one first: a peer that follows another may find caches warm.
-        names = list(self.peers)
+        names = [name for name in self.peers if name == OURS or not row.is_alone]
         turn = number % max(1, len(names))
         for name in names[turn:] + names[:turn]:
-            cells[name] = self.cell(row, self.peers[name], size)
+            cells[name] = self.cell(row, name, size)
             tell(f" {name} {cell_text(cells[name], found)};")
         if row.limit:
             limit_size = size if row.limit_size is None else row.limit_size
             found["limit"] = self.limit(row.limit, limit_size)
         return judged(found, is_simulated=self.found["machine"]["is_simulated"])
 
-    def cell(self, row: Row, peer: Peer, size: int) -> dict[str, Any]:
+    def cell(self, row: Row, name: str, size: int) -> dict[str, Any]:
+        if row.is_fresh:
+            return self.tried(lambda: in_fresh_process(row, name, size, self.budget))
+        peer = self.peers[name]
         prepare = getattr(Works(peer, self.space, self.budget), row.work)
-        found = self.tried(lambda: self.times(prepare(size, **row.options)))
+        found = self.tried(lambda: measured(prepare(size, **row.options), self.budget))
         if size >= LARGE:
             # A failure shows in what comes next, if it matters.
             with suppress(Exception):
@@ -137,7 +141,7 @@ class Run:
         def best() -> dict[str, Any]:
             limits = Limits(Bare(self.driver), self.space, self.budget)
             trials = LIMITS[name][1](limits, size)
-            times = [self.times(case) | {"how": how} for how, case in trials]
+            times = [measured(case, self.budget) | {"how": how} for how, case in trials]
             return min(times, key=lambda each: each["median"])
 
         if key not in self.found["limits"]:
@@ -159,8 +163,3 @@ class Run:
             return {"error": told_of(error)}
         finally:
             gc.collect()
-
-    def times(self, work: Case | Trial) -> dict[str, Any]:
-        found: dict[str, Any] = work.run(self.budget)
-        work.check()
-        return found

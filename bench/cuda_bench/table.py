@@ -68,9 +68,10 @@ def cell_text(cell: Times, row: dict[str, Any], name: str = "") -> str:
 
 
 def p99_text(times: Times, row: dict[str, Any]) -> str:
-    """Where there is a goal for it."""
-    is_asked = "p99" in (row["goal"] or ()) and "p99" in times
-    return f" (p99 {scaled(times['p99'], TIMES)})" if is_asked else ""
+    """A time where there is a goal for it; of threads, a multiple of the median of one call."""
+    if "p99" in (row["goal"] or ()) and "p99" in times:
+        return f" (p99 {scaled(times['p99'], TIMES)})"
+    return f" (p99 {digits(times['tail'])}x)" if "tail" in times else ""
 
 
 def goal_text(row: dict[str, Any]) -> str:
@@ -79,9 +80,11 @@ def goal_text(row: dict[str, Any]) -> str:
         return NONE
     if goal["at_most"] is not None:
         text = f"<= {value_text(goal['at_most'], row | {'as_rate': False})}"
-    else:
+    elif goal["at_least"] is not None:
         text = f">= {scaled(goal['at_least'], RATES)}"
-    return text + p99_text(goal, row)
+    else:
+        text = ""
+    return (text + p99_text(goal, row)).lstrip()
 
 
 def limit_line(limit: dict[str, Any]) -> list[str]:
@@ -113,9 +116,14 @@ class Result(dict[str, Any]):
     def rows_of(self, part: str) -> list[dict[str, Any]]:
         return [row for row in self["rows"] if row["part"] == part]
 
+    def has_cores(self) -> bool:
+        """Not in older results."""
+        return any("cores" in row["cells"].get(OURS, {}) for row in self["rows"])
+
     def columns(self, part: str) -> list[list[str]]:
         """The header and the rows; what is swept has no limits and goals."""
-        header = ["work", *self.present().values(), "to best", "limit", "goal", "met"]
+        cores = ["cores"] * self.has_cores()
+        header = ["work", *self.present().values(), "to best", *cores, "limit", "goal", "met"]
         lines = [header, *map(self.cells_of, self.rows_of(part))]
         return lines if part == "table" else [line[:-3] for line in lines]
 
@@ -124,9 +132,11 @@ class Result(dict[str, Any]):
         title = row["title"] + (f" (with {size_text(row['size'])})" if is_smaller else "")
         cells = [cell_text(row["cells"].get(name, {}), row, name) for name in self.present()]
         ratio = f"{digits(row['ratio'])}x" if row["ratio"] else NONE
+        busy = row["cells"].get(OURS, {}).get("cores")
+        cores = [NONE if busy is None else digits(busy)] * self.has_cores()
         limit = cell_text(self["limits"].get(row["limit"], {}), row)
         met = {True: "yes", False: "NO", None: NONE}[row["met"]]
-        return [title, *cells, ratio, limit, goal_text(row), met]
+        return [title, *cells, ratio, *cores, limit, goal_text(row), met]
 
     def about(self) -> Iterator[str]:
         """The machine, the versions and the settings."""
@@ -156,7 +166,9 @@ class Result(dict[str, Any]):
     def terminal(self) -> Iterator[str]:
         """The lines of the whole, aligned."""
         yield from self.about()
-        yield "up: host to device; down: device to host; to best: how many times as fast\n"
+        yield "up: host to device; down: device to host; to best: how many times as fast"
+        yield "p99 with an x: as a multiple of the median of one call"
+        yield "cores: processor time of ours, of all threads, over the time that passed\n"
         for part in ("table", "sweep"):
             if self.rows_of(part):
                 yield aligned(self.columns(part))

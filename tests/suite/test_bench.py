@@ -4,6 +4,7 @@ import gc
 import json
 import re
 from contextlib import redirect_stderr, redirect_stdout
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from cuda_bench import cli, limits, measure, peers, rows, table
+from cuda_bench import cli, limits, measure, peers, rows, runner, table
 from cuda_bench.peers.arrow import Ours
 from cuda_bench.space import STRIDE
 from pyarrow_cuda_compat import Context
@@ -58,10 +59,16 @@ def test_ours_does_all_of_it_right(result, is_simulator):
         if row["name"].startswith("devices-") and Context.get_num_devices() < 2:
             assert ours == {"not_offered": "one device"}
             continue
+        if row["name"].endswith("-from-cupy") and not find_spec("cupy"):
+            assert "cupy" in ours["not_offered"]
+            continue
         assert ours["low"] <= ours["median"] <= ours["high"], row["name"]
         # Others may have released device memory meanwhile.
         assert ours["best"] > 0 or row["name"].startswith("small-")
         assert ours["count"] >= measure.QUICK.least
+        # The processor time of other processes is not known.
+        is_elsewhere = row["name"].startswith(("processes-", "first-up-"))
+        assert ("cores" in ours) == (not is_elsewhere), row["name"]
         # Goals are for the real sizes on real devices.
         is_judged = row["goal"] and row["size"] == row["wanted_size"] and not is_simulator
         assert (row["met"] is None) == (not is_judged)
@@ -99,10 +106,14 @@ def test_the_kept_result_is_of_these_rows():
     assert result["is_finished"]
     assert not result["machine"]["is_simulated"]
     assert len({(row.part, row.title) for row in rows.ROWS}) == len(rows.ROWS)
-    for row, now in zip(result["rows"], rows.ROWS, strict=True):
+    measured = {row["name"] for row in result["rows"]}
+    # It may be older than the newest rows, and then has the goals of its time.
+    is_older = any(row.name not in measured for row in rows.ROWS)
+    there = [row for row in rows.ROWS if row.name in measured]
+    for row, now in zip(result["rows"], there, strict=True):
         assert (row["name"], row["title"], row["wanted_size"]) == (now.name, now.title, now.size)
         # A goal that changes takes a new result with it.
-        assert row["goal"] == (now.goal and pytest.approx(now.goal)), row["name"]
+        assert is_older or row["goal"] == (now.goal and pytest.approx(now.goal)), row["name"]
         assert "median" in row["cells"]["ours"], row["name"]
         assert rows.judged(row) == row
 
@@ -149,12 +160,15 @@ def test_cells_limits_and_goals_have_their_units():
         "small": ({"at_most": 64e6}, 2e6, {"counts": "bytes"}),
         "p99": ({"at_most": 1e-5, "p99": 3e-5}, 9e-6, {}),
         "rate": ({"at_least": 3e10, "p99": 5e-3}, 1e-4, {"as_rate": True}),
+        "latest": ({"p99": 3e-5}, 9e-6, {}),
+        "tail": ({"at_least": 3e10, "tail": 4}, 1e-4, {"as_rate": True}),
         "failed": ({"at_most": 1.0}, None, {}),
     }
     found = []
     for name, (goal, median, more) in wanted.items():
         row = {"title": name, "size": 4_000_000, "wanted_size": 4_000_000, "as_rate": False}
         ours = {"median": median, "low": 0, "high": 0, "p99": 4e-5} if median else {"error": "no"}
+        ours |= {"tail": 4.44} if "tail" in goal else {}
         row |= {"cells": {"ours": ours, "cupy": {"left_out": "late"}}, "limit": "", "part": "table"}
         found.append(rows.judged(row | {"goal": {"at_most": None, "at_least": None} | goal} | more))
     titles = {"ours": {"title": "ours"}, "cupy": {"title": "CuPy"}, "numba": {"missing": "-"}}
@@ -166,9 +180,14 @@ def test_cells_limits_and_goals_have_their_units():
         ["small", "2.00 MB +-0%", *late, "<= 64.0 MB", "yes"],
         ["p99", "9.00 us (p99 40.0 us) +-0%", *late, "<= 10.0 us (p99 30.0 us)", "NO"],
         ["rate", "40.0 GB/s (p99 40.0 us) +-0%", *late, ">= 30.0 GB/s (p99 5.00 ms)", "yes"],
+        ["latest", "9.00 us (p99 40.0 us) +-0%", *late, "(p99 30.0 us)", "NO"],
+        ["tail", "40.0 GB/s (p99 4.44x) +-0%", *late, ">= 30.0 GB/s (p99 4.00x)", "NO"],
         ["failed", "failed", *late, "<= 1.00 s", "NO"],
     ]
     assert {line.count("|") for line in result.markdown().splitlines()} == {8}
+    # Results that are older have no such column.
+    found[0]["cells"]["ours"]["cores"] = 1.5
+    assert [line[4] for line in result.columns("table")[:3]] == ["cores", "1.50", "-"]
 
 
 # --- what goes wrong ---------------------------------------------------------------------------
@@ -217,7 +236,7 @@ def uploads(is_made):
     ("name", "replaced", "what"),
     [
         ("upload", no_call, "up-pageable-4KiB stream-busy-512 threads-up-256KiB processor-up-1GiB"),
-        ("upload", no_call, "up-busy-4KiB stream-4KiB"),
+        ("upload", no_call, "up-busy-4KiB up-unseen-4KiB stream-4KiB stream-queue-10000"),
         ("upload", part, "sweep-up-pageable-64KiB"),
         ("upload", uploads(lambda size: size > 4096), "beside-large-4KiB"),
         ("upload", uploads(lambda size: size <= 4096), "beside-large-4KiB"),
@@ -281,6 +300,17 @@ def test_a_peer_that_cannot_begin_is_left_out(measured):
     assert not status
     assert "not measured: cupy: RuntimeError: it is broken\n" in out
     assert set(result["rows"][0]["cells"]) == {"ours"}
+
+
+def test_rows_are_measured_alone_or_in_a_process_of_their_own(measured, monkeypatch):
+    fresh = []
+    found = {"median": 1.0, "low": 1.0, "high": 1.0, "tail": 2.0}
+    monkeypatch.setattr(runner, "in_fresh_process", lambda *of: fresh.append(of[1:3]) or found)
+    result, *_ = measured("threads-up-4MiB threads-fresh-one-first")
+    assert fresh == [("ours", 64 << 10)]
+    for row in result["rows"]:
+        assert row["cells"]["cupy"] == {"not_offered": "only ours is measured"}
+    assert result["rows"][1]["cells"]["ours"] == found
 
 
 def test_a_failure_of_ours_is_the_exit_status(measured, monkeypatch):

@@ -25,6 +25,7 @@ class Upstream(Peer):
         self.context = context = cuda.Context(0)
         self.versions = {"pyarrow": pa.__version__}
         self.wait = context.synchronize
+        self.adopt = context.buffer_from_object
         self.allocate = context.new_buffer
         self.allocate_pinned = cuda.new_host_buffer
         self.buffer = lambda device: device

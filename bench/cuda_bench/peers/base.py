@@ -25,6 +25,7 @@ class Peer:
       allocate(size)           device memory, which is released with its last reference
       allocate_pinned(size)    pinned host memory for NumPy, likewise
       array(host)              a typed array on the device, with the elements of a NumPy array
+      adopt(array)             device memory over that of another library's array
 
     They prepare a call, so that none of the benchmark's own code is timed with it:
       upload(device, host, stream=None), download(...)       on a stream a copy is only queued

@@ -106,6 +106,35 @@ class Copies(Setup):
         case = self.sending(run, device, source, wait=stream.synchronize)
         return replace(case, is_repeatable=True)
 
+    def queue(self, size: int, *, count: int) -> Case:
+        """A copy of so many that are queued on one stream; the waits for them are not timed."""
+        device, source = self.peer.allocate(size), self.space.source(size, pinned=True)
+        self.peer.wait()
+        stream = self.peer.stream()
+        run = self.peer.upload(device, source, stream=stream)
+
+        def check() -> None:
+            stream.synchronize()
+            self.expect(device, source)
+
+        return Case("run()", {"run": run}, check, loops=count, before=stream.synchronize)
+
+    def up_unseen(self, size: int) -> Case:
+        """The call alone, each into new memory, whose address nobody has asked for: a library may
+        return before the bytes are there if nobody can tell.
+        """
+        peer, source = self.peer, self.space.source(size)
+        made: list[Any] = []
+
+        def make() -> None:
+            peer.wait()
+            made.clear()
+            device = peer.allocate(size)
+            made.extend((peer.upload(device, source), device))
+
+        names = {"made": made}
+        return Case("made[0]()", names, lambda: self.expect(made[1], source), before=make)
+
     def both_ways(self, size: int) -> Case:
         """Two pinned copies on two streams, and the wait for both."""
         peer, space, part = self.peer, self.space, size // 2

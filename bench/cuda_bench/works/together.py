@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from itertools import chain, cycle, islice
 from threading import Barrier, Event
 
-import numpy as np
-
 from ..measure import Budget, Call, Case, Trial, counted, nothing, summary
 from ..peers import Peer
 from ..space import changed, expect_equal, fresh
@@ -20,6 +18,8 @@ Turns = list[list[float]]
 
 # More short calls than the time is enough for: it has to show what the neighbour does.
 MANY = 20_000
+# Of the copies that come before those of a crowd.
+SMALL = 4096
 # Not forked: CUDA does not work in a forked child.
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -125,10 +125,18 @@ def first_copy(maker: type[Peer], size: int) -> float:
 
 
 class Together(Setup):
-    def in_threads(self, size: int, *, threads: int, ways: str) -> Trial:
+    def in_threads(
+        self, size: int, *, threads: int, ways: str, first: str = "", apart: bool = False
+    ) -> Trial:
         """The time of a copy, as threads get through them together: each copies memory of its own,
-        one copy after the other.  Its p99 is of the time that a copy takes its thread.
+        one copy after the other.  Its p99 and its tail are of the time that a copy takes its
+        thread, and so is all of it if they are taken apart.  Small copies of as many threads, or
+        one large one, can come first.
         """
+        if first == "small":
+            self.in_threads(min(SMALL, size), threads=threads, ways=ways).run(self.budget)
+        elif first == "one":
+            self.send(self.peer.allocate(size), self.space.source(size))
         each_way = islice(cycle(ways.split("+")), threads)
         calls, checks = zip(*(self.one_way(size, way) for way in each_way), strict=True)
         self.peer.wait()
@@ -142,8 +150,11 @@ class Together(Setup):
 
             with futures.ThreadPoolExecutor(threads) as pool:
                 found = results([pool.submit(work, call) for call in calls], together)
-            each = list(chain.from_iterable(chain.from_iterable(found)))
-            return summary(times_together(found)) | {"p99": float(np.quantile(each, 0.99))}
+            each = summary(chain.from_iterable(chain.from_iterable(found)))
+            if apart:
+                return each
+            tail = {"p99": each["p99"], "tail": each["p99"] / each["median"]}
+            return summary(times_together(found)) | tail
 
         return Trial(run, lambda: [check() for check in checks])
 
@@ -180,7 +191,7 @@ class Together(Setup):
                 found = results(tasks, together)
             return summary(both / 2 for both in times_together(found))
 
-        return Trial(run)
+        return Trial(run, is_here=False)
 
     def first_up(self, size: int) -> Trial:
         """The first large copy of a process that has made a small one."""
@@ -189,4 +200,4 @@ class Together(Setup):
             with futures.ProcessPoolExecutor(1, SPAWN) as pool:
                 return pool.submit(first_copy, self.peer.maker, size).result()
 
-        return counted(took)
+        return counted(took)._replace(is_here=False)

@@ -1,12 +1,13 @@
 """Typed arrays, record batches, many buffers at once; and single calls."""
 
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..measure import Case
+from ..measure import Case, repeated
 from ..peers import NotOffered
 from ..space import LEAST, expect, expect_equal, fresh
 from .base import Setup
@@ -31,6 +32,15 @@ def expect_columns(found: Any, batch: pa.RecordBatch) -> None:
         expect_equal(np.asarray(column), wanted.to_numpy())
 
 
+def offered(statement: str, names: dict[str, Any]) -> Case:
+    """A short statement, unless the objects have no such attribute."""
+    try:
+        eval(statement, dict(names))
+    except AttributeError as error:
+        raise NotOffered(str(error)) from None
+    return Case(statement, names, is_repeatable=True)
+
+
 class Typed(Setup):
     def call(self, size: int, *, statement: str) -> Case:
         device, source = self.uploaded(LEAST)
@@ -43,12 +53,23 @@ class Typed(Setup):
         return Case(statement, names, check, is_repeatable=True)
 
     def array_call(self, size: int, *, statement: str) -> Case:
-        names = {"array": self.peer.array(matrix(LEAST))}
+        return offered(statement, {"array": self.peer.array(matrix(LEAST))})
+
+    def batch_call(self, size: int, *, statement: str, columns: int = 1) -> Case:
+        """Of a record batch on the device, or of its first column."""
+        batch = self.peer.batch_up(batch_of(LEAST, columns))()
+        return offered(statement, {"batch": batch, "column": batch[0]})
+
+    def from_cupy(self, size: int) -> Case:
+        """A buffer over the memory of a CuPy array."""
+        adopt = self.peer.adopt
         try:
-            eval(statement, dict(names))
-        except AttributeError as error:
+            cupy = import_module("cupy")
+        except ImportError as error:
             raise NotOffered(str(error)) from None
-        return Case(statement, names, is_repeatable=True)
+        source = fresh(size)
+        run = partial(adopt, cupy.asarray(source))
+        return repeated(run, lambda: expect_equal(self.peer.fresh(run())(), source))
 
     def array_to_numpy(self, size: int) -> Case:
         host = matrix(size)
