@@ -168,7 +168,9 @@ class Result(dict[str, Any]):
         yield from self.about()
         yield "up: host to device; down: device to host; to best: how many times as fast"
         yield "p99 with an x: as a multiple of the median of one call"
-        yield "cores: processor time of ours, of all threads, over the time that passed\n"
+        if self.has_cores():
+            yield "cores: processor time of ours, of all threads, over the time that passed"
+        yield ""
         for part in ("table", "sweep"):
             if self.rows_of(part):
                 yield aligned(self.columns(part))
