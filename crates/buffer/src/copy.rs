@@ -103,7 +103,7 @@ impl DeviceBuffer {
         if !self.check_writable(position, size as u64)? {
             return Ok(Completed::default());
         }
-        let (context, to) = (self.context(), self.private_address + position);
+        let (context, to) = (self.context(), (self.private_address + position, self.block()));
         let owners = || -> Retained { Box::new((self.clone(), owner())) };
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
         let copied = unsafe { transfer::copy_from_host_in(order, context, to, data, size, owners) };

@@ -45,7 +45,7 @@ impl Current<'_> {
 
     /// Waits for a copy that was queued on a stream.  If that takes long, and signals may end copies, it
     /// stays queued.  Reports errors of the stream's work, too.
-    fn await_end(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+    pub(crate) fn await_end(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
         let mut answer = Ok(false);
         let is_over = || {
             answer = self.is_stream_complete(stream);
@@ -74,9 +74,10 @@ impl Current<'_> {
     ///
     /// Both ranges must be live, and `to` must be the caller's to write.
     pub unsafe fn copy_from_host(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
-        if size <= STAGED {
+        if Self::is_staged(size) {
             // SAFETY: guaranteed by the caller.
-            return unsafe { self.copy_staged(to, data, size) };
+            unsafe { self.queue_staged(to, data, size) }?;
+            return self.await_end(StreamHandle::DEFAULT);
         }
         self.await_turn(StreamHandle::DEFAULT)?;
         // This avoids the driver's synchronous call, which waits as well, but from pageable memory
@@ -87,23 +88,32 @@ impl Current<'_> {
         begun.and(self.synchronize_stream(StreamHandle::DEFAULT))
     }
 
-    /// Copies a few bytes.  The driver needs no turn to stage pageable memory, so to ask first whether the
-    /// stream is busy would only take time.
+    /// Whether a copy of so many bytes to the device goes through memory of the driver's.
+    pub(crate) fn is_staged(size: usize) -> bool {
+        size <= STAGED
+    }
+
+    /// Queues a copy of a few bytes, of which the driver has the data when this returns.  It needs no turn to stage
+    /// pageable memory, so to ask first whether the stream is busy would only take time.
     ///
     /// # Safety
     ///
     /// As for [`copy_from_host`](Self::copy_from_host).
-    unsafe fn copy_staged(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
+    pub(crate) unsafe fn queue_staged(
+        &self,
+        to: u64,
+        data: *const u8,
+        size: usize,
+    ) -> CudaResult<()> {
         self.await_stream_in_place_of(StreamHandle::DEFAULT)?;
         // The data itself may be pinned, and would be read in its turn.
         let mut staged = [MaybeUninit::<u8>::uninit(); STAGED];
         // SAFETY: guaranteed by the caller; there is room for so much.
         unsafe { ptr::copy_nonoverlapping(data, staged.as_mut_ptr().cast(), size) };
         // SAFETY: guaranteed by the caller; the driver has read what is pageable when the call returns.
-        let begun = unsafe {
+        unsafe {
             self.queue_copy_from_host(to, staged.as_ptr().cast(), size, StreamHandle::DEFAULT)
-        };
-        begun.and(self.await_end(StreamHandle::DEFAULT))
+        }
     }
 
     /// Sets every byte of a range to `value`, and waits for it on the legacy default stream.

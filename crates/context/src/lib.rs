@@ -15,6 +15,8 @@ mod pages;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
 mod peers;
 mod pool;
+#[expect(unsafe_code, reason = "queues copies")]
+mod small_copies;
 mod stored;
 mod streams;
 #[expect(unsafe_code, reason = "writes to memory that nobody has yet")]
@@ -26,8 +28,8 @@ pub use contexts::{Context, Current, Device, Extension, driver_version, is_reada
 pub use cust_types::{CustOwned, CustStream};
 pub use pages::{Pages, memory_of_the_machine, page_size};
 pub use pool::{
-    Block, Cache, HostPool, MemoryStats, Placement, block_at, is_released, prepare_sharing,
-    retain_exported, set_default_cache_limit,
+    Block, Cache, HostPool, MemoryStats, Placement, block_at, is_pinned_block, is_released,
+    prepare_sharing, retain_exported, set_default_cache_limit,
 };
 pub use streams::{
     Completed, Consumer, Event, Pending, Retained, Stream, completed, wait_for_work_in_flight,

@@ -80,6 +80,7 @@ impl Current<'_> {
         size: usize,
     ) -> CudaResult<()> {
         let route = Route::between(self.context(), target);
+        target.await_small_copies()?;
         self.await_turn(StreamHandle::DEFAULT)?;
         match route {
             Route::Within => {
@@ -121,6 +122,8 @@ impl Current<'_> {
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
         let stream = self.raw_stream(stream)?;
+        target.await_small_copies()?;
+        source.await_small_copies()?;
         match Route::between(source, target) {
             // SAFETY: guaranteed by the caller.
             Route::Within => unsafe { call!(cuMemcpyDtoDAsync_v2(to, from, size, stream)) },

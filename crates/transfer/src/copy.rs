@@ -4,7 +4,7 @@
 //! Both respect the order of the legacy default stream.
 
 use crate::engine::{HostMemory, Task, run};
-use arrow_cuda_context::{Context, Current};
+use arrow_cuda_context::{Block, Context, Current};
 use arrow_cuda_driver::{CudaResult, Patience};
 use std::mem::MaybeUninit;
 
@@ -35,9 +35,31 @@ fn copy_in_pieces(
 ///
 /// When the context is gone; driver errors.
 pub unsafe fn copy_from_host(context: &Context, to: u64, data: &[u8]) -> CudaResult<()> {
+    // SAFETY: guaranteed by the caller.
+    unsafe { copy_from_host_to(context, (to, None), data) }
+}
+
+/// The same; an address within a block that is not exposed need not have the bytes yet when the call
+/// returns.
+///
+/// # Safety
+///
+/// As for [`copy_from_host`].
+pub(crate) unsafe fn copy_from_host_to(
+    context: &Context,
+    (to, block): (u64, Option<&Block>),
+    data: &[u8],
+) -> CudaResult<()> {
     let current = context.enter()?;
     // SAFETY: guaranteed by the caller.
     if unsafe { run(&current, Task::Upload, HostMemory::source(data), to) }?.is_some() {
+        return Ok(());
+    }
+    let into_block = |block| {
+        // SAFETY: guaranteed by the caller; `data` is readable for its length.
+        unsafe { current.copy_into_private(block, to, data.as_ptr(), data.len()) }
+    };
+    if block.map_or(Ok(false), into_block)? {
         return Ok(());
     }
     // SAFETY: guaranteed by the caller.

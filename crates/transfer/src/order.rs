@@ -1,7 +1,9 @@
 //! When a copy is made: now, or in the order of a stream.
 
-use crate::{copy_from_host, copy_to_host, is_pinned};
-use arrow_cuda_context::{Completed, Context, Retained, Stream};
+use crate::copy::copy_from_host_to;
+use crate::copy_to_host;
+use crate::pinned::is_device_accessible;
+use arrow_cuda_context::{Block, Completed, Context, Retained, Stream};
 use arrow_cuda_driver::CudaResult;
 use std::mem::MaybeUninit;
 use std::slice;
@@ -19,7 +21,8 @@ pub enum CopyOrder<'a> {
     On(&'a Stream),
 }
 
-/// Copies `size` bytes of the host to a device.
+/// Copies `size` bytes of the host to a device, to an address and the block that it lies in, if that was allocated
+/// here.
 ///
 /// A queued copy retains the `owner` of the memory until it is complete; no other copy asks for it.
 /// The result holds the owners of earlier work that is complete by now.
@@ -36,26 +39,28 @@ pub enum CopyOrder<'a> {
 pub unsafe fn copy_from_host_in(
     order: CopyOrder<'_>,
     context: &Context,
-    to: u64,
+    (to, block): (u64, Option<&Block>),
     data: *const u8,
     size: usize,
     owner: impl FnOnce() -> Retained,
 ) -> CudaResult<Completed> {
     let mut completed = Completed::default();
     if let CopyOrder::On(stream) = order {
-        if is_pinned(context, data, size)? {
+        let current = context.enter()?;
+        if is_device_accessible(&current, data, size)? {
             return stream.enqueue(owner(), |current, stream| {
                 // SAFETY: guaranteed by the caller; the owner is retained until the copy is made.
                 unsafe { current.queue_copy_from_host(to, data, size, stream) }
             });
         }
+        drop(current); // a wait may handle signals
         completed = await_turn(stream)?;
     }
     // A slice must not begin at null, also when it has no bytes.
     // SAFETY: guaranteed by the caller.
     let data = if size == 0 { &[] } else { unsafe { slice::from_raw_parts(data, size) } };
     // SAFETY: guaranteed by the caller.
-    unsafe { copy_from_host(context, to, data) }.map(|()| completed)
+    unsafe { copy_from_host_to(context, (to, block), data) }.map(|()| completed)
 }
 
 /// Copies `size` bytes of a device to the host.
@@ -82,12 +87,14 @@ pub unsafe fn copy_to_host_in(
 ) -> CudaResult<Completed> {
     let mut completed = Completed::default();
     if let CopyOrder::On(stream) = order {
-        if is_pinned(context, out, size)? {
+        let current = context.enter()?;
+        if is_device_accessible(&current, out, size)? {
             return stream.enqueue(owner(), |current, stream| {
                 // SAFETY: guaranteed by the caller; the owner is retained until the copy is made.
                 unsafe { current.queue_copy_to_host(out, from, size, stream) }
             });
         }
+        drop(current); // a wait may handle signals
         completed = await_turn(stream)?;
     }
     let out = out.cast::<MaybeUninit<u8>>();

@@ -12,7 +12,10 @@ fn no_bytes_need_no_memory() {
         let owner = || -> Retained { Box::new(()) };
         // SAFETY: no bytes are read or written.
         unsafe {
-            drop(copy_from_host_in(order, &context, 0, ptr::null(), 0, owner).expect("nothing"));
+            drop(
+                copy_from_host_in(order, &context, (0, None), ptr::null(), 0, owner)
+                    .expect("nothing"),
+            );
             drop(copy_to_host_in(order, &context, ptr::null_mut(), 0, 0, owner).expect("nothing"));
         }
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// As long as nobody outside this project has its address, the memory can serve again as soon as it
 /// is released: every copy, fill and kernel of this project is complete when its call returns, or
-/// retains the memory until it is.  Once the block is *exposed*, other libraries may have queued
+/// retains the memory until it is, or comes before all that could follow.  Once the block is *exposed*, other libraries may have queued
 /// work that uses it, so it serves again only when there is evidence that this work is complete.
 ///
 /// ```
@@ -55,14 +55,22 @@ impl Block {
         self.address
     }
 
-    /// Marks the block as exposed: work that nobody here knows may use it from now on.
+    /// Marks the block as exposed: work that nobody here knows may use it from now on.  Waits for copies
+    /// into it that the device is still at work on.
     pub fn expose(&self) {
-        self.is_exposed.store(true, Ordering::Release);
+        if !self.is_exposed.swap(true, Ordering::SeqCst) {
+            let awaited = self.context.await_small_copies();
+            if awaited.is_err() {
+                // Unless the device itself has failed, the bytes are there after another wait.
+                let _again = self.context.await_small_copies();
+                report_failure("an address", awaited);
+            }
+        }
     }
 
     /// Whether the block is exposed.
     pub fn is_exposed(&self) -> bool {
-        self.is_exposed.load(Ordering::Acquire)
+        self.is_exposed.load(Ordering::SeqCst)
     }
 
     /// The size that was asked for, in bytes.

@@ -76,6 +76,18 @@ pub fn block_at(address: u64, reserved_from: u64) -> Option<(u64, u64)> {
     on_devices.into_iter().max()
 }
 
+/// Whether all bytes from an address on lie in one block of pinned memory that is in use.  `false` says nothing about
+/// memory that was not allocated here.
+///
+/// ```
+/// assert!(!arrow_cuda_context::is_pinned_block(0x1000, 1));
+/// ```
+pub fn is_pinned_block(address: u64, size: u64) -> bool {
+    let contains = |(start, length)| address.saturating_add(size) <= start + length;
+    !query(address, |ledger| ledger.block_at(address, 0).filter(|block| contains(*block)))
+        .is_empty()
+}
+
 impl Current<'_> {
     /// The address at which the context's device reaches the device memory or pinned host memory at
     /// `address`.  `None` for memory that the driver does not know, or that was released here

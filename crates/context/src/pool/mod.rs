@@ -27,7 +27,7 @@ pub use cache::Cache;
 pub use host_pool::HostPool;
 pub use ledger::Placement;
 pub use limits::set_default_cache_limit;
-pub use lookup::{block_at, is_released};
+pub use lookup::{block_at, is_pinned_block, is_released};
 pub use sharing::{prepare_sharing, retain_exported};
 pub(crate) use source::Source;
 pub use stats::MemoryStats;

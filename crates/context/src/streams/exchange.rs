@@ -105,6 +105,7 @@ impl Context {
     ///
     /// Driver errors, including those of the queued work.
     pub fn pending(&self, events: &[&Event]) -> CudaResult<Pending> {
+        self.await_small_copies()?;
         let current = self.enter()?;
         let current_stream = Stream::current(self).map(|stream| stream.record()).transpose()?;
         let mut unreached = Vec::new();

@@ -2,6 +2,7 @@
 
 use super::admission::{Admission, Admitted};
 use super::lanes::{Lanes, TakenLane};
+use super::mailbox::SPIN_TIME;
 use super::plan::Task;
 use super::plan::TransferLimits;
 use super::workers::Workers;
@@ -11,6 +12,10 @@ use crossbeam_utils::CachePadded;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Threads that are woken for a copy spin for as long after it, and serve the next one at once.
+const SOON: Duration = SPIN_TIME;
 
 #[derive(Debug, Default)]
 pub(super) struct Engine {
@@ -24,6 +29,8 @@ pub(super) struct Engine {
     /// Of large copies: up, and down.
     admissions: [Admission; 2],
     copies: AtomicUsize,
+    /// When the last copy ended.
+    last_end: Lock<Option<Instant>>,
     /// Counts the small copies that the driver makes beside others.
     small_copies: CachePadded<AtomicUsize>,
 }
@@ -51,6 +58,9 @@ pub(super) struct Counted<'engine> {
 impl Drop for Counted<'_> {
     fn drop(&mut self) {
         self.engine.copies.fetch_sub(1, Ordering::Relaxed);
+        if let Ok(mut last_end) = self.engine.last_end.lock() {
+            *last_end = Some(Instant::now());
+        }
         if !(self.limits_now)().allow_staging() {
             // The copy began with other limits, and may have created something after the release.
             self.engine.release();
@@ -84,6 +94,12 @@ impl Engine {
     pub(super) fn count(&self, limits_now: fn() -> TransferLimits) -> Counted<'_> {
         let others = self.copies.fetch_add(1, Ordering::Relaxed);
         Counted { engine: self, limits_now, others }
+    }
+
+    /// Whether a copy has just ended, so that more of them are likely to follow.
+    pub(super) fn has_just_copied(&self) -> bool {
+        let last_end = self.last_end.lock().ok().and_then(|last_end| *last_end);
+        last_end.is_some_and(|end| end.elapsed() < SOON)
     }
 
     /// Counts a small copy, which the driver is about to make, if others are being made that could give
@@ -163,6 +179,14 @@ pub(super) fn release_all() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_a_copy_is_known() {
+        let engine = Engine::default();
+        assert!(!engine.has_just_copied());
+        drop(engine.count(TransferLimits::of_this_machine));
+        assert!(engine.last_end.lock().is_ok_and(|end| end.is_some()));
+    }
 
     /// The limits that it began with are out of date.
     #[test]

@@ -8,7 +8,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a thread spins for the next job before it sleeps: waking it takes about as long.
-const SPIN_TIME: Duration = if cfg!(loom) { Duration::ZERO } else { Duration::from_micros(100) };
+pub(super) const SPIN_TIME: Duration =
+    if cfg!(loom) { Duration::ZERO } else { Duration::from_micros(100) };
 
 /// Holds the next job of one thread.
 #[derive(Debug, Default)]

@@ -41,7 +41,7 @@ pub(super) struct Moves {
     pub(super) only_last_matters: bool,
 }
 
-/// Sleeping threads are not woken for less: waking them takes as long.
+/// Sleeping threads are not woken for less, unless copies follow each other: waking them takes as long.
 pub(super) const MIN_WAKING: usize = 1 << 20;
 /// The driver is as fast for fewer bytes.
 const SMALLEST_COPY: usize = 256 << 10;
@@ -49,6 +49,8 @@ const SMALLEST_COPY: usize = 256 << 10;
 const SMALLEST_COMPARISON: usize = 64 << 10;
 /// The bytes that justify one more thread.
 const BYTES_PER_HELPER: usize = 384 << 10;
+/// With the issuer, these have one piece each of the smallest copy.
+const LEAST_HELPERS: usize = 3;
 
 /// Passing a smaller piece between threads costs more than it saves.
 const SMALLEST_PIECE: usize = 64 << 10;
@@ -144,7 +146,8 @@ impl TransferLimits {
         let piece = (share / SMALLEST_PIECE * SMALLEST_PIECE).clamp(SMALLEST_PIECE, largest);
         // One more than it has full pieces, since the first one may be smaller.
         let slots = (lane / piece).min(size.div_ceil(piece) + 1);
-        Plan { helpers: size.div_ceil(BYTES_PER_HELPER).min(self.threads), piece, slots }
+        let helpers = size.div_ceil(BYTES_PER_HELPER).max(LEAST_HELPERS).min(self.threads);
+        Plan { helpers, piece, slots }
     }
 }
 

@@ -61,6 +61,7 @@ unsafe fn stage(
     current.await_turn(StreamHandle::DEFAULT)?;
     // Admits the next copy once this one has given its lane back.
     let _admitted = if size >= MIN_WAKING { Some(engine.admit(task)?) } else { None };
+    let may_wake = size >= MIN_WAKING || engine.has_just_copied();
     let copy = engine.count(transfer_limits);
     // New threads start while memory is pinned.
     let (Ok(workers), Ok(streams)) = (engine.workers(&limits), engine.streams(context)) else {
@@ -75,7 +76,7 @@ unsafe fn stage(
     let lane = taken.lane();
     let plan = limits.plan(task, size, lane.size());
     let job = Arc::new(Job::new(task, host, plan, lane.take_slots(plan.slots * plan.piece)));
-    let crew = Crew::beside(copy.others, &workers, size >= MIN_WAKING);
+    let crew = Crew::beside(copy.others, &workers, may_wake);
     let (moves, stream) = (plan.moves(task, job.pieces()), streams.of(task).handle());
     let closed = ClosedOnDrop(&job);
     let throttle = Throttle::new(engine.small_copies(), Instant::now());

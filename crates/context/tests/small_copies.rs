@@ -1,0 +1,123 @@
+//! Small copies to blocks that nobody else knows: a call does not wait, but who reaches the memory does.
+
+#[path = "common/child.rs"]
+mod child;
+mod common;
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
+
+use arrow_cuda_context::{Block, Context, Placement, Stream};
+use arrow_cuda_driver::set_reporter;
+use child::in_child;
+use common::{Gate, alone};
+use simulator::with_settings;
+use std::thread;
+
+const SIZE: usize = 8;
+
+fn new_block(context: &Context) -> Block {
+    context.allocate(SIZE as u64, Placement::Packed).expect("room")
+}
+
+/// Returns whether the copy was made, without a wait.
+fn copy_into(block: &Block) -> bool {
+    let current = block.context().enter().expect("alive");
+    // SAFETY: the whole block.
+    unsafe { current.copy_into_private(block, block.private_address(), [7; SIZE].as_ptr(), SIZE) }
+        .expect("alive")
+}
+
+fn is_done(context: &Context) -> bool {
+    Stream::default_of(context).is_complete().expect("alive")
+}
+
+/// Runs a test's body where the device is slow.
+fn slowly<F: Fn()>(body: F) {
+    with_settings(&[("CUDA_SIM_LATENCY", "20000"), ("CUDA_SIM_DEVICES", "2")], body);
+}
+
+/// A block with a copy that the device is still at work on.
+fn copied_into() -> (Context, Block) {
+    let context = Context::primary(0).expect("a device");
+    let block = new_block(&context);
+    assert!(copy_into(&block) && !is_done(&context));
+    (context, block)
+}
+
+#[test]
+fn who_asks_for_the_address_waits() {
+    slowly(|| {
+        let (context, block) = copied_into();
+        assert!(block.address() > 0 && is_done(&context));
+    });
+}
+
+#[test]
+fn work_on_another_stream_waits() {
+    slowly(|| {
+        let (context, _block) = copied_into();
+        let stream = Stream::non_blocking(&context).expect("room");
+        drop(stream.enqueue(Box::new(()), |_, _| Ok(())).expect("alive"));
+        assert!(is_done(&context));
+    });
+}
+
+#[test]
+fn a_copy_on_a_stream_of_another_device_waits() {
+    slowly(|| {
+        let (context, block) = copied_into();
+        let other = Context::primary(1).expect("two devices");
+        let (stream, source) = (Stream::new(&other).expect("room"), new_block(&other));
+        let (to, from) = (block.private_address(), source.private_address());
+        let current = other.enter().expect("alive");
+        // SAFETY: two live blocks, until the stream is synchronized.
+        unsafe {
+            current.queue_copy_between((to, &context), (from, &other), SIZE, stream.handle())
+        }
+        .expect("alive");
+        assert!(is_done(&context));
+        current.synchronize_stream(stream.handle()).expect("alive");
+    });
+}
+
+#[test]
+fn a_forked_child_waits_for_nothing() {
+    slowly(|| {
+        let (_context, block) = copied_into();
+        let code = in_child(|| {
+            // SAFETY: ends the child.
+            set_reporter(|_, _| unsafe { libc::_exit(9) });
+            i32::from(block.address() == 0)
+        });
+        assert_eq!(code, 0);
+    });
+}
+
+/// Whether that comes before, during or after the copy.
+#[test]
+fn who_exposes_a_block_while_it_is_written_waits() {
+    with_settings(&[("CUDA_SIM_LATENCY", "200")], || {
+        let (_alone, context) = alone();
+        for _ in 0..100 {
+            let block = new_block(&context);
+            let is_made = thread::scope(|scope| {
+                scope.spawn(|| block.expose());
+                copy_into(&block)
+            });
+            assert!(!is_made || is_done(&context));
+        }
+    });
+}
+
+#[test]
+fn a_block_that_others_know_and_a_busy_device_are_left_to_calls_that_wait() {
+    let (_alone, context) = alone();
+    let (known, unknown) = (new_block(&context), new_block(&context));
+    known.expose();
+    assert!(!copy_into(&known));
+    let gate = Gate::on_default_stream(&context);
+    assert!(!copy_into(&unknown), "else other streams would wait for the default stream's work");
+    gate.open();
+    context.synchronize().expect("alive");
+    assert!(copy_into(&unknown));
+}
