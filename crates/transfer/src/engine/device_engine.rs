@@ -4,6 +4,7 @@ use super::admission::{Admission, Admitted};
 use super::lanes::{Lanes, TakenLane};
 use super::plan::Task;
 use super::plan::TransferLimits;
+use super::pools;
 use super::workers::Workers;
 use arrow_cuda_context::{Context, Extension, Stream};
 use arrow_cuda_driver::{CudaResult, Lock};
@@ -113,6 +114,7 @@ impl Engine {
         limits: &TransferLimits,
     ) -> Option<TakenLane<'_>> {
         let copied = self.copied_bytes.fetch_add(size, Ordering::Relaxed).saturating_add(size);
+        let limits = limits.among(pools::devices());
         let most = limits.pinned_for_lanes();
         let large = limits.is_worth_large_lane(size, copied).then(|| limits.large_lane());
         let large = large.and_then(|lane| self.large_lanes.take(context, lane, most));
@@ -133,12 +135,14 @@ impl Engine {
     }
 
     /// The worker threads, started for these limits.
-    pub(super) fn workers(&self, limits: &TransferLimits) -> CudaResult<Arc<Workers>> {
-        let mut workers = self.workers.lock()?;
-        if workers.wanted() != limits.threads {
-            *workers = Arc::new(Workers::start(limits.threads));
-        }
-        Ok(workers.clone())
+    pub(super) fn workers(
+        &self,
+        context: &Context,
+        limits: &TransferLimits,
+    ) -> CudaResult<Arc<Workers>> {
+        let workers = pools::workers_of(context.device(), limits.threads)?;
+        *self.workers.lock()? = workers.clone();
+        Ok(workers)
     }
 
     /// Releases the resources, once the copies that use them are complete.
@@ -171,7 +175,7 @@ mod tests {
         let (engine, limits) = (Engine::default(), TransferLimits::with_threads(2));
         let copy = engine.count(|| TransferLimits::with_threads(0));
         let taken = engine.take_lane(&context, 1 << 20, &limits);
-        let workers = engine.workers(&limits);
+        let workers = engine.workers(&context, &limits);
         assert!(taken.is_some() && workers.is_ok() && engine.streams(&context).is_ok());
         drop((taken, copy));
         assert_eq!(engine.small_lanes.pinned(), 0);

@@ -2,10 +2,10 @@
 //!
 //! The numbers were measured on an H200 with 16 cores.
 
-use std::num::NonZero;
-use std::thread::available_parallelism;
-
 /// The resources that copies of pageable host memory may use, on each device.
+///
+/// The devices of one NUMA node share their threads.  They have more than one of them alone only as far as
+/// three quarters of the node's cores allow.  All devices together pin at most four times as much as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferLimits {
     /// Worker threads that fill and empty staging slots, at most [`MAX_THREADS`]; with 0 the
@@ -81,16 +81,13 @@ const MIN_LARGE: usize = 1 << 20;
 const LARGE_LANE_AFTER: usize = 64 << 20;
 const PINNED_PER_THREAD: usize = 16 << 20;
 const MOST_PINNED: usize = 128 << 20;
+/// More devices than these pin less each.
+const WHOLE_SHARES: usize = 4;
 
 impl TransferLimits {
-    /// The default for this machine.
-    pub fn of_this_machine() -> Self {
-        Self::for_cores(available_parallelism().map_or(1, NonZero::get))
-    }
-
     /// Eight threads saturate the link, more help with fresh memory, and the program needs some of
     /// the cores itself.  With few cores the driver alone is as fast.
-    fn for_cores(cores: usize) -> Self {
+    pub(super) fn for_cores(cores: usize) -> Self {
         let threads = if cores < 4 { 0 } else { (cores * 3 / 4).min(12) };
         Self { begin_after: 16 << 20, ..Self::with_threads(threads) }
     }
@@ -101,6 +98,12 @@ impl TransferLimits {
         let threads = threads.min(MAX_THREADS);
         let pinned_bytes = (threads * PINNED_PER_THREAD).min(MOST_PINNED);
         Self { threads, pinned_bytes, begin_after: 0 }
+    }
+
+    /// Those of one device among so many, which together may pin as much as [`WHOLE_SHARES`].
+    pub(super) fn among(&self, devices: usize) -> Self {
+        let share = self.pinned_bytes / devices.div_ceil(WHOLE_SHARES);
+        Self { pinned_bytes: share.max(SMALLEST_PIECE.min(self.pinned_bytes)), ..*self }
     }
 
     /// Whether the engine may copy anything.
@@ -189,6 +192,10 @@ mod tests {
     fn the_driver_copies_small_sizes_and_on_small_machines() {
         let limits = TransferLimits::for_cores(16);
         assert_eq!((limits.threads, limits.pinned_bytes), (12, 128 << 20));
+        for quota in [4, 8, 64] {
+            // With the calling thread: the system would stop all of them for a time.
+            assert!((1..quota).contains(&TransferLimits::for_cores(quota).threads));
+        }
         assert!(!limits.should_stage(Task::Upload, SMALLEST_COPY - 1));
         assert!(limits.should_stage(Task::Download, SMALLEST_COPY));
         assert!(limits.should_stage(Task::Compare, SMALLEST_COMPARISON));
@@ -206,13 +213,22 @@ mod tests {
         assert!(!limits.is_worth_large_lane(32 << 20, 32 << 20));
     }
 
+    #[test]
+    fn more_than_four_devices_divide_the_pinned_memory() {
+        let limits = TransferLimits::for_cores(16);
+        let all = |devices| limits.among(devices).pinned_bytes * devices;
+        assert_eq!([1, 4, 5, 8].map(all), [128, 512, 320, 512].map(|mebibytes| mebibytes << 20));
+        let least = TransferLimits { pinned_bytes: SMALLEST_PIECE, ..limits };
+        assert!(least.among(8).allow_staging());
+    }
+
     proptest! {
         #[test]
         fn the_slots_fit_into_a_lane_and_the_lane_into_the_limit(
             threads in 1..64usize, pinned_bytes in SMALLEST_PIECE..1usize << 32,
-            size in 1..1usize << 40, task in 0..3usize,
+            size in 1..1usize << 40, task in 0..3usize, devices in 1..=64usize,
         ) {
-            let limits = TransferLimits { threads, pinned_bytes, begin_after: 0 };
+            let limits = TransferLimits { threads, pinned_bytes, begin_after: 0 }.among(devices);
             let task = [Task::Upload, Task::Download, Task::Compare][task];
             let large = limits.is_worth_large_lane(size, size).then(|| limits.large_lane());
             for lane in large.into_iter().chain([limits.small_lane()]) {
