@@ -114,11 +114,10 @@ impl Engine {
         limits: &TransferLimits,
     ) -> Option<TakenLane<'_>> {
         let copied = self.copied_bytes.fetch_add(size, Ordering::Relaxed).saturating_add(size);
-        let limits = limits.among(pools::devices());
-        let most = limits.pinned_for_lanes();
-        let large = limits.is_worth_large_lane(size, copied).then(|| limits.large_lane());
+        let most = limits.pinned_for_lanes(pools::devices());
+        let large = limits.is_worth_large_lane(size, copied).then(|| limits.large_lane().min(most));
         let large = large.and_then(|lane| self.large_lanes.take(context, lane, most));
-        let small = limits.small_lane();
+        let small = limits.small_lane().min(most);
         large.or_else(|| self.small_lanes.take(context, small, most))
     }
 

@@ -4,8 +4,8 @@
 
 /// The resources that copies of pageable host memory may use, on each device.
 ///
-/// The devices of one NUMA node share their threads.  They have more than one of them alone only as far as
-/// three quarters of the node's cores allow.  All devices together pin at most four times as much as one.
+/// Devices of one NUMA node share threads: all of them together have at most three quarters of the node's
+/// cores, or as many as one if that is more.  More than four devices divide the pinned memory of four.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferLimits {
     /// Worker threads that fill and empty staging slots, at most [`MAX_THREADS`]; with 0 the
@@ -100,12 +100,6 @@ impl TransferLimits {
         Self { threads, pinned_bytes, begin_after: 0 }
     }
 
-    /// Those of one device among so many, which together may pin as much as [`WHOLE_SHARES`].
-    pub(super) fn among(&self, devices: usize) -> Self {
-        let share = self.pinned_bytes / devices.div_ceil(WHOLE_SHARES);
-        Self { pinned_bytes: share.max(SMALLEST_PIECE.min(self.pinned_bytes)), ..*self }
-    }
-
     /// Whether the engine may copy anything.
     pub(super) fn allow_staging(&self) -> bool {
         self.threads > 0 && self.pinned_bytes >= SMALLEST_PIECE
@@ -126,9 +120,12 @@ impl TransferLimits {
         SMALL_LANE.min(self.pinned_bytes / parts) / GRAIN * GRAIN
     }
 
-    /// How much pinned memory the lanes of one size may have.
-    pub(super) fn pinned_for_lanes(&self) -> usize {
-        if self.has_large_lanes() { self.pinned_bytes / 2 } else { self.pinned_bytes }
+    /// How much pinned memory the lanes of one size may have, on one of so many devices.  Where that is
+    /// little, there are fewer lanes rather than smaller ones, in which two threads would touch a huge page.
+    pub(super) fn pinned_for_lanes(&self, devices: usize) -> usize {
+        let sizes = if self.has_large_lanes() { 2 } else { 1 };
+        let share = self.pinned_bytes / sizes / devices.div_ceil(WHOLE_SHARES);
+        share.max(SMALLEST_PIECE) / GRAIN * GRAIN
     }
 
     /// Whether a large lane pays off for a copy of `size` bytes, when `copied` bytes were copied with it.
@@ -216,10 +213,11 @@ mod tests {
     #[test]
     fn more_than_four_devices_divide_the_pinned_memory() {
         let limits = TransferLimits::for_cores(16);
-        let all = |devices| limits.among(devices).pinned_bytes * devices;
+        let all = |devices| 2 * limits.pinned_for_lanes(devices) * devices;
         assert_eq!([1, 4, 5, 8].map(all), [128, 512, 320, 512].map(|mebibytes| mebibytes << 20));
+        assert!(limits.large_lane() <= limits.pinned_for_lanes(8), "the lanes are no smaller");
         let least = TransferLimits { pinned_bytes: SMALLEST_PIECE, ..limits };
-        assert!(least.among(8).allow_staging());
+        assert_eq!(least.pinned_for_lanes(64), SMALLEST_PIECE);
     }
 
     proptest! {
@@ -228,12 +226,14 @@ mod tests {
             threads in 1..64usize, pinned_bytes in SMALLEST_PIECE..1usize << 32,
             size in 1..1usize << 40, task in 0..3usize, devices in 1..=64usize,
         ) {
-            let limits = TransferLimits { threads, pinned_bytes, begin_after: 0 }.among(devices);
+            let limits = TransferLimits { threads, pinned_bytes, begin_after: 0 };
+            let most = limits.pinned_for_lanes(devices);
             let task = [Task::Upload, Task::Download, Task::Compare][task];
             let large = limits.is_worth_large_lane(size, size).then(|| limits.large_lane());
             for lane in large.into_iter().chain([limits.small_lane()]) {
+                let lane = lane.min(most);
                 let plan = limits.plan(task, size, lane);
-                prop_assert!(lane <= limits.pinned_for_lanes());
+                prop_assert!(most <= pinned_bytes && lane.is_multiple_of(GRAIN));
                 prop_assert!(plan.slots > 0 && plan.slots * plan.piece <= lane);
                 prop_assert!((1..=threads).contains(&plan.helpers));
                 let pieces = size.div_ceil(plan.piece);
