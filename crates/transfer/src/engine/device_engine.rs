@@ -133,13 +133,9 @@ impl Engine {
         Ok(streams.insert(Streams { up: up.clone(), down }).clone())
     }
 
-    /// The worker threads, started for these limits.
-    pub(super) fn workers(
-        &self,
-        context: &Context,
-        limits: &TransferLimits,
-    ) -> CudaResult<Arc<Workers>> {
-        let workers = pools::workers_of(context.device(), limits.threads)?;
+    /// The worker threads, started for this limit.
+    pub(super) fn workers(&self, context: &Context, threads: usize) -> CudaResult<Arc<Workers>> {
+        let workers = pools::workers_of(context.device(), threads)?;
         *self.workers.lock()? = workers.clone();
         Ok(workers)
     }
@@ -174,7 +170,7 @@ mod tests {
         let (engine, limits) = (Engine::default(), TransferLimits::with_threads(2));
         let copy = engine.count(|| TransferLimits::with_threads(0));
         let taken = engine.take_lane(&context, 1 << 20, &limits);
-        let workers = engine.workers(&context, &limits);
+        let workers = engine.workers(&context, limits.threads);
         assert!(taken.is_some() && workers.is_ok() && engine.streams(&context).is_ok());
         drop((taken, copy));
         assert_eq!(engine.small_lanes.pinned(), 0);

@@ -6,10 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Numbers of logical processors.
+/// Numbers of logical processors, of which Linux knows no more than [`MOST_CPUS`].
 pub(super) type Cpus = BTreeSet<usize>;
-
-/// Linux knows no more processors than that.
 pub(super) const MOST_CPUS: usize = 8192;
 
 /// The files of a machine are below this path.

@@ -49,8 +49,7 @@ pub fn transfer_limits() -> TransferLimits {
 /// existing ones are released, once the copies that use them are complete.  The driver waits for the
 /// device's other work before it releases pinned memory.
 ///
-/// The processors that the process may use are looked at now and not with each copy, since that means to
-/// read files: a program that they change for sets its limits again.
+/// The engine then looks again at the processors that the process may use.  Copies do not: it takes files.
 pub fn set_transfer_limits(new: TransferLimits) {
     limits().store(new);
     pools::forget();
