@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 /// Returns
 /// -------
 /// dict of str to int
-///     For each device:
+///     For each device (`set_transfer_limits` says what several of them share):
 ///
 ///     * ``threads``: how many threads copy; with 0 the driver makes all copies.
 ///     * ``pinned_bytes``: the most pinned memory that they use.
@@ -39,16 +39,20 @@ pub(crate) fn transfer_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// Set the limits for copies of pageable host memory, from the next copy on.
 ///
+/// They are for each device.  Devices of one NUMA node share threads: all of them together
+/// have at most three quarters of the node's cores, or `threads` if that is more.
+///
 /// Parameters
 /// ----------
 /// threads : int, optional
 ///     How many threads make large copies.  With 0 the driver makes all of them, and the
 ///     package stops its threads and releases their pinned memory, once the device has
-///     completed its work.  The default depends on the machine; it is 0 with fewer than
-///     4 cores.
+///     completed its work.  The default depends on the cores that the process may use at
+///     this call; it is 0 with fewer than 4.
 /// pinned_bytes : int, optional
 ///     The most pinned memory that they use, for each device; by default enough to keep
-///     them busy.
+///     them busy.  More than four devices have less each, so that all of them together use
+///     at most four times as much.
 /// begin_after : int, optional
 ///     How many bytes the driver copies before the threads start; by default 16 MiB, or
 ///     0 if `threads` is given.

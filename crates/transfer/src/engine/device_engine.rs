@@ -5,6 +5,7 @@ use super::lanes::{Lanes, TakenLane};
 use super::mailbox::SPIN_TIME;
 use super::plan::Task;
 use super::plan::TransferLimits;
+use super::pools;
 use super::workers::Workers;
 use arrow_cuda_context::{Context, Extension, Stream};
 use arrow_cuda_driver::{CudaResult, Lock};
@@ -129,10 +130,10 @@ impl Engine {
         limits: &TransferLimits,
     ) -> Option<TakenLane<'_>> {
         let copied = self.copied_bytes.fetch_add(size, Ordering::Relaxed).saturating_add(size);
-        let most = limits.pinned_for_lanes();
-        let large = limits.is_worth_large_lane(size, copied).then(|| limits.large_lane());
+        let most = limits.pinned_for_lanes(pools::devices());
+        let large = limits.is_worth_large_lane(size, copied).then(|| limits.large_lane().min(most));
         let large = large.and_then(|lane| self.large_lanes.take(context, lane, most));
-        let small = limits.small_lane();
+        let small = limits.small_lane().min(most);
         large.or_else(|| self.small_lanes.take(context, small, most))
     }
 
@@ -148,13 +149,11 @@ impl Engine {
         Ok(streams.insert(Streams { up: up.clone(), down }).clone())
     }
 
-    /// The worker threads, started for these limits.
-    pub(super) fn workers(&self, limits: &TransferLimits) -> CudaResult<Arc<Workers>> {
-        let mut workers = self.workers.lock()?;
-        if workers.wanted() != limits.threads {
-            *workers = Arc::new(Workers::start(limits.threads));
-        }
-        Ok(workers.clone())
+    /// The worker threads, started for this limit.
+    pub(super) fn workers(&self, context: &Context, threads: usize) -> CudaResult<Arc<Workers>> {
+        let workers = pools::workers_of(context.device(), threads)?;
+        *self.workers.lock()? = workers.clone();
+        Ok(workers)
     }
 
     /// Releases the resources, once the copies that use them are complete.
@@ -195,7 +194,7 @@ mod tests {
         let (engine, limits) = (Engine::default(), TransferLimits::with_threads(2));
         let copy = engine.count(|| TransferLimits::with_threads(0));
         let taken = engine.take_lane(&context, 1 << 20, &limits);
-        let workers = engine.workers(&limits);
+        let workers = engine.workers(&context, limits.threads);
         assert!(taken.is_some() && workers.is_ok() && engine.streams(&context).is_ok());
         drop((taken, copy));
         assert_eq!(engine.small_lanes.pinned(), 0);

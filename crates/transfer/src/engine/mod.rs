@@ -5,10 +5,13 @@
 //! copy pieces between the host side and slots, as does the issuer where it has time.
 
 mod admission;
+#[expect(unsafe_code, reason = "calls the system")]
+mod affinity;
 mod device_engine;
 #[expect(unsafe_code, reason = "has the device copy")]
 mod double_buffers;
 mod helpers;
+mod home;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
 mod host;
 #[expect(unsafe_code, reason = "has the device copy")]
@@ -16,8 +19,10 @@ mod issuer;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod job;
 mod lanes;
+mod machine;
 mod mailbox;
 mod plan;
+mod pools;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
 mod run;
 mod settings;

@@ -2,10 +2,10 @@
 //!
 //! The numbers were measured on an H200 with 16 cores.
 
-use std::num::NonZero;
-use std::thread::available_parallelism;
-
 /// The resources that copies of pageable host memory may use, on each device.
+///
+/// Devices of one NUMA node share threads: all of them together have at most three quarters of the node's
+/// cores, or as many as one if that is more.  More than four devices divide the pinned memory of four.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferLimits {
     /// Worker threads that fill and empty staging slots, at most [`MAX_THREADS`]; with 0 the
@@ -83,16 +83,13 @@ const MIN_LARGE: usize = 1 << 20;
 const LARGE_LANE_AFTER: usize = 64 << 20;
 const PINNED_PER_THREAD: usize = 16 << 20;
 const MOST_PINNED: usize = 128 << 20;
+/// More devices than these pin less each.
+const WHOLE_SHARES: usize = 4;
 
 impl TransferLimits {
-    /// The default for this machine.
-    pub fn of_this_machine() -> Self {
-        Self::for_cores(available_parallelism().map_or(1, NonZero::get))
-    }
-
     /// Eight threads saturate the link, more help with fresh memory, and the program needs some of
     /// the cores itself.  With few cores the driver alone is as fast.
-    fn for_cores(cores: usize) -> Self {
+    pub(super) fn for_cores(cores: usize) -> Self {
         let threads = if cores < 4 { 0 } else { (cores * 3 / 4).min(12) };
         Self { begin_after: 16 << 20, ..Self::with_threads(threads) }
     }
@@ -125,9 +122,12 @@ impl TransferLimits {
         SMALL_LANE.min(self.pinned_bytes / parts) / GRAIN * GRAIN
     }
 
-    /// How much pinned memory the lanes of one size may have.
-    pub(super) fn pinned_for_lanes(&self) -> usize {
-        if self.has_large_lanes() { self.pinned_bytes / 2 } else { self.pinned_bytes }
+    /// How much pinned memory the lanes of one size may have, on one of so many devices.  Where that is
+    /// little, there are fewer lanes rather than smaller ones, in which two threads would touch a huge page.
+    pub(super) fn pinned_for_lanes(&self, devices: usize) -> usize {
+        let sizes = if self.has_large_lanes() { 2 } else { 1 };
+        let share = self.pinned_bytes / sizes / devices.div_ceil(WHOLE_SHARES);
+        share.max(SMALLEST_PIECE) / GRAIN * GRAIN
     }
 
     /// Whether a large lane pays off for a copy of `size` bytes, when `copied` bytes were copied with it.
@@ -192,6 +192,8 @@ mod tests {
     fn the_driver_copies_small_sizes_and_on_small_machines() {
         let limits = TransferLimits::for_cores(16);
         assert_eq!((limits.threads, limits.pinned_bytes), (12, 128 << 20));
+        // With the calling thread they keep within a quota, else the system would stop all of them.
+        assert!([4, 8, 64].iter().all(|quota| TransferLimits::for_cores(*quota).threads < *quota));
         assert!(!limits.should_stage(Task::Upload, SMALLEST_COPY - 1));
         assert!(limits.should_stage(Task::Download, SMALLEST_COPY));
         assert!(limits.should_stage(Task::Compare, SMALLEST_COMPARISON));
@@ -209,18 +211,30 @@ mod tests {
         assert!(!limits.is_worth_large_lane(32 << 20, 32 << 20));
     }
 
+    #[test]
+    fn more_than_four_devices_divide_the_pinned_memory() {
+        let limits = TransferLimits::for_cores(16);
+        let all = |devices| 2 * limits.pinned_for_lanes(devices) * devices;
+        assert_eq!([1, 4, 5, 8].map(all), [128, 512, 320, 512].map(|mebibytes| mebibytes << 20));
+        assert!(limits.large_lane() <= limits.pinned_for_lanes(8), "the lanes are no smaller");
+        let least = TransferLimits { pinned_bytes: SMALLEST_PIECE, ..limits };
+        assert_eq!(least.pinned_for_lanes(64), SMALLEST_PIECE);
+    }
+
     proptest! {
         #[test]
         fn the_slots_fit_into_a_lane_and_the_lane_into_the_limit(
             threads in 1..64usize, pinned_bytes in SMALLEST_PIECE..1usize << 32,
-            size in 1..1usize << 40, task in 0..3usize,
+            size in 1..1usize << 40, task in 0..3usize, devices in 1..=64usize,
         ) {
             let limits = TransferLimits { threads, pinned_bytes, begin_after: 0 };
+            let most = limits.pinned_for_lanes(devices);
             let task = [Task::Upload, Task::Download, Task::Compare][task];
             let large = limits.is_worth_large_lane(size, size).then(|| limits.large_lane());
             for lane in large.into_iter().chain([limits.small_lane()]) {
+                let lane = lane.min(most);
                 let plan = limits.plan(task, size, lane);
-                prop_assert!(lane <= limits.pinned_for_lanes());
+                prop_assert!(most <= pinned_bytes && lane.is_multiple_of(GRAIN));
                 prop_assert!(plan.slots > 0 && plan.slots * plan.piece <= lane);
                 prop_assert!((1..=threads).contains(&plan.helpers));
                 let pieces = size.div_ceil(plan.piece);

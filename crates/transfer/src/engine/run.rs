@@ -64,7 +64,8 @@ unsafe fn stage(
     let may_wake = size >= MIN_WAKING || engine.has_just_copied();
     let copy = engine.count(transfer_limits);
     // New threads start while memory is pinned.
-    let (Ok(workers), Ok(streams)) = (engine.workers(&limits), engine.streams(context)) else {
+    let workers = engine.workers(context, limits.threads);
+    let (Ok(workers), Ok(streams)) = (workers, engine.streams(context)) else {
         return Ok(None);
     };
     let Some(mut taken) = engine.take_lane(context, size, &limits) else { return Ok(None) };

@@ -2,6 +2,7 @@
 
 use super::device_engine;
 use super::plan::{MAX_THREADS, TransferLimits};
+use super::pools;
 use arrow_cuda_driver::Variable;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,8 +48,11 @@ pub fn transfer_limits() -> TransferLimits {
 /// Sets the resources that copies may use from now on.  If that is no threads or no memory,
 /// existing ones are released, once the copies that use them are complete.  The driver waits for the
 /// device's other work before it releases pinned memory.
+///
+/// The engine then looks again at the processors that the process may use.  Copies do not: it takes files.
 pub fn set_transfer_limits(new: TransferLimits) {
     limits().store(new);
+    pools::forget();
     if !transfer_limits().allow_staging() {
         device_engine::release_all();
     }

@@ -1,12 +1,13 @@
 //! Worker threads for staged copies.
 
 use super::job::Job;
+use super::machine::Home;
 use super::mailbox::Mailbox;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// The worker threads of one device.  They sleep while there is nothing to do, access host memory only,
+/// The worker threads of one home.  They sleep while there is nothing to do, access host memory only,
 /// and end when this is dropped, or with the process.
 #[derive(Debug, Default)]
 pub(super) struct Workers {
@@ -21,12 +22,12 @@ pub(super) struct Crew<'workers> {
 }
 
 impl Workers {
-    /// Starts `wanted` threads, or as many as the system allows.
-    pub(super) fn start(wanted: usize) -> Self {
+    /// Starts `wanted` threads, or as many as the system allows.  One for each core stays at home.
+    pub(super) fn start(wanted: usize, home: &Arc<Home>) -> Self {
         let (mut mailboxes, busy) = (Vec::new(), Arc::default());
         mailboxes.resize_with(wanted, Arc::<Mailbox>::default);
         let workers = Self { mailboxes, busy };
-        start_all(workers.mailboxes.clone(), workers.busy.clone());
+        start_all(workers.mailboxes.clone(), workers.busy.clone(), home.clone());
         workers
     }
 
@@ -46,12 +47,16 @@ impl Workers {
 }
 
 /// Starts a thread, which starts the next one: the program does not wait for all of them.
-fn start_all(mut mailboxes: Vec<Arc<Mailbox>>, busy: Arc<AtomicUsize>) {
+fn start_all(mut mailboxes: Vec<Arc<Mailbox>>, busy: Arc<AtomicUsize>, home: Arc<Home>) {
     let Some(mailbox) = mailboxes.pop() else { return };
-    let name = format!("cuda-copy-{}", mailboxes.len());
+    let number = mailboxes.len();
+    let name = format!("cuda-copy-{number}");
     // Fewer threads are enough if the system refuses more.
     let _ = thread::Builder::new().name(name).spawn(move || {
-        start_all(mailboxes, busy.clone());
+        start_all(mailboxes, busy.clone(), home.clone());
+        if number < home.cores {
+            home.stay();
+        }
         mailbox.work(|| {
             busy.fetch_sub(1, Ordering::Relaxed);
         });
@@ -106,13 +111,35 @@ impl<'workers> Crew<'workers> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::affinity::allowed;
     use crate::engine::host::HostMemory;
     use crate::engine::plan::{Plan, Task};
+    use std::fs;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn as_many_workers_stay_at_home_as_it_has_cores() {
+        let home = Home { cpus: allowed().into_iter().take(1).collect(), cores: 2 };
+        let list = format!("Cpus_allowed_list:\t{}\n", home.cpus.first().expect("one of them"));
+        let confined = || {
+            let tasks = fs::read_dir("/proc/self/task").expect("of every process").flatten();
+            let states = tasks.flat_map(|task| fs::read_to_string(task.path().join("status")));
+            let workers = states.filter(|state| state.starts_with("Name:\tcuda-copy-"));
+            workers.filter(|state| state.contains(&list)).count()
+        };
+        if allowed().len() > 1 {
+            let (_workers, start) = (Workers::start(4, &home.into()), Instant::now());
+            while confined() < 2 && start.elapsed() < Duration::from_secs(60) {
+                thread::yield_now();
+            }
+            assert_eq!(confined(), 2); // those that run anywhere have started before
+        }
+    }
 
     /// Several copies at the same time never get more threads than there are.
     #[test]
     fn a_crew_is_smaller_beside_others() {
-        let workers = Workers::start(3);
+        let workers = Workers::start(3, &Arc::default());
         let mut memory = [0u8; 640];
         let mut job = || {
             let plan = Plan { helpers: 3, piece: 64, slots: 10 };

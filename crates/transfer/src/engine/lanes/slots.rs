@@ -1,6 +1,7 @@
 //! Pinned memory for the slots of a lane.
 
 use crate::RegisteredMemory;
+use crate::engine::pools::home_of;
 use arrow_cuda_context::{Context, Pages};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 
@@ -20,7 +21,7 @@ impl Slots {
             return Err(CudaError::of_call("cuMemHostRegister", codes::OUT_OF_MEMORY));
         };
         pages.withhold_from_children(); // which have no use for it
-        pages.touch();
+        home_of(context.device()).touch(|| pages.touch());
         let start = pages.start();
         // SAFETY: the owner keeps the memory where it is.
         let registered =

@@ -1,0 +1,61 @@
+//! Copies of several devices, which share threads and pinned memory.
+
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
+
+use arrow_cuda_context::Context;
+use arrow_cuda_transfer::{TransferLimits, copy_from_host, set_transfer_limits};
+use simulator::with_settings;
+use std::thread::{available_parallelism, yield_now};
+use std::time::{Duration, Instant};
+use std::{fs, num::NonZero};
+
+fn copy_to(device: u32) {
+    let context = Context::primary(device).expect("a device");
+    let data = vec![7u8; 1 << 20];
+    let current = context.enter().expect("alive");
+    let to = current.allocate_memory(data.len() as u64).expect("room");
+    // SAFETY: the memory was allocated above.
+    unsafe { copy_from_host(&context, to, &data) }.expect("alive");
+}
+
+fn workers() -> usize {
+    let tasks = fs::read_dir("/proc/self/task").expect("of every process").flatten();
+    let names = tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
+    names.filter(|name| name.starts_with("cuda-copy")).count()
+}
+
+#[test]
+fn devices_of_a_node_share_threads_as_far_as_its_cores_go() {
+    with_settings(&[("CUDA_SIM_DEVICES", "3")], || {
+        let threads = available_parallelism().map_or(1, NonZero::get).min(64);
+        set_transfer_limits(TransferLimits::with_threads(threads));
+        (0..3).for_each(copy_to);
+        let start = Instant::now();
+        while workers() < threads && start.elapsed() < Duration::from_secs(60) {
+            yield_now(); // a thread names itself once it runs
+        }
+        assert_eq!(workers(), threads);
+    });
+}
+
+#[test]
+fn eight_devices_pin_half_as_much_each() {
+    with_settings(&[("CUDA_SIM_DEVICES", "8")], || {
+        let pinned_bytes = 8 << 20;
+        set_transfer_limits(TransferLimits { pinned_bytes, ..TransferLimits::with_threads(2) });
+        (0..8).for_each(copy_to);
+        let maps = fs::read_to_string("/proc/self/smaps").expect("of every process");
+        let (mut size, mut pinned) = (0, 0);
+        for line in maps.lines() {
+            let words: Vec<_> = line.split_whitespace().collect();
+            match words[..] {
+                ["Size:", kibibytes, "kB"] => size = kibibytes.parse().expect("a number"),
+                // Slots are withheld from children, as is the simulated memory of devices.
+                ["VmFlags:", ..] if words.contains(&"dc") && size < 1 << 20 => pinned += size,
+                _ => {}
+            }
+        }
+        assert_eq!(pinned, 8 * (4 << 10));
+    });
+}
