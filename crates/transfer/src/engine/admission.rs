@@ -2,32 +2,32 @@
 //!
 //! More of them make the link no faster, but hold each other up in the driver, and need more pinned memory.
 
-use arrow_cuda_driver::{CudaResult, Lock, Patience, blocking};
+use super::sync::{AtomicBool, Mutex, MutexGuard, Ordering, park_for, thread};
+use arrow_cuda_driver::{CudaResult, Patience, blocking};
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, Thread};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// Two saturate the link (measured on an H100); with four it has work while some of them begin and end.
-const MOST: usize = 4;
+const MOST: usize = if cfg!(loom) { 1 } else { 4 };
 /// How often a thread that waits looks for signals.
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// The copies of one direction.
 #[derive(Debug, Default)]
-pub(super) struct Admission(Lock<Queue>);
+pub(super) struct Admission(Mutex<Queue<Arc<Waiter>>>);
 
-#[derive(Debug, Default)]
-struct Queue {
+/// Who is admitted, and who is next.
+#[derive(Debug)]
+struct Queue<Waiter> {
     admitted: usize,
     /// The next one is at the front.
-    waiting: VecDeque<Arc<Waiter>>,
+    waiting: VecDeque<Waiter>,
 }
 
 #[derive(Debug)]
 struct Waiter {
-    thread: Thread,
+    thread: thread::Thread,
     is_admitted: AtomicBool,
 }
 
@@ -35,28 +35,52 @@ struct Waiter {
 #[derive(Debug)]
 pub(super) struct Admitted<'admission>(&'admission Admission);
 
+impl<Waiter> Default for Queue<Waiter> {
+    fn default() -> Self {
+        Self { admitted: 0, waiting: VecDeque::new() }
+    }
+}
+
+impl<Waiter> Queue<Waiter> {
+    /// Admits one more at once, or has it wait.  Returns whether it is admitted.
+    fn join(&mut self, waiter: impl FnOnce() -> Waiter) -> Result<(), &Waiter> {
+        if self.admitted < MOST {
+            self.admitted += 1;
+            return Ok(());
+        }
+        self.waiting.push_back(waiter());
+        Err(&self.waiting[self.waiting.len() - 1])
+    }
+
+    /// One of those that are admitted leaves.  Returns who is admitted in its place.
+    fn leave(&mut self) -> Option<Waiter> {
+        let next = self.waiting.pop_front();
+        self.admitted -= usize::from(next.is_none());
+        next
+    }
+}
+
 impl Admission {
     /// Waits for this thread's turn.
     ///
     /// # Errors
     ///
-    /// When a signal ends the copy; in a forked child.
+    /// When a signal ends the copy.
     pub(super) fn enter(&self) -> CudaResult<Admitted<'_>> {
-        let mut queue = self.0.lock()?;
-        if queue.admitted < MOST {
-            queue.admitted += 1;
-            return Ok(Admitted(self));
-        }
-        let is_admitted = AtomicBool::new(false);
-        let waiter = Arc::new(Waiter { thread: thread::current(), is_admitted });
-        queue.waiting.push_back(waiter.clone());
-        drop(queue);
+        let new = || {
+            let (thread, is_admitted) = (thread::current(), AtomicBool::new(false));
+            Arc::new(Waiter { thread, is_admitted })
+        };
+        let waiter = match self.queue().join(new) {
+            Ok(()) => return Ok(Admitted(self)),
+            Err(waiter) => waiter.clone(),
+        };
         let mut patience = Patience::new();
         while !waiter.is_admitted.load(Ordering::Acquire) {
             // Those that are admitted may look for signals, for which they need the interpreter.
-            blocking(|| thread::park_timeout(INTERVAL));
+            blocking(|| park_for(INTERVAL));
             if let Err(error) = patience.check() {
-                self.leave(&waiter)?;
+                self.give_up(&waiter);
                 return Err(error);
             }
         }
@@ -64,85 +88,31 @@ impl Admission {
     }
 
     /// Gives up a place in the queue, or what came of it meanwhile.
-    fn leave(&self, waiter: &Arc<Waiter>) -> CudaResult<()> {
-        let mut queue = self.0.lock()?;
+    fn give_up(&self, waiter: &Arc<Waiter>) {
+        let mut queue = self.queue();
         let place = queue.waiting.iter().position(|other| Arc::ptr_eq(other, waiter));
         if place.and_then(|place| queue.waiting.remove(place)).is_none() {
             drop(queue);
             drop(Admitted(self));
         }
-        Ok(())
+    }
+
+    /// A forked child makes no copy, so it does not come here.
+    fn queue(&self) -> MutexGuard<'_, Queue<Arc<Waiter>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
-        let Ok(mut queue) = self.0.0.lock() else { return };
-        let Some(next) = queue.waiting.pop_front() else {
-            queue.admitted -= 1;
-            return;
-        };
-        drop(queue);
-        next.is_admitted.store(true, Ordering::Release);
-        next.thread.unpark();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use arrow_cuda_driver::{CudaError, Interruption, interruptible};
-    use std::sync::Mutex;
-
-    fn until(is_so: impl Fn() -> bool) {
-        while !is_so() {
-            thread::yield_now();
+        let next = self.0.queue().leave();
+        if let Some(next) = next {
+            next.is_admitted.store(true, Ordering::Release);
+            next.thread.unpark();
         }
     }
-
-    fn waiting(admission: &Admission) -> usize {
-        admission.0.lock().expect("not a forked child").waiting.len()
-    }
-
-    #[test]
-    fn copies_are_admitted_in_their_order() {
-        let (admission, order) = (Admission::default(), Mutex::new(Vec::new()));
-        let mut admitted: Vec<_> = (0..MOST).map(|_| admission.enter().expect("room")).collect();
-        thread::scope(|scope| {
-            for number in 0..3 {
-                let (admission, order) = (&admission, &order);
-                scope.spawn(move || {
-                    let _admitted = admission.enter().expect("its turn");
-                    order.lock().expect("no panic").push(number);
-                });
-                until(|| waiting(admission) == number + 1);
-            }
-            admitted.pop(); // each of the three admits the next one
-        });
-        assert_eq!(order.into_inner().expect("no panic"), [0, 1, 2]);
-        drop(admitted);
-        assert_eq!(admission.0.lock().expect("not a forked child").admitted, 0);
-    }
-
-    #[test]
-    fn a_signal_ends_the_wait_and_leaves_no_place() {
-        let admission = Admission::default();
-        let admitted: Vec<_> = (0..MOST).map(|_| admission.enter().expect("room")).collect();
-        let waited = interruptible(Interruption::Copies(|| true), || admission.enter().map(drop));
-        assert_eq!((waited, waiting(&admission)), (None, 0));
-        drop(admitted);
-        admission.enter().expect("room again");
-    }
-
-    /// It was admitted while it gave up.
-    #[test]
-    fn who_gives_up_lets_the_next_one_in() {
-        let admission = Admission::default();
-        let admitted = admission.enter().expect("room");
-        std::mem::forget(admitted);
-        let is_admitted = AtomicBool::new(true);
-        let waiter = Arc::new(Waiter { thread: thread::current(), is_admitted });
-        assert_eq!(admission.leave(&waiter), Ok::<_, CudaError>(()));
-        assert_eq!(admission.0.lock().expect("not a forked child").admitted, 0);
-    }
 }
+
+#[cfg(all(test, not(loom)))]
+#[path = "admission/tests.rs"]
+mod tests;

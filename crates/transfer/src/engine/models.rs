@@ -3,6 +3,7 @@
 //!
 //! Memory that is handed over is a cell here, in which loom finds accesses that nothing orders.
 
+use super::admission::Admission;
 use super::helpers::Helpers;
 use super::host::HostMemory;
 use super::job::Job;
@@ -132,5 +133,27 @@ fn a_worker_that_is_to_end_ends() {
         let worker = thread::spawn(move || theirs.work(|| {}));
         mailbox.end();
         worker.join().expect("no panic");
+    });
+}
+
+/// No more copies are made than are admitted, each of which finds what those before it have written, and none
+/// waits for ever.
+#[test]
+fn copies_are_admitted_one_at_a_time() {
+    loom::model(|| {
+        let shared = Arc::new((Admission::default(), Slots::default()));
+        let copy = |shared: &(Admission, Slots)| {
+            let _admitted = shared.0.enter().expect("no signal");
+            shared.1.put(0, shared.1.get(0) + 1);
+        };
+        let threads = [(); 2].map(|()| {
+            let shared = shared.clone();
+            thread::spawn(move || copy(&shared))
+        });
+        copy(&shared);
+        for thread in threads {
+            thread.join().expect("no panic");
+        }
+        assert_eq!(shared.1.get(0), 3);
     });
 }

@@ -3,15 +3,25 @@
 #[cfg(not(all(test, loom)))]
 pub(super) use std::{
     hint::spin_loop,
-    sync::Mutex,
     sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
+    sync::{Mutex, MutexGuard},
     thread,
 };
 
 #[cfg(all(test, loom))]
 pub(super) use loom::{
     hint::spin_loop,
-    sync::Mutex,
     sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
+    sync::{Mutex, MutexGuard},
     thread,
 };
+
+/// Sleeps until the thread is woken, or for that long.
+#[cfg(not(all(test, loom)))]
+pub(super) use std::thread::park_timeout as park_for;
+
+/// No thread of a model may miss being woken.
+#[cfg(all(test, loom))]
+pub(super) fn park_for(_: std::time::Duration) {
+    thread::park();
+}
