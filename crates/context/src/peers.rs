@@ -121,7 +121,7 @@ impl Current<'_> {
         size: usize,
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
-        let stream = self.raw_stream(stream)?;
+        let stream = self.raw_stream_for_work(stream)?;
         target.await_small_copies()?;
         source.await_small_copies()?;
         match Route::between(source, target) {

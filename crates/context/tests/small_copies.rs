@@ -55,10 +55,13 @@ fn who_asks_for_the_address_waits() {
 #[test]
 fn work_on_another_stream_waits() {
     slowly(|| {
-        let (context, _block) = copied_into();
+        let (context, block) = copied_into();
         let stream = Stream::non_blocking(&context).expect("room");
-        drop(stream.enqueue(Box::new(()), |_, _| Ok(())).expect("alive"));
+        let (current, at) = (context.enter().expect("alive"), block.private_address());
+        // SAFETY: the whole block, until the stream is synchronized.
+        unsafe { current.queue_fill(at, 0, SIZE, stream.handle()) }.expect("alive");
         assert!(is_done(&context));
+        stream.synchronize().expect("alive");
     });
 }
 

@@ -54,7 +54,7 @@ impl Current<'_> {
         size: usize,
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
-        let stream = self.raw_stream(stream)?;
+        let stream = self.raw_stream_for_work(stream)?;
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemsetD8Async(address, value, size, stream)) }
     }
@@ -79,7 +79,7 @@ impl Current<'_> {
         size: usize,
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
-        let stream = self.raw_stream(stream)?;
+        let stream = self.raw_stream_for_work(stream)?;
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemcpyDtoHAsync_v2(out.cast(), from, size, stream)) }
     }
@@ -96,7 +96,7 @@ impl Current<'_> {
         size: usize,
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
-        let stream = self.raw_stream(stream)?;
+        let stream = self.raw_stream_for_work(stream)?;
         // SAFETY: guaranteed by the caller; the driver only reads the data.
         unsafe { call!(cuMemcpyHtoDAsync_v2(to, data.cast_mut().cast(), size, stream)) }
     }

@@ -47,7 +47,7 @@ impl Current<'_> {
     ) -> CudaResult<()> {
         let no_options: *mut c_void = ptr::null_mut();
         let arguments = arguments.as_mut_ptr().cast();
-        let stream = self.raw_stream(stream)?;
+        let stream = self.raw_stream_for_work(stream)?;
         // SAFETY: guaranteed by the caller.
         unsafe {
             call!(cuLaunchKernel(

@@ -38,19 +38,22 @@ impl<'stream> StreamHandle<'stream> {
 
 impl Current<'_> {
     /// The handle for the driver, which reads through it.  So a stream of another context, which may
-    /// be gone with all its streams, is refused.  Work on a stream finds what copies on the default stream
-    /// were to bring.
+    /// be gone with all its streams, is refused.
     pub(crate) fn raw_stream(&self, stream: StreamHandle<'_>) -> CudaResult<RawStream> {
         match stream.context {
             Some(context) if !context.is_same(self.context()) => {
                 Err(CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE))
             }
-            Some(context) if !stream.is_default() => {
-                context.await_small_copies()?;
-                Ok(stream.raw)
-            }
             _ => Ok(stream.raw),
         }
+    }
+
+    /// The handle for the driver, to queue work that finds what small copies were to bring.
+    pub(crate) fn raw_stream_for_work(&self, stream: StreamHandle<'_>) -> CudaResult<RawStream> {
+        if !stream.is_default() {
+            self.context().await_small_copies()?;
+        }
+        self.raw_stream(stream)
     }
 
     /// Blocks until a stream has completed all work queued so far.
