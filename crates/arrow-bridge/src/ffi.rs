@@ -30,7 +30,7 @@ pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads,
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 18;
+pub const ABI_VERSION: u32 = 19;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -195,6 +195,20 @@ pub struct Span {
     pub device_type: i32,
     /// The device's number, -1 for the CPU.
     pub device: i64,
+}
+
+/// The elements of an array of numbers, in DLPack's terms.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Elements {
+    /// The code of their kind.
+    pub code: u8,
+    /// The bits of each.
+    pub bits: u8,
+    /// The first of them in the buffer.
+    pub offset: i64,
+    /// How many there are.
+    pub length: i64,
 }
 
 /// A range of host memory to read.
@@ -575,6 +589,10 @@ pub(crate) struct BridgeApi {
     // The contents of an object.
     /// Borrowed: valid while the object lives.
     pub(crate) buffer_of: unsafe extern "C" fn(object: Object) -> *const RustBuffer,
+    /// Borrowed, as above.  Null unless the object is an array with values, all of them numbers and none of
+    /// them with a bit for being null, that lie in a buffer of Rust's as it is.
+    pub(crate) elements_of:
+        unsafe extern "C" fn(array: Object, out: *mut Elements) -> *const RustBuffer,
     /// Borrowed, as above.
     pub(crate) reader_of: unsafe extern "C" fn(native_file: Object) -> *mut RustReader,
     /// Borrowed, as above.

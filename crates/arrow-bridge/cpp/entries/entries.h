@@ -13,6 +13,7 @@
   ROW(init_writer, InitWriterEntry)                       \
   ROW(init_pool, InitPoolEntry)                           \
   ROW(buffer_of, BufferOfEntry)                           \
+  ROW(elements_of, ElementsOfEntry)                       \
   ROW(reader_of, ReaderOfEntry)                           \
   ROW(writer_of, WriterOfEntry)                           \
   ROW(pool_of, PoolOfEntry)                               \

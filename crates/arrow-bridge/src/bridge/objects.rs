@@ -3,7 +3,7 @@
 
 use super::Bridge;
 use crate::fault::{Fault, done};
-use crate::ffi::{Object, Span};
+use crate::ffi::{Elements, Object, Span};
 use crate::live::Live;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
@@ -81,6 +81,16 @@ impl Bridge {
     pub fn buffer_of<'a>(&self, object: Live<'a>) -> Option<&'a DeviceBuffer> {
         // SAFETY: a live object, which outlives the reference.
         unsafe { (self.api.buffer_of)(object.as_ptr()).as_ref() }
+    }
+
+    /// The numbers of a `pyarrow.Array`, and the device buffer that they lie in.  `None` for an array without
+    /// values, one that may have nulls, one of other values, and one whose buffer is part of another one or of
+    /// another library; there, and for other objects, more has to be asked.
+    pub fn elements_of<'a>(&self, array: Live<'a>) -> Option<(&'a DeviceBuffer, Elements)> {
+        let mut elements = Elements::default();
+        // SAFETY: a live object, which outlives the reference, and a writable place.
+        let values = unsafe { (self.api.elements_of)(array.as_ptr(), &raw mut elements).as_ref() };
+        values.map(|values| (values, elements))
     }
 
     /// The reader behind a file that [`init`](Self::init) has given one; `None` for others.
