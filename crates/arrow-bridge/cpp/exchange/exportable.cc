@@ -33,9 +33,10 @@ Result<Data> Completed(const Data& data) {
 }  // namespace
 
 bool IsExportable(const ArrayDataVector& columns) {
-  return !HasUncountedNulls(columns) && !LocationOf(columns).has_value() &&
-         std::none_of(columns.begin(), columns.end(), [](const auto& column) {
-           return NeedsBuffers(*column, HostLocation());
+  const Location location = LocationOf(columns).value_or(HostLocation());
+  return !HasUncountedNulls(columns) &&
+         std::none_of(columns.begin(), columns.end(), [&](const auto& column) {
+           return NeedsBuffers(*column, location);
          });
 }
 
