@@ -17,7 +17,6 @@ mod bridge;
 mod exports;
 mod fault;
 mod ffi;
-mod handles;
 mod kind;
 mod live;
 mod stored;

@@ -16,18 +16,13 @@
 
 namespace arrow_cuda {
 
-Failure InitBufferEntry(PyObject* fresh, RustBuffer* raw) noexcept {
+Failure InitBufferEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw) noexcept {
   Handle<RustBuffer> rust(raw);
   return Guard([&]() -> Status {
-    ARROW_ASSIGN_OR_RAISE(auto buffer, DeviceBuffer::Make(std::move(rust)));
-    return InitBuffer(fresh, std::move(buffer));
-  });
-}
-
-Failure InitSliceEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw) noexcept {
-  Handle<RustBuffer> rust(raw);
-  return Guard([&]() -> Status {
-    ARROW_ASSIGN_OR_RAISE(auto whole, Require<arrow::Buffer>(parent));
+    BufferPtr whole;
+    if (parent != nullptr) {
+      ARROW_ASSIGN_OR_RAISE(whole, Require<arrow::Buffer>(parent));
+    }
     ARROW_ASSIGN_OR_RAISE(auto buffer, DeviceBuffer::Make(std::move(rust), std::move(whole)));
     return InitBuffer(fresh, std::move(buffer));
   });

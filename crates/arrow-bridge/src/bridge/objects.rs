@@ -8,6 +8,7 @@ use crate::live::Live;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
+use std::ptr;
 
 /// The contents of a new object of a pyarrow subclass.
 pub enum Contents<'a> {
@@ -47,9 +48,11 @@ impl Bridge {
         // SAFETY: guaranteed by the caller; buffers are handed over, and a pool lives forever.
         done(unsafe {
             match contents {
-                Contents::Buffer(buffer) => (api.init_buffer)(fresh, given(buffer)),
+                Contents::Buffer(buffer) => {
+                    (api.init_buffer)(fresh, ptr::null_mut(), given(buffer))
+                }
                 Contents::Slice(parent, slice) => {
-                    (api.init_slice)(fresh, parent.as_ptr(), given(slice))
+                    (api.init_buffer)(fresh, parent.as_ptr(), given(slice))
                 }
                 Contents::MemoryOf(buffer) => (api.init_from_buffer)(fresh, buffer.as_ptr()),
                 Contents::HostBuffer(buffer) => (api.init_host_buffer)(fresh, given(buffer)),
