@@ -160,10 +160,13 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<u64, E
 /// The range of the memory behind the end of other memory.  Memory that was mapped page by page may continue
 /// there in another mapping; an allocation of `cuMemAlloc` ends, whatever follows it.
 fn next_mapping(current: &Current<'_>, address: u64) -> CudaResult<Option<[u64; 2]>> {
-    let range = [Attribute::RangeStart, Attribute::RangeSize];
-    let [start, length] = current.attributes(range, address)?;
-    let continues = start != 0 && current.attribute(Attribute::IsIpcCapable, start)? == 0;
-    Ok(continues.then_some([start, length]))
+    let Some(start) = current.attribute_if_known(Attribute::RangeStart, address)? else {
+        return Ok(None);
+    };
+    match current.attribute(Attribute::IsIpcCapable, start)? {
+        0 => Ok(Some([start, current.attribute(Attribute::RangeSize, address)?])),
+        _ => Ok(None),
+    }
 }
 
 /// The end of the memory at an address, which the driver has mapped from `start` on.
