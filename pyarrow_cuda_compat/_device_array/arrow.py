@@ -21,7 +21,7 @@ _UNITS = ("s", "ms", "us", "ns")
 
 
 def array_from_arrow(array: Any) -> DeviceArray:
-    """`DeviceArray.from_arrow`."""
+    """`DeviceArray.from_arrow` of what `_native._numbers` leaves to it."""
     if not isinstance(array, pa.Array | pa.ChunkedArray):
         raise TypeError(
             f"expected a pyarrow.Array or a pyarrow.ChunkedArray, got {type(array).__name__}"

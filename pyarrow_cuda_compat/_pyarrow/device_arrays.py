@@ -122,24 +122,29 @@ def _export_tensor(array: Any, stream: Any = None, **kwargs: Any) -> Any:
 
 def _tensor(array: Any) -> _native.DeviceArray:
     """The values of an array on a device, if they are all that there is to it."""
+    try:
+        numbers = _native._numbers(array)
+        return _checked(array) if numbers is None else numbers
+    except (TypeError, ValueError) as error:
+        raise BufferError(f"the array cannot be a tensor: {error}") from None
+
+
+def _checked(array: Any) -> _native.DeviceArray:
     from .._device_array.arrow import (  # not with the package: it has to load quickly
         dtype_of,
         values_type,
     )
 
-    try:
-        kind = values_type(array.type)
-        dtype_of(kind)
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-            tensor = _native.DeviceArray.from_arrow(array)
-            if tensor.null_count == 0:
-                return tensor
-            raise ValueError(
-                f"it has nulls ({tensor.null_count} of {len(array)}); "
-                "DeviceArray.from_arrow(array) has its values and their validity bitmap"
-            )
-    except (TypeError, ValueError) as error:
-        raise BufferError(f"the array cannot be a tensor: {error}") from None
+    kind = values_type(array.type)
+    dtype_of(kind)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        tensor = _native.DeviceArray.from_arrow(array)
+        if tensor.null_count == 0:
+            return tensor
+        raise ValueError(
+            f"it has nulls ({tensor.null_count} of {len(array)}); "
+            "DeviceArray.from_arrow(array) has its values and their validity bitmap"
+        )
     raise BufferError(
         f"values of type {array.type} cannot be a tensor, only integers and floating-point "
         "numbers: DeviceArray.from_arrow(array) is an array of what Arrow stores for them"

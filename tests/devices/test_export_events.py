@@ -146,9 +146,7 @@ def test_an_event_stands_for_all_that_is_pending(
 
 @pytest.mark.simulator
 @both_kinds
-@pytest.mark.parametrize(
-    "function", ["cuStreamQuery", "cuEventCreate", "cuEventRecord", "cuEventQuery"]
-)
+@pytest.mark.parametrize("function", ["cuStreamQuery", "cuEventRecord", "cuEventQuery"])
 def test_a_failing_driver_fails_the_export(ctx, fault, default_stream, kind, function):
     memory, data = kind(ctx)
     before = ctx.bytes_allocated
@@ -163,6 +161,27 @@ def test_a_failing_driver_fails_the_export(ctx, fault, default_stream, kind, fun
     assert (array.array.release, schema.release) == (None, None)
     del memory, data
     assert ctx.bytes_allocated == before - 1000
+
+
+@pytest.mark.simulator
+def test_only_events_that_consumers_have_are_new(ctx, calls, fault, default_stream):
+    _memory, data = array_of(ctx)
+
+    def export():
+        with exported_capsule(data) as array:
+            assert array.sync_event is None
+
+    export()
+    assert calls(export, b"cuEventCreate", b"cuEventDestroy_v2") == (None, [0, 0])
+    default_stream.sleep()
+    fault("cuEventCreate:1+=999")
+    capsules = []
+    with pytest.raises(OSError, match=r"^Cuda error 999 in function 'cuEventCreate': "):
+        # Until none is left that an earlier export has used.
+        capsules.extend(iter(data.__arrow_c_device_array__, None))
+    fault("")
+    events = {structure(array).event.value for _schema, array in capsules}
+    assert len(events) == len(capsules) > 0
 
 
 @pytest.mark.simulator

@@ -17,11 +17,11 @@ use crate::kind::Kind;
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 
+pub(crate) use crate::exports::events::RustEvent;
 pub(crate) use crate::fault::{Failure, Fault as RustFault, Made, Outcome};
-pub(crate) use crate::handles::{RustEvent, RustStream};
 pub(crate) use crate::stored::Stored as RustStored;
 pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
-pub(crate) use arrow_cuda_context::HostPool as RustPool;
+pub(crate) use arrow_cuda_context::{HostPool as RustPool, Stream as RustStream};
 pub(crate) use arrow_cuda_host_io::{
     BufferReader as RustReader, BufferWriter as RustWriter, HostBuffer as RustHostBuffer,
 };
@@ -30,7 +30,7 @@ pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads,
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 18;
+pub const ABI_VERSION: u32 = 19;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -195,6 +195,20 @@ pub struct Span {
     pub device_type: i32,
     /// The device's number, -1 for the CPU.
     pub device: i64,
+}
+
+/// The elements of an array of numbers, in DLPack's terms.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Elements {
+    /// The code of their kind.
+    pub code: u8,
+    /// The bits of each.
+    pub bits: u8,
+    /// The first of them in the buffer.
+    pub offset: i64,
+    /// How many there are.
+    pub length: i64,
 }
 
 /// A range of host memory to read.
@@ -417,8 +431,6 @@ pub(crate) struct RustApi {
         unsafe extern "C" fn(device: i32, host_address: *const c_void) -> Outcome<u64>,
 
     // Events.
-    /// An event of the device's primary context.
-    pub(crate) event_create: unsafe extern "C" fn(device: i32) -> Made<RustEvent>,
     /// The event whose handle a producer has stored at `place`; the producer keeps both valid as
     /// long as this exists.  Fails if this cannot be an event.
     pub(crate) event_wrap:
@@ -426,8 +438,6 @@ pub(crate) struct RustApi {
     pub(crate) event_release: unsafe extern "C" fn(event: Box<RustEvent>),
     /// The address of the event's `CUevent`, valid as long as `event` exists.
     pub(crate) event_place: unsafe extern "C" fn(event: &RustEvent) -> *mut *mut c_void,
-    pub(crate) event_record:
-        unsafe extern "C" fn(event: &RustEvent, stream: &RustStream) -> Failure,
     pub(crate) event_wait: unsafe extern "C" fn(event: &RustEvent) -> Failure,
     /// An event for the work in flight before the given events, on the default stream and on the
     /// streams that are ordered with it; null if there is no such work.
@@ -438,15 +448,6 @@ pub(crate) struct RustApi {
     ) -> Made<RustEvent>,
 
     // Streams.
-    /// A stream of the device's primary context, with the driver's `CU_STREAM_*` flags.
-    pub(crate) stream_create: unsafe extern "C" fn(device: i32, flags: u32) -> Made<RustStream>,
-    /// The stream whose handle lies at `place`, which its owner keeps valid as long as this exists;
-    /// the default stream for null.
-    pub(crate) stream_wrap:
-        unsafe extern "C" fn(device: i32, place: *const *mut c_void) -> Made<RustStream>,
-    pub(crate) stream_release: unsafe extern "C" fn(stream: Box<RustStream>),
-    /// The address of the stream's `CUstream`, valid as long as `stream` exists.
-    pub(crate) stream_place: unsafe extern "C" fn(stream: &RustStream) -> *mut *mut c_void,
     pub(crate) stream_wait_event:
         unsafe extern "C" fn(stream: &RustStream, event: &RustEvent) -> Failure,
     pub(crate) stream_synchronize: unsafe extern "C" fn(stream: &RustStream) -> Failure,
@@ -559,10 +560,9 @@ pub(crate) struct BridgeApi {
     // New objects.
     /// In each `init_*`, `fresh` is an object of a pyarrow subclass whose base `tp_new` has
     /// run.  The function takes ownership of opaque pointers, even on failure.
-    pub(crate) init_buffer: unsafe extern "C" fn(fresh: Object, buffer: *mut RustBuffer) -> Failure,
-    /// The slice keeps the C++ buffer behind `parent` alive.
-    pub(crate) init_slice:
-        unsafe extern "C" fn(fresh: Object, parent: Object, slice: *mut RustBuffer) -> Failure,
+    /// A slice keeps the C++ buffer behind `parent` alive, which is null for others.
+    pub(crate) init_buffer:
+        unsafe extern "C" fn(fresh: Object, parent: Object, buffer: *mut RustBuffer) -> Failure,
     pub(crate) init_from_buffer: unsafe extern "C" fn(fresh: Object, buffer: Object) -> Failure,
     pub(crate) init_host_buffer:
         unsafe extern "C" fn(fresh: Object, buffer: *mut RustHostBuffer) -> Failure,
@@ -575,6 +575,10 @@ pub(crate) struct BridgeApi {
     // The contents of an object.
     /// Borrowed: valid while the object lives.
     pub(crate) buffer_of: unsafe extern "C" fn(object: Object) -> *const RustBuffer,
+    /// Borrowed, as above.  Null unless the object is an array with values, all of them numbers and none of
+    /// them with a bit for being null, that lie in a buffer of Rust's as it is.
+    pub(crate) elements_of:
+        unsafe extern "C" fn(array: Object, out: *mut Elements) -> *const RustBuffer,
     /// Borrowed, as above.
     pub(crate) reader_of: unsafe extern "C" fn(native_file: Object) -> *mut RustReader,
     /// Borrowed, as above.

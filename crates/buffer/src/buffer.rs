@@ -104,7 +104,7 @@ impl DeviceBuffer {
     }
 
     /// A view of memory that `owner` keeps valid: device memory, or host memory that the device
-    /// can reach.  `address` is the device's own address for it.
+    /// can reach, at the device's address or the host's.
     ///
     /// The driver checks that the memory exists, is large enough, and belongs to the context's
     /// device, now and before each copy.
@@ -125,7 +125,7 @@ impl DeviceBuffer {
         is_mutable: bool,
         owner: Box<dyn Any + Send + Sync>,
     ) -> Result<Self, Error> {
-        foreign::check(context, address, size)?;
+        let address = foreign::check(context, address, size)?;
         let kind = Kind::Foreign { _owner: owner };
         Ok(Self::with_memory(context, address, size, is_mutable, kind))
     }
@@ -287,7 +287,9 @@ impl DeviceBuffer {
     /// Driver errors, or [`Error::Invalid`].
     pub fn check_memory(&self) -> Result<(), Error> {
         match self.memory.kind {
-            Kind::Foreign { .. } => foreign::check(self.context(), self.private_address, self.size),
+            Kind::Foreign { .. } => {
+                foreign::check(self.context(), self.private_address, self.size).map(drop)
+            }
             _ => Ok(()),
         }
     }

@@ -114,27 +114,36 @@ pub fn is_device_memory(context: &Context, address: u64) -> CudaResult<bool> {
     }
 }
 
-/// Whether `size` bytes at `address` are memory that the context's device can reach.
-pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Error> {
+/// The address at which the context's device reaches the `size` bytes at `address`, as
+/// [`device_address`] finds it, if it can reach all of them.
+pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<u64, Error> {
     if address == 0 && size == 0 {
-        return Ok(());
+        return Ok(0);
     }
     let current = context.enter()?;
-    find(&current, address)?;
-    if has_device_memory(&current, address)?
-        && current.attribute(Attribute::IsManaged, address)? == 0
-    {
-        let lies_on = current.attribute(Attribute::DeviceOrdinal, address)?;
-        if lies_on != u64::from(context.device().number()) {
-            return Err(on_another_device(address, lies_on, context));
-        }
+    let address = find(&current, address)?;
+    let asked = [
+        Attribute::MemoryType,
+        Attribute::IsManaged,
+        Attribute::DeviceOrdinal,
+        Attribute::RangeStart,
+        Attribute::RangeSize,
+    ];
+    let [kind, is_managed, lies_on, start, length] = current.attributes(asked, address)?;
+    let is_of_one_device = kind == Attribute::DEVICE_MEMORY && is_managed == 0;
+    if is_of_one_device && lies_on != u64::from(context.device().number()) {
+        return Err(on_another_device(address, lies_on, context));
     }
     let Some(end) = address.checked_add(size) else {
         return invalid(format!("{size} bytes at {address:#x} exceed every address"));
     };
-    let mut reached = address;
+    let (mut reached, mut first) = (address, Some([start, length]));
     while reached < end {
-        match end_of_mapping(&current, reached, reached == address)? {
+        let range = match first.take() {
+            None => next_mapping(&current, reached)?,
+            first => first,
+        };
+        match range.and_then(|range| end_of_mapping(reached, range)) {
             Some(further) => reached = further,
             None => {
                 let end = reached - address;
@@ -145,22 +154,26 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<(), Er
             }
         }
     }
-    Ok(())
+    Ok(address)
 }
 
-/// The end of the memory at an address, or of its mapping.  Memory that was mapped page by page may
-/// continue in another mapping; an allocation of `cuMemAlloc` ends there, whatever follows it.
-fn end_of_mapping(current: &Current<'_>, address: u64, is_first: bool) -> CudaResult<Option<u64>> {
+/// The range of the memory behind the end of other memory.  Memory that was mapped page by page may continue
+/// there in another mapping; an allocation of `cuMemAlloc` ends, whatever follows it.
+fn next_mapping(current: &Current<'_>, address: u64) -> CudaResult<Option<[u64; 2]>> {
     let Some(start) = current.attribute_if_known(Attribute::RangeStart, address)? else {
         return Ok(None);
     };
-    let is_whole = current.attribute(Attribute::IsIpcCapable, start)? != 0;
-    if is_whole && !is_first {
-        return Ok(None);
+    match current.attribute(Attribute::IsIpcCapable, start)? {
+        0 => Ok(Some([start, current.attribute(Attribute::RangeSize, address)?])),
+        _ => Ok(None),
     }
+}
+
+/// The end of the memory at an address, which the driver has mapped from `start` on.
+fn end_of_mapping(address: u64, [start, length]: [u64; 2]) -> Option<u64> {
     let end = match block_at(address, start) {
         Some((block, size)) => block + size,
-        None => start.saturating_add(current.attribute(Attribute::RangeSize, address)?),
+        None => start.saturating_add(length),
     };
-    Ok((end > address).then_some(end))
+    (end > address).then_some(end)
 }

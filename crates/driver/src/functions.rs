@@ -151,6 +151,7 @@ driver_functions! {
         dynamic_smem_size: usize, block_size_limit: i32
     );
     cuPointerGetAttribute(data: P, attribute: i32, ptr: u64);
+    cuPointerGetAttributes(num_attributes: u32, attributes: P, data: P, ptr: u64);
     cuStreamBeginCapture_v2(stream: P, mode: i32);
     cuStreamCreate(ph_stream: P, flags: u32);
     cuStreamCreateWithPriority(ph_stream: P, flags: u32, priority: i32);

@@ -27,7 +27,6 @@ using ManagerPtr = std::shared_ptr<arrow::MemoryManager>;
 using OutputPtr = std::shared_ptr<arrow::io::OutputStream>;
 using ReaderPtr = std::shared_ptr<arrow::RecordBatchReader>;
 using SchemaPtr = std::shared_ptr<arrow::Schema>;
-using StreamPtr = std::shared_ptr<arrow::Device::Stream>;
 using TablePtr = std::shared_ptr<arrow::Table>;
 using TypePtr = std::shared_ptr<DataType>;
 

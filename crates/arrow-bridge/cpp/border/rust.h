@@ -18,7 +18,6 @@ struct Release {
   void operator()(RustBuffer* buffer) const { Rust().buffer_release(buffer); }
   void operator()(RustHostBuffer* buffer) const { Rust().host_buffer_release(buffer); }
   void operator()(RustEvent* event) const { Rust().event_release(event); }
-  void operator()(RustStream* stream) const { Rust().stream_release(stream); }
   void operator()(RustReader* reader) const { Rust().reader_release(reader); }
   void operator()(RustWriter* writer) const { Rust().writer_release(writer); }
 };

@@ -71,7 +71,11 @@ template <typename Make>
 Result<std::vector<BufferPtr>> AsBuffers(size_t count, const ManagerPtr& to, Make&& make) {
   std::vector<BufferPtr> copies;
   if (count == 0) return copies;
-  ARROW_ASSIGN_OR_RAISE(auto made, MadeBuffers::By(count, make));
+  const auto make_all = [&](BufferPlace* made) -> Result<size_t> {
+    ARROW_RETURN_NOT_OK(make(made));
+    return count;
+  };
+  ARROW_ASSIGN_OR_RAISE(auto made, MadeBuffers::By(count, make_all));
   Slab<DeviceBuffer> slab(count);
   copies.reserve(count);
   while (copies.size() < count) copies.push_back(made.Next(&slab, to));
@@ -79,11 +83,6 @@ Result<std::vector<BufferPtr>> AsBuffers(size_t count, const ManagerPtr& to, Mak
 }
 
 int32_t DeviceOf(const ManagerPtr& to) { return static_cast<int32_t>(to->device()->device_id()); }
-
-Result<size_t> AllMade(size_t count, const Status& status) {
-  ARROW_RETURN_NOT_OK(status);
-  return count;
-}
 
 // A share of the owner for Rust, which keeps it as long as queued work needs it.
 Owner Share(const Order& order) {
@@ -95,8 +94,8 @@ Result<std::vector<BufferPtr>> FromGpu(const std::vector<const arrow::Buffer*>& 
                                        const ManagerPtr& to, const Order& order) {
   ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources));
   return AsBuffers(from.size(), to, [&](BufferPlace* made) {
-    return AllMade(from.size(), Call(Rust().copies_of_buffers, DeviceOf(to), order.stream,
-                                     from.data(), from.size(), Share(order), made));
+    return Call(Rust().copies_of_buffers, DeviceOf(to), order.stream, from.data(), from.size(),
+                Share(order), made);
   });
 }
 
@@ -156,8 +155,8 @@ Result<std::optional<std::vector<BufferPtr>>> CopyHostBuffers(
     ranges.push_back({source->data(), static_cast<size_t>(source->size())});
   }
   return AsBuffers(ranges.size(), to, [&](BufferPlace* made) {
-    return AllMade(ranges.size(), Call(Rust().copies_of_host, DeviceOf(to), order.stream,
-                                       ranges.data(), ranges.size(), Share(order), made));
+    return Call(Rust().copies_of_host, DeviceOf(to), order.stream, ranges.data(), ranges.size(),
+                Share(order), made);
   });
 }
 
@@ -172,9 +171,9 @@ Status CopyStoredBuffers(const std::vector<const arrow::Buffer*>& sources, const
   }
   std::vector<BufferPlace> places(sources.size());
   const auto take = [&]() -> Status {
-    const auto moved = [&](BufferPlace* made) -> Result<size_t> {
+    const auto moved = [&](BufferPlace* made) {
       std::copy(places.begin(), places.end(), made);
-      return places.size();
+      return Status::OK();
     };
     ARROW_ASSIGN_OR_RAISE(auto copies, AsBuffers(places.size(), to, moved));
     return use(std::move(copies));

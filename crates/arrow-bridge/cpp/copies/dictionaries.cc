@@ -39,10 +39,6 @@ bool IsSameMemory(const ArrayData& a, const ArrayData& b) {
   return true;
 }
 
-bool HasDictionary(const ArrayData& data) {
-  return AnyWithin(data, [](const ArrayData& part) { return part.dictionary != nullptr; });
-}
-
 Result<ArrayDataVector> Copies(const ArrayDataVector& arrays, const ManagerPtr& to) {
   ARROW_ASSIGN_OR_RAISE(auto copies, CopyArrays(arrays, to, nullptr));
   return copies.has_value() ? std::move(*copies) : arrays;
@@ -107,7 +103,8 @@ Result<ArrayDataVector> WithOneDictionaryEach(ArrayDataVector arrays, const Mana
 }  // namespace
 
 Result<ArrayDataVector> WithOneDictionary(ArrayDataVector arrays, const ManagerPtr& manager) {
-  if (arrays.size() < 2 || !HasDictionary(*arrays.front())) return arrays;
+  const auto has_dictionary = [](const ArrayData& part) { return part.dictionary != nullptr; };
+  if (arrays.size() < 2 || !AnyWithin(*arrays.front(), has_dictionary)) return arrays;
   if (arrays.front()->dictionary != nullptr) return WithOneDictionaryEach(std::move(arrays), manager);
   for (auto& array : arrays) array = array->Copy();
   for (size_t number = 0; number < arrays.front()->child_data.size(); ++number) {

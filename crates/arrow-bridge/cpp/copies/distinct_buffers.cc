@@ -6,6 +6,7 @@
 
 #include "memory/resolve.h"
 #include "memory/slab.h"
+#include "memory/traverse.h"
 
 namespace arrow_cuda {
 namespace {
@@ -55,7 +56,7 @@ class Replacement {
         copies_(std::move(copies)),
         slab_(arrays) {}
 
-  // To be called once for each array, in the order of `DistinctBuffers::Add`.
+  // To be called once for each array, in the order of `AnyWithin`.
   DataPtr Of(const ArrayData& data) {
     auto copy = slab_.Make(data.type, data.length, data.null_count, data.offset);
     copy->buffers.reserve(data.buffers.size());
@@ -87,7 +88,15 @@ class Replacement {
 
 DistinctBuffers::DistinctBuffers(const ArrayDataVector& arrays) {
   buffers_.reserve(2 * arrays.size());
-  for (const auto& array : arrays) Add(*array);
+  for (const auto& array : arrays) {
+    AnyWithin(*array, [&](const ArrayData& part) {
+      ++arrays_;
+      for (const auto& buffer : part.buffers) {
+        if (buffer != nullptr) buffers_.push_back(buffer.get());
+      }
+      return false;
+    });
+  }
   Numbers numbers(buffers_.size());
   references_.reserve(buffers_.size());
   size_t distinct = 0;
@@ -105,17 +114,6 @@ ArrayDataVector DistinctBuffers::Replaced(const ArrayDataVector& arrays,
   replaced.reserve(arrays.size());
   for (const auto& array : arrays) replaced.push_back(replacement.Of(*array));
   return replaced;
-}
-
-void DistinctBuffers::Add(const ArrayData& data) {
-  ++arrays_;
-  for (const auto& buffer : data.buffers) {
-    if (buffer != nullptr) buffers_.push_back(buffer.get());
-  }
-  for (const auto& child : data.child_data) {
-    if (child != nullptr) Add(*child);
-  }
-  if (data.dictionary != nullptr) Add(*data.dictionary);
 }
 
 }  // namespace arrow_cuda

@@ -21,10 +21,8 @@ class DistinctBuffers {
   ArrayDataVector Replaced(const ArrayDataVector& arrays, std::vector<BufferPtr> copies) const;
 
  private:
-  void Add(const ArrayData& data);
-
   std::vector<const arrow::Buffer*> buffers_;
-  // Which of them each reference is to, in the order of `Add`.
+  // Which of them each reference is to, in the order of `AnyWithin`.
   std::vector<size_t> references_;
   size_t arrays_ = 0;
 };

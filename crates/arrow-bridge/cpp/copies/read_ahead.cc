@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "copies/arrays.h"
+#include "memory/traverse.h"
 
 namespace arrow_cuda {
 namespace {
@@ -21,18 +22,12 @@ constexpr size_t kMostBatches = 1024;
 // Counts for each batch besides its columns: a source may have no end of batches without rows.
 constexpr int64_t kBytesOfBatch = 1024;
 
-int64_t BytesOf(const ArrayData& data);
-
 int64_t BytesOf(const ArrayDataVector& arrays) {
   int64_t bytes = 0;
-  for (const auto& array : arrays) bytes += BytesOf(*array);
+  for (const auto& array : arrays) {
+    ForEachBuffer(*array, [&](const arrow::Buffer& buffer) { bytes += buffer.size(); });
+  }
   return bytes;
-}
-
-int64_t BytesOf(const ArrayData& data) {
-  int64_t bytes = data.dictionary == nullptr ? 0 : BytesOf(*data.dictionary);
-  for (const auto& buffer : data.buffers) bytes += buffer == nullptr ? 0 : buffer->size();
-  return bytes + BytesOf(data.child_data);
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 
 #include <utility>
 
+#include "arrow/c/dlpack_abi.h"
+#include "arrow/type.h"
+#include "arrow/type_traits.h"
 #include "border/rust.h"
 #include "border/status.h"
 #include "entries/require.h"
@@ -13,18 +16,13 @@
 
 namespace arrow_cuda {
 
-Failure InitBufferEntry(PyObject* fresh, RustBuffer* raw) noexcept {
+Failure InitBufferEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw) noexcept {
   Handle<RustBuffer> rust(raw);
   return Guard([&]() -> Status {
-    ARROW_ASSIGN_OR_RAISE(auto buffer, DeviceBuffer::Make(std::move(rust)));
-    return InitBuffer(fresh, std::move(buffer));
-  });
-}
-
-Failure InitSliceEntry(PyObject* fresh, PyObject* parent, RustBuffer* raw) noexcept {
-  Handle<RustBuffer> rust(raw);
-  return Guard([&]() -> Status {
-    ARROW_ASSIGN_OR_RAISE(auto whole, Require<arrow::Buffer>(parent));
+    BufferPtr whole;
+    if (parent != nullptr) {
+      ARROW_ASSIGN_OR_RAISE(whole, Require<arrow::Buffer>(parent));
+    }
     ARROW_ASSIGN_OR_RAISE(auto buffer, DeviceBuffer::Make(std::move(rust), std::move(whole)));
     return InitBuffer(fresh, std::move(buffer));
   });
@@ -55,6 +53,23 @@ const RustBuffer* BufferOfEntry(PyObject* object) noexcept {
   const auto buffer = Unwrap<arrow::Buffer>(object);
   const auto* ours = buffer == nullptr ? nullptr : AsDeviceBuffer(*buffer);
   return ours == nullptr ? nullptr : ours->rust();
+}
+
+const RustBuffer* ElementsOfEntry(PyObject* object, Elements* out) noexcept {
+  const auto array = Unwrap<arrow::Array>(object);
+  if (array == nullptr || !arrow::is_numeric(array->type_id()) || array->length() == 0) {
+    return nullptr;
+  }
+  const auto& buffers = array->data()->buffers;
+  const auto* values =
+      buffers[0] == nullptr && buffers[1] != nullptr ? AsDeviceBuffer(*buffers[1]) : nullptr;
+  if (values == nullptr) return nullptr;
+  const uint8_t code = arrow::is_floating(array->type_id())         ? kDLFloat
+                       : arrow::is_signed_integer(array->type_id()) ? kDLInt
+                                                                    : kDLUInt;
+  const auto bits = static_cast<uint8_t>(array->type()->bit_width());
+  *out = Elements{code, bits, array->offset(), array->length()};
+  return values->rust();
 }
 
 bool SpanOfEntry(PyObject* object, Span* out) noexcept {

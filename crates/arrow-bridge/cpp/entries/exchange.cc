@@ -13,7 +13,6 @@
 #include "entries/require.h"
 #include "exchange/c_device.h"
 #include "exchange/exportable.h"
-#include "exchange/empty_buffers.h"
 #include "exchange/null_count.h"
 #include "exchange/structure.h"
 #include "memory/device.h"

@@ -2,7 +2,6 @@
 // assembled from arrays again.
 #include "entries/entries.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -88,9 +87,7 @@ Result<PyObject*> Assemble(PyObject* schema_object, PyObject* const* objects, si
     ArrayDataVector columns;
     columns.reserve(count);
     for (const auto& array : arrays) columns.push_back(array->data());
-    const bool is_there = std::any_of(columns.begin(), columns.end(), [](const auto& column) {
-      return IsOnDevice(*column);
-    });
+    const bool is_there = IsOnDevice(columns);
     return Wrap(arrow::RecordBatch::Make(schema, length, std::move(columns),
                                               is_there ? arrow::DeviceAllocationType::kCUDA
                                                        : arrow::DeviceAllocationType::kCPU));

@@ -9,8 +9,7 @@
 #include "border/status.h"
 #include "copies/read_ahead.h"
 #include "entries/require.h"
-#include "exchange/stream_export.h"
-#include "exchange/stream_import.h"
+#include "exchange/streams.h"
 #include "memory/on_device.h"
 #include "pyarrow/objects.h"
 

@@ -21,20 +21,6 @@
 namespace arrow_cuda {
 namespace {
 
-using Events = std::vector<const RustEvent*>;
-
-Events EventsOf(const ArrayDataVector& columns) {
-  Events events;
-  for (const auto& column : columns) {
-    ForEachBuffer(*column, [&](const arrow::Buffer& buffer) {
-      const auto event = EventOf(buffer);
-      const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
-      if (ours != nullptr && ours->rust() != nullptr) events.push_back(ours->rust());
-    });
-  }
-  return events;
-}
-
 Result<int32_t> NumberOf(int64_t device_id) {
   ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
   return device->number();
@@ -92,11 +78,18 @@ Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported) 
   // The interface demands zeros, but libarrow leaves these bytes unchanged.
   std::fill(std::begin(exported->reserved), std::end(exported->reserved), 0);
   if (!IsOnGpu(*exported)) return Status::OK();
-  for (const auto& column : columns) ForEachBuffer(*column, Expose);
+  std::vector<const RustEvent*> events;
+  for (const auto& column : columns) {
+    ForEachBuffer(*column, [&](const arrow::Buffer& buffer) {
+      Expose(buffer);
+      const auto event = EventOf(buffer);
+      const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
+      if (ours != nullptr && ours->rust() != nullptr) events.push_back(ours->rust());
+    });
+  }
   // A newer pyarrow may have set an event already.
   if (exported->sync_event != nullptr) return Status::OK();
   ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(exported->device_id));
-  const Events events = EventsOf(columns);
   ARROW_ASSIGN_OR_RAISE(auto event,
                         Call(Rust().event_pending, device, events.data(), events.size()));
   if (event == nullptr) return Status::OK();

@@ -7,7 +7,7 @@
 #include "arrow/array/data.h"
 #include "arrow/c/abi.h"
 #include "border/names.h"
-#include "exchange/empty_buffers.h"
+#include "exchange/exportable.h"
 #include "exchange/structure.h"
 
 namespace arrow_cuda {

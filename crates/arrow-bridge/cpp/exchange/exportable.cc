@@ -1,41 +1,126 @@
 #include "exchange/exportable.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <utility>
 
 #include "arrow/array/util.h"
+#include "arrow/buffer.h"
+#include "arrow/type.h"
+#include "arrow/type_traits.h"
 #include "exchange/null_count.h"
 #include "memory/traverse.h"
+#include "messages/check.h"
 
 namespace arrow_cuda {
 namespace {
+
+// The size of the widest offset, in bytes.
+constexpr std::array<uint8_t, 8> kFirstOffset{};
+
+bool IsElsewhere(const BufferPtr& buffer, const Location& location) {
+  return buffer != nullptr && buffer->size() == 0 && buffer->is_cpu() &&
+         buffer->device_type() != location.type;
+}
+
+bool LacksFirstOffset(const ArrayData& data, const Location& location) {
+  if (location.type != arrow::DeviceAllocationType::kCUDA || data.length != 0 || data.offset != 0 ||
+      data.buffers.size() < 2 || (data.buffers[1] != nullptr && data.buffers[1]->size() > 0)) {
+    return false;
+  }
+  return HasEndOffset(data.type->storage_id());
+}
+
+// Before release 25, libarrow casts short strings to views with null in place of their characters, and
+// crashes when it exports those.
+constexpr size_t kFirstCharacters = 2;
+
+bool IsMissing(const ArrayData& data, size_t index) {
+  return index >= kFirstCharacters && data.buffers[index] == nullptr &&
+         arrow::is_binary_view_like(data.type->storage_id());
+}
+
+bool IsMissingAny(const ArrayData& data) {
+  for (size_t i = kFirstCharacters; i < data.buffers.size(); ++i) {
+    if (IsMissing(data, i)) return true;
+  }
+  return false;
+}
+
+bool NeedsBuffers(const ArrayData& data, const Location& location) {
+  return AnyWithin(data, [&](const ArrayData& part) {
+    return LacksFirstOffset(part, location) || IsMissingAny(part) ||
+           std::any_of(part.buffers.begin(), part.buffers.end(),
+                       [&](const auto& buffer) { return IsElsewhere(buffer, location); });
+  });
+}
+
+Result<DataPtr> Replaced(const ArrayData& data, const Location& location, const BufferPtr& empty) {
+  auto copy = std::make_shared<ArrayData>(data);
+  if (LacksFirstOffset(data, location)) {
+    const arrow::Buffer zero(kFirstOffset.data(), kFirstOffset.size());
+    ARROW_ASSIGN_OR_RAISE(copy->buffers[1],
+                          arrow::MemoryManager::CopyNonOwned(zero, location.manager));
+  }
+  for (size_t i = 0; i < copy->buffers.size(); ++i) {
+    auto& buffer = copy->buffers[i];
+    if (IsElsewhere(buffer, location) || IsMissing(data, i)) buffer = empty;
+  }
+  for (auto& child : copy->child_data) {
+    if (child == nullptr || !NeedsBuffers(*child, location)) continue;
+    ARROW_ASSIGN_OR_RAISE(child, Replaced(*child, location, empty));
+  }
+  if (copy->dictionary != nullptr && NeedsBuffers(*copy->dictionary, location)) {
+    ARROW_ASSIGN_OR_RAISE(copy->dictionary, Replaced(*copy->dictionary, location, empty));
+  }
+  return copy;
+}
 
 // Moves all empty buffers to `location`, and returns whether there were any.  Creating an offset there
 // waits for the default stream's work.
 Result<bool> Move(const Location& location, ArrayDataVector* columns) {
   bool changed = false;
   for (auto& column : *columns) {
-    ARROW_ASSIGN_OR_RAISE(auto data, WithoutHostBuffers(*column, location));
-    if (data == nullptr) continue;
-    column = std::move(data);
+    if (!NeedsBuffers(*column, location)) continue;
+    const auto empty = std::make_shared<arrow::Buffer>(static_cast<const uint8_t*>(nullptr), 0,
+                                                       location.manager, nullptr, location.type);
+    ARROW_ASSIGN_OR_RAISE(column, Replaced(*column, location, empty));
     changed = true;
   }
   return changed;
+}
+
+// That of the columns, on the host if all of them are plain memory there.
+Location CommonLocation(const ArrayDataVector& columns) {
+  const Location host{arrow::default_cpu_memory_manager(), arrow::DeviceAllocationType::kCPU};
+  return LocationOf(columns).value_or(host);
 }
 
 template <typename Data>
 Result<Data> Completed(const Data& data) {
   const auto& columns = ColumnsOf(*data);
   ARROW_RETURN_NOT_OK(CountNulls(columns));
-  return WithEmptyBuffersAt(data, LocationOf(columns).value_or(HostLocation()));
+  return WithEmptyBuffersAt(data, CommonLocation(columns));
 }
 
 }  // namespace
 
+std::optional<Location> LocationOf(const ArrayDataVector& columns) {
+  for (const auto& column : columns) {
+    const auto* found = FindBuffer(*column, [](const arrow::Buffer& buffer) {
+      return buffer.device_type() != arrow::DeviceAllocationType::kCPU;
+    });
+    if (found != nullptr) return Location{found->memory_manager(), found->device_type()};
+  }
+  return std::nullopt;
+}
+
 bool IsExportable(const ArrayDataVector& columns) {
-  return !HasUncountedNulls(columns) && !LocationOf(columns).has_value() &&
-         std::none_of(columns.begin(), columns.end(), [](const auto& column) {
-           return NeedsBuffers(*column, HostLocation());
+  const Location location = CommonLocation(columns);
+  return !HasUncountedNulls(columns) &&
+         std::none_of(columns.begin(), columns.end(), [&](const auto& column) {
+           return NeedsBuffers(*column, location);
          });
 }
 

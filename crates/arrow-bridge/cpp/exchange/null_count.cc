@@ -47,29 +47,25 @@ Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, int64_t 
   return length - ones;
 }
 
-bool HasUncountedNulls(const ArrayData& data) { return AnyWithin(data, IsUncounted); }
-
 bool HasUncountedNulls(const ArrayDataVector& arrays) {
   return std::any_of(arrays.begin(), arrays.end(),
-                     [](const auto& array) { return HasUncountedNulls(*array); });
+                     [](const auto& array) { return AnyWithin(*array, IsUncounted); });
 }
 
-Status CountNulls(const ArrayData& data) {
+Status CountNulls(const ArrayDataVector& arrays) {
   Status status;
-  AnyWithin(data, [&](const ArrayData& part) {
+  const auto fails = [&](const ArrayData& part) {
     if (!IsUncounted(part)) return false;
     // Stored where libarrow caches it; concurrent counts store the same number.
     const auto nulls = CountZeros(*part.buffers[0], part.offset, part.length);
     if (nulls.ok()) part.null_count = *nulls;
     status = nulls.status();
     return !status.ok();
-  });
+  };
+  for (const auto& array : arrays) {
+    if (AnyWithin(*array, fails)) break;
+  }
   return status;
-}
-
-Status CountNulls(const ArrayDataVector& arrays) {
-  for (const auto& array : arrays) ARROW_RETURN_NOT_OK(CountNulls(*array));
-  return Status::OK();
 }
 
 }  // namespace arrow_cuda

@@ -12,12 +12,10 @@ namespace arrow_cuda {
 // How many of the `length` bits from bit `offset` on are zero.  Waits for the bitmap.
 Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, int64_t length);
 
-// Whether an array, or one within it, has a bitmap and a null count that is unknown.
-bool HasUncountedNulls(const ArrayData& data);
+// Whether an array, or one within these, has a bitmap and a null count that is unknown.
 bool HasUncountedNulls(const ArrayDataVector& arrays);
 
 // Counts the unknown nulls, and stores the counts.
-Status CountNulls(const ArrayData& data);
 Status CountNulls(const ArrayDataVector& arrays);
 
 }  // namespace arrow_cuda

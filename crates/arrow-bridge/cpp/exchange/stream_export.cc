@@ -1,4 +1,4 @@
-#include "exchange/stream_export.h"
+#include "exchange/streams.h"
 
 #include <cerrno>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "exchange/stream_import.h"
+#include "exchange/streams.h"
 
 #include <cerrno>
 #include <cstring>

@@ -67,39 +67,9 @@ bool Device::Equals(const arrow::Device& other) const {
   return std::strcmp(other.type_name(), kTypeName) == 0 && other.device_id() == number_;
 }
 
-Result<StreamPtr> Device::MakeStream() { return MakeStream(0); }
-
-Result<StreamPtr> Device::MakeStream(unsigned int flags) {
-  ARROW_ASSIGN_OR_RAISE(auto stream, Call(Rust().stream_create, number_, flags));
-  void* place = Rust().stream_place(stream.get());
-  return std::make_shared<Stream>(std::move(stream), place, [](void*) {});
-}
-
-Result<StreamPtr> Device::WrapStream(void* place, arrow::Device::Stream::release_fn_t release) {
-  if (!release) release = [](void*) {};
-  ARROW_ASSIGN_OR_RAISE(auto stream, Call(Rust().stream_wrap, number_, static_cast<void**>(place)));
-  return std::make_shared<Stream>(std::move(stream), place, std::move(release));
-}
-
 bool IsCuda(const arrow::MemoryManager& manager) {
   return !manager.is_cpu() &&
          manager.device()->device_type() == arrow::DeviceAllocationType::kCUDA;
-}
-
-Status Device::Stream::WaitEvent(const arrow::Device::SyncEvent& event) {
-  const auto* ours = dynamic_cast<const Device::SyncEvent*>(&event);
-  if (ours == nullptr || ours->rust() == nullptr) {
-    return Status::Invalid("A CUDA stream can only wait for a CUDA event");
-  }
-  return Call(Rust().stream_wait_event, rust(), ours->rust());
-}
-
-Status Device::Stream::Synchronize() const { return Call(Rust().stream_synchronize, rust()); }
-
-Result<EventPtr> Device::SyncEvent::Make(int32_t device) {
-  ARROW_ASSIGN_OR_RAISE(auto event, Call(Rust().event_create, device));
-  void* place = Rust().event_place(event.get());
-  return std::make_shared<SyncEvent>(std::move(event), place, [](void*) {});
 }
 
 Result<EventPtr> Device::SyncEvent::Wrap(int32_t device, void* place, release_fn_t release) {
@@ -117,12 +87,9 @@ Status Device::SyncEvent::Wait() {
   return Call(Rust().event_wait, rust());
 }
 
-Status Device::SyncEvent::Record(const arrow::Device::Stream& stream) {
-  const auto* ours = dynamic_cast<const Device::Stream*>(&stream);
-  if (ours == nullptr || rust() == nullptr) {
-    return Status::Invalid("A CUDA event can only be recorded on a CUDA stream");
-  }
-  return Call(Rust().event_record, rust(), ours->rust());
+// This library makes no streams of libarrow's.
+Status Device::SyncEvent::Record(const arrow::Device::Stream&) {
+  return Status::Invalid("A CUDA event can only be recorded on a CUDA stream");
 }
 
 }  // namespace arrow_cuda

@@ -1,4 +1,4 @@
-// One arrow::Device per GPU, with the streams and events of libarrow's device interface.
+// One arrow::Device per GPU, with the events of libarrow's device interface.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@ namespace arrow_cuda {
 
 class Device : public arrow::Device {
  public:
-  class Stream;
   class SyncEvent;
 
   // The only instance for this GPU; fails for a number that no GPU has.
@@ -30,11 +29,6 @@ class Device : public arrow::Device {
   }
   ManagerPtr default_memory_manager() override { return memory_manager_; }
 
-  Result<StreamPtr> MakeStream() override;
-  Result<StreamPtr> MakeStream(unsigned int flags) override;
-  // `stream` is a CUstream*, null for the default stream.
-  Result<StreamPtr> WrapStream(void* stream, arrow::Device::Stream::release_fn_t release) override;
-
  private:
   Device(int32_t number, std::string name) : number_(number), name_(std::move(name)) {}
 
@@ -46,21 +40,6 @@ class Device : public arrow::Device {
 
 bool IsCuda(const arrow::MemoryManager& manager);
 
-class Device::Stream : public arrow::Device::Stream {
- public:
-  // `place` points to the handle, as in libarrow's class; null for the default stream.
-  Stream(Handle<RustStream> stream, void* place, release_fn_t release)
-      : arrow::Device::Stream(place, std::move(release)), stream_(std::move(stream)) {}
-
-  const RustStream* rust() const { return stream_.get(); }
-
-  Status WaitEvent(const arrow::Device::SyncEvent& event) override;
-  Status Synchronize() const override;
-
- private:
-  const Handle<RustStream> stream_;
-};
-
 class Device::SyncEvent : public arrow::Device::SyncEvent {
  public:
   // `event` is null where `place` is.
@@ -69,9 +48,6 @@ class Device::SyncEvent : public arrow::Device::SyncEvent {
 
   // The event whose handle its producer has stored at `place`, null for none.
   static Result<EventPtr> Wrap(int32_t device, void* place, release_fn_t release);
-
-  // A new event, which is destroyed with the object.
-  static Result<EventPtr> Make(int32_t device);
 
   const RustEvent* rust() const { return event_.get(); }
 

@@ -59,8 +59,6 @@ Result<std::unique_ptr<arrow::Buffer>> MemoryManager::AllocateBuffer(int64_t siz
   return Allocate(number_, size);
 }
 
-Result<EventPtr> MemoryManager::MakeDeviceSyncEvent() { return Device::SyncEvent::Make(number_); }
-
 Result<EventPtr> MemoryManager::WrapDeviceSyncEvent(
     void* event, arrow::Device::SyncEvent::release_fn_t release) {
   return Device::SyncEvent::Wrap(number_, event, std::move(release));

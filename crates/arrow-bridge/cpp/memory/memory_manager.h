@@ -17,7 +17,6 @@ class MemoryManager : public arrow::MemoryManager {
   Result<OutputPtr> GetBufferWriter(BufferPtr buffer) override;
   Result<std::unique_ptr<arrow::Buffer>> AllocateBuffer(int64_t size) override;
 
-  Result<EventPtr> MakeDeviceSyncEvent() override;
   // `event` is a CUevent*.
   Result<EventPtr> WrapDeviceSyncEvent(
       void* event, arrow::Device::SyncEvent::release_fn_t release) override;

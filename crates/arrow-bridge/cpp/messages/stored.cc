@@ -1,6 +1,5 @@
 #include "messages/stored.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "copies/arrays.h"
 #include "copies/buffers.h"
 #include "copies/distinct_buffers.h"
+#include "messages/batch.h"
 #include "messages/check.h"
 
 namespace arrow_cuda {
@@ -46,9 +46,7 @@ class StoredReader : public arrow::ipc::MessageReader {
     const auto message = Rust().stored_message(stored_, next_++);
     const auto [data, size] = message.metadata;
     if (data == nullptr) return nullptr;
-    // libarrow wants aligned metadata.
-    ARROW_ASSIGN_OR_RAISE(auto metadata, arrow::AllocateBuffer(static_cast<int64_t>(size)));
-    std::copy_n(data, size, metadata->mutable_data());
+    ARROW_ASSIGN_OR_RAISE(auto metadata, AlignedCopy({data, size}));
     return arrow::ipc::Message::Open(
         std::move(metadata),
         std::make_shared<arrow::Buffer>(message.address, message.body_size, manager_, nullptr));

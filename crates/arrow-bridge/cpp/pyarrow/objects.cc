@@ -89,10 +89,15 @@ FileObject* AsFile(PyObject* object) {
 
 Status NotFresh(const char* name) { return Status::TypeError("not a new pyarrow.", name); }
 
-// The setters return None, or null with a Python exception set.
-Status Finish(PyObject* none) {
+template <typename File>
+Status InitFile(PyObject* fresh, size_t setter, File file, int FileObject::* may) {
+  auto* object = AsFile(fresh);
+  if (object == nullptr) return NotFresh("NativeFile");
+  auto* none = Slot<PyObject*(PyObject*, File)>(object->head.vtable, setter)(fresh, std::move(file));
+  // The setters return None, or null with a Python exception set.
   if (none == nullptr) return PythonError();
   Pyarrow().decref(none);
+  object->*may = 1;
   return Status::OK();
 }
 
@@ -152,21 +157,11 @@ Status InitPool(PyObject* fresh, arrow::MemoryPool* pool) {
 }
 
 Status InitReadable(PyObject* fresh, FilePtr file) {
-  auto* object = AsFile(fresh);
-  if (object == nullptr) return NotFresh("NativeFile");
-  auto* set = Slot<PyObject*(PyObject*, FilePtr)>(object->head.vtable, kSetRandomAccessFile);
-  ARROW_RETURN_NOT_OK(Finish(set(fresh, std::move(file))));
-  object->is_readable = 1;
-  return Status::OK();
+  return InitFile(fresh, kSetRandomAccessFile, std::move(file), &FileObject::is_readable);
 }
 
 Status InitWritable(PyObject* fresh, OutputPtr stream) {
-  auto* object = AsFile(fresh);
-  if (object == nullptr) return NotFresh("NativeFile");
-  auto* set = Slot<PyObject*(PyObject*, OutputPtr)>(object->head.vtable, kSetOutputStream);
-  ARROW_RETURN_NOT_OK(Finish(set(fresh, std::move(stream))));
-  object->is_writable = 1;
-  return Status::OK();
+  return InitFile(fresh, kSetOutputStream, std::move(stream), &FileObject::is_writable);
 }
 
 WithoutGil::WithoutGil() : state_(Pyarrow().save_thread()) {}

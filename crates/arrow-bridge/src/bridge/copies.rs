@@ -2,7 +2,7 @@
 
 use super::{Bridge, made_or_none};
 use crate::fault::Fault;
-use crate::ffi::{DataKind, Object, RustStream};
+use crate::ffi::{DataKind, Object};
 use crate::live::{Destination, Live};
 use arrow_cuda_context::Stream;
 use std::ptr;
@@ -28,8 +28,7 @@ impl Bridge {
         destination: Option<Destination<'_>>,
         stream: Option<&Stream>,
     ) -> Result<Option<Object>, Fault> {
-        let stream = stream.map(|stream| RustStream::new(stream.clone()));
-        let stream = stream.as_ref().map_or(ptr::null(), ptr::from_ref);
+        let stream = stream.map_or(ptr::null(), ptr::from_ref);
         let (to, is_device) =
             destination.map_or((ptr::null_mut(), false), |to| (to.object.as_ptr(), to.is_device));
         // SAFETY: live objects, of their classes; the stream is read during the call only.

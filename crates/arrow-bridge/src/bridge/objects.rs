@@ -3,11 +3,12 @@
 
 use super::Bridge;
 use crate::fault::{Fault, done};
-use crate::ffi::{Object, Span};
+use crate::ffi::{Elements, Object, Span};
 use crate::live::Live;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
+use std::ptr;
 
 /// The contents of a new object of a pyarrow subclass.
 pub enum Contents<'a> {
@@ -47,9 +48,11 @@ impl Bridge {
         // SAFETY: guaranteed by the caller; buffers are handed over, and a pool lives forever.
         done(unsafe {
             match contents {
-                Contents::Buffer(buffer) => (api.init_buffer)(fresh, given(buffer)),
+                Contents::Buffer(buffer) => {
+                    (api.init_buffer)(fresh, ptr::null_mut(), given(buffer))
+                }
                 Contents::Slice(parent, slice) => {
-                    (api.init_slice)(fresh, parent.as_ptr(), given(slice))
+                    (api.init_buffer)(fresh, parent.as_ptr(), given(slice))
                 }
                 Contents::MemoryOf(buffer) => (api.init_from_buffer)(fresh, buffer.as_ptr()),
                 Contents::HostBuffer(buffer) => (api.init_host_buffer)(fresh, given(buffer)),
@@ -81,6 +84,16 @@ impl Bridge {
     pub fn buffer_of<'a>(&self, object: Live<'a>) -> Option<&'a DeviceBuffer> {
         // SAFETY: a live object, which outlives the reference.
         unsafe { (self.api.buffer_of)(object.as_ptr()).as_ref() }
+    }
+
+    /// The numbers of a `pyarrow.Array`, and the device buffer that they lie in.  `None` for an array without
+    /// values, one that may have nulls, one of other values, and one whose buffer is part of another one or of
+    /// another library; there, and for other objects, more has to be asked.
+    pub fn elements_of<'a>(&self, array: Live<'a>) -> Option<(&'a DeviceBuffer, Elements)> {
+        let mut elements = Elements::default();
+        // SAFETY: a live object, which outlives the reference, and a writable place.
+        let values = unsafe { (self.api.elements_of)(array.as_ptr(), &raw mut elements).as_ref() };
+        values.map(|values| (values, elements))
     }
 
     /// The reader behind a file that [`init`](Self::init) has given one; `None` for others.

@@ -2,7 +2,7 @@
 
 use super::Bridge;
 use crate::fault::{Fault, done};
-use crate::ffi::{BatchesTaken, Object, RustStream};
+use crate::ffi::{BatchesTaken, Object};
 use crate::live::{Destination, Live};
 use arrow_cuda_context::Stream;
 use std::ptr;
@@ -81,8 +81,7 @@ impl Bridge {
         taken: &BatchesTaken,
         stream: Option<&Stream>,
     ) -> Result<(Vec<Object>, i64), Fault> {
-        let stream = stream.map(|stream| RustStream::new(stream.clone()));
-        let stream = stream.as_ref().map_or(ptr::null(), ptr::from_ref);
+        let stream = stream.map_or(ptr::null(), ptr::from_ref);
         let mut copies = vec![ptr::null_mut(); taken.count];
         // SAFETY: guaranteed by the caller, and a place for each batch.
         let copied = unsafe { (self.api.copy_taken)(ahead.as_ptr(), stream, copies.as_mut_ptr()) };

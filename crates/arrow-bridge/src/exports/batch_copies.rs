@@ -50,7 +50,7 @@ pub(super) unsafe extern "C" fn copies_of_buffers(
 }
 
 fn order_on(stream: Option<&RustStream>) -> CopyOrder<'_> {
-    stream.map_or(CopyOrder::Now, |stream| CopyOrder::On(stream.object()))
+    stream.map_or(CopyOrder::Now, CopyOrder::On)
 }
 
 pub(super) unsafe extern "C" fn copy_all_to_host(

@@ -1,15 +1,28 @@
-//! Events for C++.
+//! Events and streams for C++.
 
 use super::batch_copies::borrowed;
 use super::context;
 use crate::fault::{Fault, Made, attempt, attempted, made};
-use crate::ffi::{Failure, RustEvent, RustStream};
+use crate::ffi::{Failure, RustBuffer, RustStream};
 use crate::kind::Kind;
+use arrow_cuda_buffer::await_stream_of;
 use arrow_cuda_context::{Event, Pending, is_readable};
 use std::ffi::c_void;
 
-pub(super) extern "C" fn create(device: i32) -> Made<RustEvent> {
-    made(|| Ok(RustEvent::new(Event::new(&context(device)?)?)))
+/// An event, and its handle at a stable address, as the C Device interface requires.
+pub(crate) struct RustEvent {
+    event: Event,
+    handle: *mut c_void,
+}
+
+impl RustEvent {
+    fn new(event: Event) -> Self {
+        Self { handle: event.as_raw(), event }
+    }
+}
+
+pub(super) extern "C" fn place(event: &RustEvent) -> *mut *mut c_void {
+    (&raw const event.handle).cast_mut()
 }
 
 pub(super) unsafe extern "C" fn wrap(device: i32, place: *const *mut c_void) -> Made<RustEvent> {
@@ -38,12 +51,8 @@ fn handle_at(place: *const *mut c_void) -> Result<*mut c_void, Fault> {
     Ok(event)
 }
 
-pub(super) extern "C" fn record(event: &RustEvent, stream: &RustStream) -> Failure {
-    attempted(|| Ok(event.object().record(stream.object())?))
-}
-
 pub(super) extern "C" fn wait(event: &RustEvent) -> Failure {
-    attempted(|| Ok(event.object().synchronize().map(drop)?))
+    attempted(|| Ok(event.event.synchronize().map(drop)?))
 }
 
 pub(super) unsafe extern "C" fn pending(
@@ -54,11 +63,31 @@ pub(super) unsafe extern "C" fn pending(
     attempt(|| {
         // SAFETY: `count` live events.
         let events = unsafe { borrowed(events, count) };
-        let events: Vec<&Event> = events.into_iter().map(RustEvent::object).collect();
+        let events: Vec<&Event> = events.into_iter().map(|event| &event.event).collect();
         Ok(match context(device)?.pending(&events)? {
             Pending::Event(event) => Some(Box::new(RustEvent::new(event))),
             _ => None,
         })
+    })
+}
+
+pub(super) extern "C" fn wait_for(stream: &RustStream, event: &RustEvent) -> Failure {
+    attempted(|| Ok(stream.wait_for(&event.event)?))
+}
+
+pub(super) extern "C" fn synchronize(stream: &RustStream) -> Failure {
+    attempted(|| Ok(stream.synchronize().map(drop)?))
+}
+
+pub(super) unsafe extern "C" fn await_for_buffers(
+    stream: &RustStream,
+    buffers: *const *const RustBuffer,
+    count: usize,
+) -> Failure {
+    attempted(|| {
+        // SAFETY: C++ passes `count` live buffers.
+        let buffers = unsafe { borrowed(buffers, count) };
+        Ok(await_stream_of(stream, &buffers).map(drop)?)
     })
 }
 

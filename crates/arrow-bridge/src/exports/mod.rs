@@ -5,17 +5,15 @@
 
 mod batch_copies;
 mod buffers;
-mod events;
+pub(crate) mod events;
 mod files;
 mod layouts;
 mod metadata;
 mod pools;
 mod stored;
-mod streams;
 
 use crate::fault::Fault;
 use crate::ffi::{FaultFacts, HostRange, RustApi, RustFault};
-use crate::handles::place;
 use crate::kind::Kind;
 use arrow_cuda_context::Context;
 
@@ -37,7 +35,7 @@ pub(crate) static API: RustApi = RustApi {
     copy_from_device: buffers::copy_from_device,
     copies_of_host: batch_copies::copies_of_host,
     copies_of_buffers: batch_copies::copies_of_buffers,
-    stream_await_for: streams::await_for,
+    stream_await_for: events::await_for_buffers,
     copy_all_to_host: batch_copies::copy_all_to_host,
     stored_message: stored::message,
     copies_of_stored: stored::copies,
@@ -54,19 +52,13 @@ pub(crate) static API: RustApi = RustApi {
     host_address: buffers::host_address,
     is_device_memory: buffers::is_device_memory,
     device_address: buffers::device_address,
-    event_create: events::create,
     event_wrap: events::wrap,
     event_release: release,
-    event_place: place,
-    event_record: events::record,
+    event_place: events::place,
     event_wait: events::wait,
     event_pending: events::pending,
-    stream_create: streams::create,
-    stream_wrap: streams::wrap,
-    stream_release: release,
-    stream_place: place,
-    stream_wait_event: streams::wait_event,
-    stream_synchronize: streams::synchronize,
+    stream_wait_event: events::wait_for,
+    stream_synchronize: events::synchronize,
     reader_open: files::reader_open,
     reader_release: release,
     reader_close: files::reader_close,

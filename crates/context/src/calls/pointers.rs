@@ -3,6 +3,7 @@
 use crate::Current;
 use crate::stored::stored;
 use arrow_cuda_driver::{CudaResult, call, codes};
+use std::ptr;
 
 /// The attributes of an address, numbered as in the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,25 @@ impl Current<'_> {
         // The widest attribute has 8 bytes; narrower ones fill the low end.
         // SAFETY: stores at most 8 bytes.
         stored(0u64, |at| unsafe { call!(cuPointerGetAttribute(at, attribute as i32, address)) })
+    }
+
+    /// Several attributes of the memory at an address, which take one call.  Those that it does not have are 0.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.  That the driver does not know the memory is none.
+    pub fn attributes<const N: usize>(
+        &self,
+        attributes: [Attribute; N],
+        address: u64,
+    ) -> CudaResult<[u64; N]> {
+        let mut numbers = attributes.map(|attribute| attribute as i32);
+        let mut values = [0; N];
+        let mut places = values.each_mut().map(ptr::from_mut);
+        let (numbers, places) = (numbers.as_mut_ptr().cast(), places.as_mut_ptr().cast());
+        // SAFETY: stores at most 8 bytes at each place, as above.
+        unsafe { call!(cuPointerGetAttributes(N as u32, numbers, places, address)) }?;
+        Ok(values)
     }
 
     /// Like [`attribute`](Self::attribute), but `None` for an address that the driver does not

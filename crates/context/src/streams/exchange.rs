@@ -5,8 +5,9 @@
 //! handed on.  DLPack, the CUDA array interface and the C Device interface each describe this in
 //! their own way; this module decides which side waits.
 
+use super::in_flight::InFlight;
 use crate::calls::StreamHandle;
-use crate::{Context, Event, Stream};
+use crate::{Context, Current, Event, Stream};
 use arrow_cuda_driver::CudaResult;
 use std::time::{Duration, Instant};
 
@@ -115,31 +116,35 @@ impl Context {
                 unreached.push(event);
             }
         }
-        let default_stream = Stream::default_of(self);
         let is_busy = !current.is_stream_complete(StreamHandle::DEFAULT)?;
-        let fresh = default_stream.record()?;
+        let in_flight = InFlight::of(self);
+        let fresh = in_flight.event(&current)?;
+        current.record(&fresh, StreamHandle::DEFAULT)?;
         // A query of the stream covers its own work only, for all that drivers promise (an H200's
         // covers more).  The event also follows the work of the streams that are ordered with it.
-        match (&*unreached, !is_busy && poll_briefly(&fresh)?) {
-            ([], true) => return Ok(Pending::Nothing),
-            ([only], true) => return Ok(Pending::Event((*only).clone())),
-            ([], false) => {}
+        let pending = match (&*unreached, !is_busy && poll_briefly(&current, &fresh)?) {
+            ([], true) => Pending::Nothing,
+            ([only], true) => Pending::Event((*only).clone()),
             (several, _) => {
                 for event in several {
-                    default_stream.wait_for(event)?;
+                    Stream::default_of(self).wait_for(event)?;
                 }
-                fresh.record(&default_stream)?;
+                if !several.is_empty() {
+                    current.record(&fresh, StreamHandle::DEFAULT)?;
+                }
+                return Ok(Pending::Event(fresh));
             }
-        }
-        Ok(Pending::Event(fresh))
+        };
+        in_flight.keep(fresh)?;
+        Ok(pending)
     }
 }
 
 /// Polls an event for as long as an idle device needs to reach it.
-fn poll_briefly(event: &Event) -> CudaResult<bool> {
+fn poll_briefly(current: &Current<'_>, event: &Event) -> CudaResult<bool> {
     let start = Instant::now();
     loop {
-        let is_reached = event.is_complete()?;
+        let is_reached = current.is_reached(event)?;
         if is_reached || start.elapsed() > POLL_TIME {
             return Ok(is_reached);
         }

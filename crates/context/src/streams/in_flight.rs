@@ -49,17 +49,21 @@ impl InFlight {
         current: &Current<'_>,
         stream: usize,
     ) -> CudaResult<(Completed, Event)> {
-        let (completed, surplus, spare) = {
-            let mut work = self.0.lock()?;
-            let (completed, surplus) = work.collect(current, stream);
-            (completed, surplus, work.spare.pop())
-        };
+        let (completed, surplus) = self.0.lock()?.collect(current, stream);
         drop(surplus);
-        let event = match spare {
-            Some(event) => event,
-            None => Event::new_in(current)?,
-        };
-        Ok((completed, event))
+        Ok((completed, self.event(current)?))
+    }
+
+    /// An event that nobody else has: a spare one, or a new one.
+    pub(super) fn event(&self, current: &Current<'_>) -> CudaResult<Event> {
+        let spare = self.0.lock()?.spare.pop();
+        spare.map_or_else(|| Event::new_in(current), Ok)
+    }
+
+    /// Keeps an event for reuse that is reached, and that nobody else has.
+    pub(super) fn keep(&self, event: Event) -> CudaResult<()> {
+        let context = event.context().clone();
+        self.add(&context, |work| work.spare.push(event))
     }
 
     /// Collects as [`begin`](Self::begin) does, and on a few streams of one other context, in turn.

@@ -5,10 +5,16 @@ use super::class::PyDeviceArray;
 use crate::bounded_sequences::integers;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
-use crate::pyarrow::from_pyarrow::cuda_buffer_argument;
+use crate::interpreter::call_out;
+use crate::package::package;
+use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, live};
+use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
-use arrow_cuda_numba_bridge::{DeviceArray, Index, Layout};
+use arrow_cuda_bridge::Elements;
+use arrow_cuda_numba_bridge::dlpack::abi::DLDataType;
+use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Index, Layout};
 use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -142,6 +148,33 @@ pub(super) fn array_of_arrow(
     };
     let arrow = ArrowData::new(kind, values.clone(), validity, bits);
     Ok(PyDeviceArray::with_arrow(array, dtype, Some(Arc::new(arrow))))
+}
+
+/// The array of an Arrow array, which is copied to a device if it is on the host.
+pub(super) fn of_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDeviceArray>> {
+    let py = array.py();
+    match numbers(array)? {
+        Some(found) => Bound::new(py, found),
+        None => Ok(call_out(package(py)?.array_from_arrow.bind(py), (array,))?.cast_into()?),
+    }
+}
+
+/// An array over the elements of an Arrow array that need no closer look: numbers on a device, none of
+/// which can be null.
+#[pyfunction(name = "_numbers")]
+pub(super) fn numbers(array: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
+    let py = array.py();
+    let Some((values, elements)) = pyarrow(py)?.bridge.elements_of(live(array)) else {
+        return Ok(None);
+    };
+    let Elements { code, bits, offset, length } = elements;
+    let element = ElementType::from_dlpack(DLDataType { code, bits, lanes: 1 }).or_raise(py)?;
+    let layout = Layout::row_major(element, vec![length]).or_raise(py)?;
+    let offset = offset.unsigned_abs().saturating_mul(element.size().into());
+    let found = DeviceArray::new(values, offset, layout).or_raise(py)?;
+    let kind = array.getattr(intern!(py, "type"))?.unbind();
+    let arrow = Arc::new(ArrowData::new(kind, values.clone(), None, None));
+    Ok(Some(PyDeviceArray::with_arrow(found, DType::of_element(element), Some(arrow))))
 }
 
 /// Values, a validity bitmap, where in both an Arrow array begins, and its length in elements.

@@ -1,13 +1,12 @@
 //! The constructors of `DeviceArray`.
 
+use super::arrow::of_arrow;
 use super::class::{PyDeviceArray, order_argument};
 use super::{host, import};
 use crate::bounded_sequences::{integers, lengths};
 use crate::contexts::argument::context_or_first;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
-use crate::interpreter::call_out;
-use crate::package::package;
 use crate::pyarrow::from_pyarrow::{
     device_buffer, has_values, is_buffer, is_cuda_buffer, is_on_device,
 };
@@ -211,7 +210,7 @@ impl PyDeviceArray {
     /// >>> array.to_arrow().type
     /// DataType(date32[day])
     #[staticmethod]
-    fn from_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        call_out(package(array.py())?.array_from_arrow.bind(array.py()), (array,))
+    fn from_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+        of_arrow(array)
     }
 }

@@ -1,11 +1,10 @@
 //! Device arrays from other libraries' arrays and from arguments.
 
+use super::arrow::of_arrow;
 use super::class::PyDeviceArray;
 use crate::contexts::argument::context_or_number;
 use crate::errors::OrRaise;
 use crate::exchange::{array_interface, dlpack, foreign_memory};
-use crate::interpreter::call_out;
-use crate::package::package;
 use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_has_bytes, has_values, is_buffer, is_cuda_buffer, is_on_device,
 };
@@ -85,8 +84,7 @@ pub(super) fn device_array<'py>(
         if !is_on_device(object)? {
             return Ok(None);
         }
-        let array = call_out(package(py)?.array_from_arrow.bind(py), (object,))?;
-        return Ok(Some(array.cast_into()?));
+        return of_arrow(object).map(Some);
     }
     if is_buffer(object)? && !is_cuda_buffer(object)? {
         return Ok(None);

@@ -24,6 +24,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module,
         arrow::array_of_arrow,
         arrow::arrow_parts,
+        arrow::numbers,
         host::check_arrow,
         copies::set_writeback,
     )

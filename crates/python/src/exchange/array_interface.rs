@@ -8,8 +8,10 @@ use arrow_cuda_context::Consumer;
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Kind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 pub(crate) fn to_dict<'py>(
     py: Python<'py>,
@@ -49,11 +51,11 @@ pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayInterface>> 
 pub(crate) fn with_dtype(object: &Bound<'_, PyAny>) -> PyResult<Option<(ArrayInterface, DType)>> {
     let Some(dict) = entries_of(object)? else { return Ok(None) };
     let interface = from_dict(&dict)?;
-    let typestr = required(&dict, "typestr")?;
+    let typestr = required(&dict, intern!(object.py(), "typestr"))?;
     let dtype = DType::of(&typestr)?;
     // Only this entry names the fields of structures, and the gaps between them.  Elements without
     // fields are described there, too: as one field without a name.
-    if let Some(fields) = optional(&dict, "descr")?
+    if let Some(fields) = optional(&dict, intern!(object.py(), "descr"))?
         && dtype.element().kind() == Kind::Opaque
         && !fields.eq([("", &typestr)])?
         && let Ok(structure) = described(&fields)
@@ -70,39 +72,51 @@ fn described(fields: &Bound<'_, PyAny>) -> PyResult<DType> {
 }
 
 fn entries_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let Some(interface) = object.getattr_opt("__cuda_array_interface__")? else {
+    let py = object.py();
+    let Some(interface) = object.getattr_opt(intern!(py, "__cuda_array_interface__"))? else {
         return Ok(None);
     };
-    // JAX queues work on threads of its own, and describes its array before the device knows of it.
-    if let Some(wait) = object.getattr_opt("block_until_ready")? {
+    // JAX queues work on threads of its own, and describes its array before the device knows of it.  Objects
+    // of others do not have the method: `getattr` makes no exception of that, unlike `getattr_opt`.
+    static GETATTR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let (getattr, missing) = (GETATTR.import(py, "builtins", "getattr")?, py.NotImplemented());
+    let wait = getattr.call1((object, intern!(py, "block_until_ready"), &missing))?;
+    if !wait.is(&missing) {
         wait.call0()?;
     }
     let interface = interface.cast_into::<PyDict>();
     interface.map(Some).map_err(|_| PyTypeError::new_err("__cuda_array_interface__ must be a dict"))
 }
 
-fn optional<'py>(dict: &Bound<'py, PyDict>, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn optional<'py>(
+    dict: &Bound<'py, PyDict>,
+    key: &Bound<'py, PyString>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     Ok(dict.get_item(key)?.filter(|value| !value.is_none()))
 }
 
-fn required<'py>(dict: &Bound<'py, PyDict>, key: &str) -> PyResult<Bound<'py, PyAny>> {
+fn required<'py>(
+    dict: &Bound<'py, PyDict>,
+    key: &Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyAny>> {
     optional(dict, key)?
         .ok_or_else(|| PyValueError::new_err(format!("__cuda_array_interface__ has no '{key}'")))
 }
 
 fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<ArrayInterface> {
-    let get = |key: &str| optional(dict, key);
-    let required = |key: &str| required(dict, key);
-    let (address, is_read_only) = data(&required("data")?)?;
+    let py = dict.py();
+    let get = |key| optional(dict, key);
+    let required = |key| required(dict, key);
+    let (address, is_read_only) = data(&required(intern!(py, "data"))?)?;
     Ok(ArrayInterface {
-        shape: integers(&required("shape")?)?,
-        element: element_of(&required("typestr")?)?,
+        shape: integers(&required(intern!(py, "shape"))?)?,
+        element: element_of(&required(intern!(py, "typestr"))?)?,
         address,
         is_read_only,
-        strides: get("strides")?.map(|strides| integers(&strides)).transpose()?,
-        version: get("version")?.and_then(|version| version.extract().ok()),
-        stream: get("stream")?.map(|stream| stream.extract()).transpose()?,
-        has_mask: get("mask")?.is_some(),
+        strides: get(intern!(py, "strides"))?.map(|strides| integers(&strides)).transpose()?,
+        version: get(intern!(py, "version"))?.and_then(|version| version.extract().ok()),
+        stream: get(intern!(py, "stream"))?.map(|stream| stream.extract()).transpose()?,
+        has_mask: get(intern!(py, "mask"))?.is_some(),
     })
 }
 

@@ -67,25 +67,17 @@ pub(crate) fn view(
     is_mutable: bool,
     base: Option<Py<PyAny>>,
 ) -> PyResult<DeviceBuffer> {
-    let address = device_address(py, context, address)?;
     let owner = Box::new(base.map(Owner::new));
     // With the GIL: look-ups do not block, and a refused owner must be dropped at once.
     // SAFETY: Python promises that `base` keeps the memory valid.
-    unsafe { DeviceBuffer::view(context, address, size, is_mutable, owner) }.or_raise(py)
-}
-
-/// The address at which the context's device reaches memory of the host or of a device.
-fn device_address(py: Python<'_>, context: &Context, address: u64) -> PyResult<u64> {
-    py.detach(|| arrow_cuda_buffer::device_address(context, address)).or_raise_explained(
-        py,
-        |error| {
-            (error.code == INVALID_VALUE).then(|| {
-                format!(
-                    "the driver does not know the address {address:#x}: it is pageable host memory, \
-                     which a device cannot access, or was released. Context.buffer_from_data copies \
-                     host data, and new_host_buffer allocates host memory that devices can access"
-                )
-            })
-        },
-    )
+    let view = unsafe { DeviceBuffer::view(context, address, size, is_mutable, owner) };
+    view.or_raise_explained(py, |error| {
+        (error.code == INVALID_VALUE).then(|| {
+            format!(
+                "the driver does not know the address {address:#x}: it is pageable host memory, \
+                 which a device cannot access, or was released. Context.buffer_from_data copies \
+                 host data, and new_host_buffer allocates host memory that devices can access"
+            )
+        })
+    })
 }
