@@ -71,6 +71,11 @@ EVERY = (
     ),
     Silence("that is pinned in a context", ENTERING, scenarios=("transfers.*",)),
     Silence(
+        "without a known NUMA node, threads and memory are anywhere",
+        {"cuDeviceGet", "cuDeviceGetAttribute"},
+        scenarios=("transfers.*",),
+    ),
+    Silence(
         "without pinned memory, writers collect in pageable memory",
         {"cuMemHostAlloc"},
         scenarios=("files.*",),
