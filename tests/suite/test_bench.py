@@ -18,7 +18,7 @@ from cuda_bench.space import STRIDE
 from pyarrow_cuda_compat import Context
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
-KEPT = BENCH / "results" / "h200.json"
+KEPT = BENCH / "results" / "h100.json"
 # Small enough for a second or two, however slow the device.
 TINY = ["--quick", "--largest", "64K"]
 
