@@ -27,17 +27,8 @@
 //! | `guards/` | functions of pyarrow that read data on the host, and their replacements |
 
 // Nothing that callers pass may panic.  Tests may.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::panic,
-        clippy::string_slice,
-        clippy::unreachable,
-        clippy::unwrap_used,
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::string_slice, clippy::unreachable))]
 
 mod bounded_sequences;
 mod buffers;
