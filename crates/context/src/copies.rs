@@ -10,7 +10,7 @@ use std::ptr;
 
 /// Up to this size in bytes, it takes less time to copy data on the host than to ask the driver a question.
 /// Drivers stage four times as much.
-const STAGED: usize = 16 << 10;
+pub(crate) const STAGED: usize = 16 << 10;
 
 impl Current<'_> {
     /// Waits for a stream, or for the one that this thread uses in place of it as well, before a copy that
@@ -33,7 +33,7 @@ impl Current<'_> {
     /// Waits for the stream that this thread uses in place of the default stream, if `stream` is that, as
     /// [`await_turn`](Self::await_turn) does.  Nothing that follows would wait for it, whatever the driver
     /// says when it is asked.
-    fn await_stream_in_place_of(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+    pub(crate) fn await_stream_in_place_of(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
         let Some(stream) = self.in_place_of(stream) else { return Ok(()) };
         let ask = || self.is_stream_complete(stream.handle());
         if ask() == Ok(true) {
@@ -45,7 +45,7 @@ impl Current<'_> {
 
     /// Waits for a copy that was queued on a stream.  If that takes long, and signals may end copies, it
     /// stays queued.  Reports errors of the stream's work, too.
-    pub(crate) fn await_end(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+    fn await_end(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
         let mut answer = Ok(false);
         let is_over = || {
             answer = self.is_stream_complete(stream);
@@ -74,10 +74,9 @@ impl Current<'_> {
     ///
     /// Both ranges must be live, and `to` must be the caller's to write.
     pub unsafe fn copy_from_host(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
-        if Self::is_staged(size) {
+        if size <= STAGED {
             // SAFETY: guaranteed by the caller.
-            unsafe { self.queue_staged(to, data, size) }?;
-            return self.await_end(StreamHandle::DEFAULT);
+            return unsafe { self.copy_staged(to, data, size) };
         }
         self.await_turn(StreamHandle::DEFAULT)?;
         // This avoids the driver's synchronous call, which waits as well, but from pageable memory
@@ -88,32 +87,23 @@ impl Current<'_> {
         begun.and(self.synchronize_stream(StreamHandle::DEFAULT))
     }
 
-    /// Whether a copy of so many bytes to the device goes through memory of the driver's.
-    pub(crate) fn is_staged(size: usize) -> bool {
-        size <= STAGED
-    }
-
-    /// Queues a copy of a few bytes, of which the driver has the data when this returns.  It needs no turn to stage
-    /// pageable memory, so to ask first whether the stream is busy would only take time.
+    /// Copies a few bytes.  The driver needs no turn to stage pageable memory, so to ask first whether the
+    /// stream is busy would only take time.
     ///
     /// # Safety
     ///
     /// As for [`copy_from_host`](Self::copy_from_host).
-    pub(crate) unsafe fn queue_staged(
-        &self,
-        to: u64,
-        data: *const u8,
-        size: usize,
-    ) -> CudaResult<()> {
+    unsafe fn copy_staged(&self, to: u64, data: *const u8, size: usize) -> CudaResult<()> {
         self.await_stream_in_place_of(StreamHandle::DEFAULT)?;
         // The data itself may be pinned, and would be read in its turn.
         let mut staged = [MaybeUninit::<u8>::uninit(); STAGED];
         // SAFETY: guaranteed by the caller; there is room for so much.
         unsafe { ptr::copy_nonoverlapping(data, staged.as_mut_ptr().cast(), size) };
         // SAFETY: guaranteed by the caller; the driver has read what is pageable when the call returns.
-        unsafe {
+        let begun = unsafe {
             self.queue_copy_from_host(to, staged.as_ptr().cast(), size, StreamHandle::DEFAULT)
-        }
+        };
+        begun.and(self.await_end(StreamHandle::DEFAULT))
     }
 
     /// Sets every byte of a range to `value`, and waits for it on the legacy default stream.

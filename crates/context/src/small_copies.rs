@@ -1,36 +1,49 @@
 //! Small copies to blocks that nobody else knows: a call returns while the device is at work on its copy.
 //!
-//! The driver has the data by then, and the copy is on the legacy default stream, as all work of this project
+//! The data waits in pinned memory, and the copy is on the legacy default stream, as all work of this project
 //! without a stream.  So its end matters only to those who reach the memory in another way: by its address,
 //! or on another stream.  They await the end of all such copies first; otherwise every call would wait 5 of
 //! its 8 microseconds (measured on an H100).
 
-use crate::{Block, Context, Current, Event, Extension, StreamHandle};
-use arrow_cuda_driver::{CudaResult, Lock, blocking, is_forked_child};
+use crate::copies::STAGED;
+use crate::{Block, Context, Current, Event, Extension, Pages, StreamHandle};
+use arrow_cuda_driver::{CudaResult, LongLock, blocking, is_forked_child};
+use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// An idle device makes a few such copies within this time.  So long it also counts as idle, but for such
-/// copies, since their number is bounded then.
+/// No more copies than this are left to the device at a time, each with a slot of pinned memory.
+const SLOTS: u64 = 16;
+/// An idle device makes so many copies within this time.  Until then the default stream counts as idle, because
+/// it is busy with them; work that others queue meanwhile is waited for, too.
 const SHORT: Duration = Duration::from_micros(50);
 
 #[derive(Default)]
 struct SmallCopies {
-    /// Recorded behind each of them.
-    end: Lock<Option<Event>>,
-    /// When the default stream was idle.
-    idle: Lock<Option<Instant>>,
+    slots: LongLock<Slots>,
     /// How many were queued so far.
     queued: AtomicU64,
     /// How many of these were awaited.
     awaited: AtomicU64,
 }
 
+#[derive(Default)]
+struct Slots {
+    /// The address of pinned memory, which stays as long as the context.
+    start: Option<usize>,
+    /// Whether no memory can be pinned, or a copy has failed, which may still read its slot.
+    is_useless: bool,
+    /// Recorded behind each copy.
+    end: Option<Event>,
+    /// When the default stream was idle.
+    idle: Option<Instant>,
+}
+
 impl Extension for SmallCopies {
     fn abandon(&self) {
         // The event owns the context.  Dropped after the lock.
-        let end = self.end.lock().map(|mut end| end.take());
-        drop(end);
+        let slots = self.slots.lock().map(|mut slots| std::mem::take(&mut *slots));
+        drop(slots);
     }
 }
 
@@ -47,7 +60,7 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// Driver errors.
+    /// Driver errors.  The copy may be made all the same, at any time.
     pub unsafe fn copy_into_private(
         &self,
         block: &Block,
@@ -56,20 +69,18 @@ impl Current<'_> {
         size: usize,
     ) -> CudaResult<bool> {
         // The event of another library's context would keep that for good.
-        if !Self::is_staged(size) || block.is_exposed() || !self.context().is_primary() {
+        if size > STAGED || block.is_exposed() || !self.context().is_primary() {
             return Ok(false);
         }
+        self.await_stream_in_place_of(StreamHandle::DEFAULT)?;
         let copies = self.context().own_extension(SmallCopies::default);
-        if !copies.is_idle(self)? {
-            return Ok(false);
+        if copies.under_way() >= SLOTS {
+            self.context().await_small_copies()?;
         }
         // SAFETY: guaranteed by the caller.
-        unsafe { self.queue_staged(to, data, size) }?;
-        if copies.end(self).and_then(|end| self.record(&end, StreamHandle::DEFAULT)).is_err() {
-            self.await_end(StreamHandle::DEFAULT)?;
-            return Ok(true);
+        if !unsafe { copies.queue(self, to, data, size) }? {
+            return Ok(false);
         }
-        copies.queued.fetch_add(1, Ordering::SeqCst);
         if block.is_exposed() {
             // Whoever has exposed it meanwhile may have found nothing to wait for.
             self.context().await_small_copies()?;
@@ -101,26 +112,44 @@ impl Context {
 }
 
 impl SmallCopies {
-    /// Whether the default stream is idle, or was just before.
-    fn is_idle(&self, current: &Current<'_>) -> CudaResult<bool> {
-        let mut idle = self.idle.lock()?;
-        if idle.is_none_or(|since| since.elapsed() > SHORT) {
-            let is_idle = current.is_stream_complete(StreamHandle::DEFAULT) == Ok(true);
-            *idle = is_idle.then(Instant::now);
-        }
-        Ok(idle.is_some())
+    fn under_way(&self) -> u64 {
+        let awaited = self.awaited.load(Ordering::Acquire);
+        self.queued.load(Ordering::SeqCst) - awaited
     }
 
-    fn end(&self, current: &Current<'_>) -> CudaResult<Event> {
-        if let Some(end) = &*self.end.lock()? {
-            return Ok(end.clone());
+    /// Queues a copy if the default stream is idle and there is a slot.  Returns whether it did.
+    ///
+    /// # Safety
+    ///
+    /// As for [`copy_into_private`](Current::copy_into_private), with at most `STAGED` bytes.
+    unsafe fn queue(
+        &self,
+        current: &Current<'_>,
+        to: u64,
+        data: *const u8,
+        size: usize,
+    ) -> CudaResult<bool> {
+        let mut slots = self.slots.lock()?;
+        if self.under_way() >= SLOTS || !slots.is_idle(current) {
+            return Ok(false);
         }
-        let new = Event::new(current.context())?;
-        Ok(self.end.lock()?.get_or_insert(new).clone())
+        let number = self.queued.load(Ordering::SeqCst) % SLOTS;
+        let Some((start, end)) = slots.prepared(current) else { return Ok(false) };
+        let slot = ptr::with_exposed_provenance_mut::<u8>(start + number as usize * STAGED);
+        // SAFETY: guaranteed by the caller; the slot's last copy was awaited, and the lock makes it this one's.
+        let queued = unsafe {
+            ptr::copy_nonoverlapping(data, slot, size);
+            current.queue_copy_from_host(to, slot, size, StreamHandle::DEFAULT)
+        };
+        queued.and_then(|()| current.record(&end, StreamHandle::DEFAULT)).inspect_err(|_| {
+            slots.is_useless = true;
+        })?;
+        self.queued.fetch_add(1, Ordering::SeqCst);
+        Ok(true)
     }
 
     fn await_end(&self, context: &Context) -> CudaResult<()> {
-        let Some(end) = self.end.lock()?.clone() else { return Ok(()) };
+        let Some(end) = self.slots.lock()?.end.clone() else { return Ok(()) };
         let (current, began) = (context.enter()?, Instant::now());
         let _disregarded = current.disregard_captures();
         while began.elapsed() < SHORT {
@@ -130,4 +159,41 @@ impl SmallCopies {
         }
         blocking(|| end.wait())
     }
+}
+
+impl Slots {
+    /// Whether the default stream is idle, or was just before.
+    fn is_idle(&mut self, current: &Current<'_>) -> bool {
+        if self.idle.is_none_or(|since| since.elapsed() > SHORT) {
+            let is_idle = current.is_stream_complete(StreamHandle::DEFAULT) == Ok(true);
+            self.idle = is_idle.then(Instant::now);
+        }
+        self.idle.is_some()
+    }
+
+    /// The address of the slots, and the event; none if there can be none.
+    fn prepared(&mut self, current: &Current<'_>) -> Option<(usize, Event)> {
+        if self.is_useless {
+            return None;
+        }
+        if self.start.is_none() {
+            self.start = pinned(current);
+            self.is_useless = self.start.is_none();
+        }
+        if self.end.is_none() {
+            self.end = Event::new(current.context()).ok();
+        }
+        self.start.zip(self.end.clone())
+    }
+}
+
+/// The address of memory for all slots, which is never released; none if none can be pinned.
+fn pinned(current: &Current<'_>) -> Option<usize> {
+    let pages = Pages::map(SLOTS as usize * STAGED)?;
+    pages.withhold_from_children(); // which have no use for it
+    // SAFETY: the pages stay mapped.
+    unsafe { current.pin_host_memory(pages.start(), pages.size()) }.ok()?;
+    let start = pages.start().expose_provenance();
+    std::mem::forget(pages);
+    Some(start)
 }

@@ -10,7 +10,7 @@ use arrow_cuda_context::{Block, Context, Placement, Stream};
 use arrow_cuda_driver::set_reporter;
 use child::in_child;
 use common::{Gate, alone};
-use simulator::with_settings;
+use simulator::{fault, with_settings};
 use std::thread;
 
 const SIZE: usize = 8;
@@ -44,10 +44,50 @@ fn copied_into() -> (Context, Block) {
     (context, block)
 }
 
+/// All of them, not only the first one.
 #[test]
 fn who_asks_for_the_address_waits() {
     slowly(|| {
         let (context, block) = copied_into();
+        let ask = || assert!(block.address() > 0 && is_done(&context));
+        thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(ask))));
+    });
+}
+
+#[test]
+fn more_copies_than_there_are_slots_keep_their_bytes() {
+    slowly(|| {
+        let context = Context::primary(0).expect("a device");
+        let current = context.enter().expect("alive");
+        let blocks: Vec<_> = (0..40).map(|_| new_block(&context)).collect();
+        for (number, block) in blocks.iter().enumerate() {
+            let (to, bytes) = (block.private_address(), [number as u8; SIZE]);
+            // SAFETY: the whole block.
+            unsafe {
+                if !current.copy_into_private(block, to, bytes.as_ptr(), SIZE).expect("alive") {
+                    current.copy_from_host(to, bytes.as_ptr(), SIZE).expect("alive");
+                }
+            }
+        }
+        for (number, block) in blocks.iter().enumerate() {
+            let mut out = [0; SIZE];
+            // SAFETY: the whole block, and room for its bytes.
+            unsafe { current.copy_to_host(out.as_mut_ptr(), block.private_address(), SIZE) }
+                .expect("alive");
+            assert_eq!(out, [number as u8; SIZE]);
+        }
+    });
+}
+
+/// The next one that asks waits again.
+#[test]
+fn a_wait_that_fails_is_made_again() {
+    slowly(|| {
+        set_reporter(|_, _| ());
+        let (context, block) = copied_into();
+        fault("cuEventSynchronize:1+=999");
+        assert!(block.address() > 0 && !is_done(&context));
+        fault("");
         assert!(block.address() > 0 && is_done(&context));
     });
 }

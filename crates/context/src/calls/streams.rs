@@ -48,7 +48,8 @@ impl Current<'_> {
         }
     }
 
-    /// The handle for the driver, to queue work that finds what small copies were to bring.
+    /// The handle for the driver, after a wait for the small copies unless it is the default stream, on which they
+    /// are.
     pub(crate) fn raw_stream_for_work(&self, stream: StreamHandle<'_>) -> CudaResult<RawStream> {
         if !stream.is_default() {
             self.context().await_small_copies()?;

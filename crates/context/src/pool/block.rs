@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// As long as nobody outside this project has its address, the memory can serve again as soon as it
 /// is released: every copy, fill and kernel of this project is complete when its call returns, or
-/// retains the memory until it is, or comes before all that could follow.  Once the block is *exposed*, other libraries may have queued
+/// retains the memory until it is, or is a small copy, which every later use of the memory awaits.  Once the block is *exposed*, other libraries may have queued
 /// work that uses it, so it serves again only when there is evidence that this work is complete.
 ///
 /// ```
@@ -28,8 +28,10 @@ pub struct Block {
     pub(super) segment: u64,
     pub(super) context: Context,
     pub(super) source: Source,
-    /// Whether somebody outside this project may have the address.
+    /// Whether somebody outside this project may have the address, or is about to get it.
     is_exposed: AtomicBool,
+    /// Whether the small copies were awaited since then: others may find the bytes there.
+    is_settled: AtomicBool,
 }
 
 impl Block {
@@ -40,7 +42,8 @@ impl Block {
         size: u64,
     ) -> Self {
         let (context, is_exposed) = (context.clone(), AtomicBool::new(false));
-        Self { address, size, segment, context, source, is_exposed }
+        let is_settled = AtomicBool::new(false);
+        Self { address, size, segment, context, source, is_exposed, is_settled }
     }
 
     /// The address, for whoever asks: this exposes the block.
@@ -55,17 +58,21 @@ impl Block {
         self.address
     }
 
-    /// Marks the block as exposed: work that nobody here knows may use it from now on.  Waits for copies
-    /// into it that the device is still at work on.
+    /// Marks the block as exposed: work that nobody here knows may use it from now on.  Waits for the small
+    /// copies that the device is still at work on.
     pub fn expose(&self) {
-        if !self.is_exposed.swap(true, Ordering::SeqCst) {
-            let awaited = self.context.await_small_copies();
-            if awaited.is_err() {
-                // Unless the device itself has failed, the bytes are there after another wait.
-                let _again = self.context.await_small_copies();
-                report_failure("an address", awaited);
-            }
+        if self.is_settled.load(Ordering::Acquire) {
+            return;
         }
+        // From here on, small copies into the block are awaited by their own calls.
+        self.is_exposed.store(true, Ordering::SeqCst);
+        let mut awaited = self.context.await_small_copies();
+        if awaited.is_err() {
+            // Unless the device itself has failed, the bytes are there after another wait.
+            let again = self.context.await_small_copies();
+            report_failure("an address", std::mem::replace(&mut awaited, again));
+        }
+        self.is_settled.fetch_or(awaited.is_ok(), Ordering::Release);
     }
 
     /// Whether the block is exposed.
