@@ -1,4 +1,4 @@
-"""Completes the C Device interface of pyarrow's arrays and record batches.
+"""Completes pyarrow's C Device interface of arrays and record batches.
 
 ========================================================  ========================================
 pyarrow itself                                            this package

@@ -12,10 +12,11 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// No more copies than this are left to the device at a time, each with a slot of pinned memory.
+/// At most so many copies are left to the device at a time, each with a slot of pinned memory.
 const SLOTS: u64 = 16;
-/// An idle device makes so many copies within this time.  Until then the default stream counts as idle, because
-/// it is busy with them; work that others queue meanwhile is waited for, too.
+/// An idle device makes so many copies within this time, so long as nobody else queues work.  Until then the
+/// default stream still counts as idle: it is busy with them.  Whoever awaits them also awaits work that
+/// others have queued on that stream meanwhile.
 const SHORT: Duration = Duration::from_micros(50);
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! What the engine reads of machines: trees of files like those of Linux, and this machine.
+//! How the engine reads machines: trees of files like those of Linux, and this machine.
 
 #![allow(dead_code, reason = "these are the crate's own modules")]
 

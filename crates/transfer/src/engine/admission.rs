@@ -87,7 +87,7 @@ impl Admission {
         Ok(Admitted(self))
     }
 
-    /// Gives up a place in the queue, or what came of it meanwhile.
+    /// Gives up a place in the queue, or the admission if that has come meanwhile.
     fn give_up(&self, waiter: &Arc<Waiter>) {
         let mut queue = self.queue();
         let place = queue.waiting.iter().position(|other| Arc::ptr_eq(other, waiter));

@@ -1,6 +1,6 @@
 //! Reads the machine's cores and NUMA nodes, below the root of any tree of files.
 //!
-//! What is missing there or makes no sense counts as unknown, and changes nothing.
+//! Files that are missing or make no sense count as unknown, and change nothing.
 
 use std::collections::BTreeSet;
 use std::fs;
