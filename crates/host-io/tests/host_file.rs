@@ -2,9 +2,12 @@
 
 #[path = "../../context/tests/common/mod.rs"]
 mod common;
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
 
 use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
+use arrow_cuda_driver::is_simulated;
 use arrow_cuda_host_io::HostFile;
 use arrow_cuda_transfer::{ReadError, TransferLimits, WriteError, set_transfer_limits};
 use rstest::rstest;
@@ -134,9 +137,16 @@ fn a_file_that_cannot_be_written_says_why() {
     let full = Path::new("/dev/full");
     if full.exists() {
         let full = OpenOptions::new().write(true).open(full).expect("a device");
-        let failed = HostFile::to_write(full, true).copy_from_device(0, &buffer, 0, 20_000);
+        let full = HostFile::to_write(full, true);
+        let copy = || full.copy_from_device(0, &buffer, 0, 20_000);
         let code = Some(libc::ENOSPC);
-        assert_eq!(failed, Err(Error::Write(WriteError { position: 0, code })));
+        assert_eq!(copy(), Err(Error::Write(WriteError { position: 0, code })));
+        if is_simulated().expect("a driver") {
+            simulator::fault("cuStreamSynchronize:1=999");
+            let failed = copy();
+            simulator::fault("");
+            assert!(matches!(failed, Err(Error::Cuda(_))), "more follows from it: {failed:?}");
+        }
     }
     let far = HostFile::to_write(file_in(""), false);
     let failed = far.copy_from_device(u64::MAX, &buffer, 0, 20_000);

@@ -57,7 +57,8 @@ pub(crate) struct Piece {
 ///
 /// # Errors
 ///
-/// The first error of a thread.  No thread is at work afterwards, and the device is done.
+/// The driver's, when the device's end cannot be awaited; otherwise the first error of a thread.  No thread
+/// is at work afterwards, and the device is done.
 pub(crate) unsafe fn copy_stretches<S: Default, E: From<CudaError> + Send>(
     context: &Context,
     task: Task,
@@ -116,7 +117,8 @@ fn threads_for(task: Task, stretches: &[Stretch], workers: usize) -> usize {
     }
 }
 
-/// Waits for the device, which may be at work on the memory also after a failure.
+/// Waits for the device, which may be at work on the memory also after a failure.  If the wait fails, too,
+/// that is the error: it says most about what works from now on.
 fn finish<E: From<CudaError>>(
     current: &Current<'_>,
     stream: StreamHandle<'_>,
@@ -127,7 +129,7 @@ fn finish<E: From<CudaError>>(
     if waited.is_err() {
         retain();
     }
-    copied.and(waited.map_err(E::from))
+    waited.map_err(E::from).and(copied)
 }
 
 /// A copy, as its threads share it.
