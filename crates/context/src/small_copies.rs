@@ -182,7 +182,7 @@ impl Slots {
             self.is_useless = self.start.is_none();
         }
         if self.end.is_none() {
-            self.end = Event::new(current.context()).ok();
+            self.end = Event::new_in(current).ok();
         }
         self.start.zip(self.end.clone())
     }

@@ -76,7 +76,7 @@ impl Event {
     }
 
     /// As [`new`](Self::new), under a guard that the caller holds already.
-    pub(super) fn new_in(current: &Current<'_>) -> CudaResult<Self> {
+    pub(crate) fn new_in(current: &Current<'_>) -> CudaResult<Self> {
         Self::made_in(current, DISABLE_TIMING)
     }
 
