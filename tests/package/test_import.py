@@ -116,23 +116,6 @@ print(there.device_type, there.copy_to(pa.default_cpu_memory_manager()).to_pylis
     assert out == "2 [1, 2, 3]\n"  # ARROW_DEVICE_CUDA
 
 
-def test_spawned_children_have_it(tmp_path, run_python):
-    script = tmp_path / "spawned.py"
-    script.write_text(
-        "import multiprocessing\n"
-        "def work(text):\n"
-        "    from pyarrow import cuda\n"
-        "    return cuda.Context(0).buffer_from_data(text).to_pybytes()\n"
-        "if __name__ == '__main__':\n"
-        "    with multiprocessing.get_context('spawn').Pool(2) as pool:\n"
-        "        print(pool.map_async(work, [b'a', b'b']).get(100))\n"
-    )
-    code, out, err = run_python(f"import runpy; runpy.run_path({str(script)!r}, run_name='x')")
-    assert (code, out, err) == (0, "", "")
-    run = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, sys.argv[1]]))"
-    assert run_python(run, script) == (0, "[b'a', b'b']\n", "")
-
-
 def test_the_hook_can_be_turned_off(run_python):
     code, out, err = run_python(
         """
