@@ -1,5 +1,5 @@
-//! Files to device buffers, when something fails, and on a slow device.  How all bytes arrive: `host_file.rs` of
-//! arrow-cuda-host-io.
+//! Files to device buffers, when something fails, and on a slow device.  `host_file.rs` of
+//! arrow-cuda-host-io shows that every byte arrives.
 
 #[path = "../../context/tests/common/mod.rs"]
 mod common;

@@ -30,7 +30,7 @@ struct SmallCopies {
 
 #[derive(Default)]
 struct Slots {
-    /// The address of pinned memory, which stays as long as the context.
+    /// The address of pinned memory, which is never released, even if a reset of the device ends the context.
     start: Option<usize>,
     /// Whether no memory can be pinned, or a copy has failed, which may still read its slot.
     is_useless: bool,

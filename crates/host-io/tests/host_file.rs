@@ -49,7 +49,7 @@ fn file_in(folder: &str) -> File {
 fn every_byte_arrives_in_the_file_and_back(
     #[values(0, 3)] threads: usize,
     #[values(false, true)] is_direct: bool,
-    #[values((0, 1 << 20), (1, 4095), (5000, 2_345_678), (4096, 8192), (3, 9 << 20))] range: (
+    #[values((7, 1), (0, 1 << 20), (1, 4095), (5000, 2_345_678), (4096, 8192), (3, 9 << 20))] range: (
         u64,
         usize,
     ),
@@ -105,6 +105,8 @@ fn a_file_that_ends_too_early_says_where(
     let file = HostFile::to_read(file, 0, size, Some(is_direct));
     let failed = file.copy_to_device(0, &buffer, 0, size);
     assert_eq!(failed, Err(Error::Read(ReadError { position: end, code: None })));
+    file.as_file().set_len(size).expect("a file can grow");
+    file.copy_to_device(0, &buffer, 0, size).expect("later copies are not disturbed");
 }
 
 #[rstest]
@@ -145,7 +147,10 @@ fn a_file_that_cannot_be_written_says_why() {
             simulator::fault("cuStreamSynchronize:1=999");
             let failed = copy();
             simulator::fault("");
-            assert!(matches!(failed, Err(Error::Cuda(_))), "more follows from it: {failed:?}");
+            assert!(
+                matches!(failed, Err(Error::Cuda(_))),
+                "the driver's error is lost: {failed:?}"
+            );
         }
     }
     let far = HostFile::to_write(file_in(""), false);

@@ -57,8 +57,8 @@ pub(crate) struct Piece {
 ///
 /// # Errors
 ///
-/// The driver's, when the device's end cannot be awaited; otherwise the first error of a thread.  No thread
-/// is at work afterwards, and the device is done.
+/// The driver's, if the wait for the device fails; otherwise the first error of a thread, and the device is
+/// done.  No thread is at work afterwards.
 pub(crate) unsafe fn copy_stretches<S: Default, E: From<CudaError> + Send>(
     context: &Context,
     task: Task,
@@ -118,7 +118,7 @@ fn threads_for(task: Task, stretches: &[Stretch], workers: usize) -> usize {
 }
 
 /// Waits for the device, which may be at work on the memory also after a failure.  If the wait fails, too,
-/// that is the error: it says most about what works from now on.
+/// the caller gets its error: the context may be of no use any more.
 fn finish<E: From<CudaError>>(
     current: &Current<'_>,
     stream: StreamHandle<'_>,
