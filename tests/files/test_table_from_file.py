@@ -293,6 +293,7 @@ def attempt(read):
 @pytest.mark.parametrize("compression", ["lz4", "zstd"])
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 @example(place=0.773, bit=5).via("the footer's list of batches refers to itself")
+@example(place=0.77643, bit=5).via("the footer's list of batches is that of dictionaries")
 def test_damage_is_an_error_or_harmless(ctx, compression, place, bit):
     """The table is the one that was written, or the one that pyarrow reads."""
     table = columns(30)

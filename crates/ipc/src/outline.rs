@@ -68,15 +68,15 @@ pub(crate) fn byte_order(footer: &[u8]) -> Result<Option<Endianness>, InvalidFla
     Ok(schema.map(|schema| schema.endianness()))
 }
 
-/// Where the messages of a file begin, in bytes: those of dictionaries, then record batches.  Positions that no file
-/// can have are beyond its end.
-pub(crate) fn blocks(footer: &[u8]) -> Result<Vec<u64>, InvalidFlatbuffer> {
+/// Where the messages of a file begin, in bytes: those of dictionaries, and those of record batches.  Positions that
+/// no file can have are beyond its end.
+pub(crate) fn blocks(footer: &[u8]) -> Result<[Vec<u64>; 2], InvalidFlatbuffer> {
     verify::<FooterParts>(footer)?;
     // SAFETY: as above, and both lists were verified.
     let footer = unsafe { root_as_footer_unchecked(footer) };
-    let lists = [footer.dictionaries(), footer.recordBatches()];
-    let blocks = lists.into_iter().flatten().flatten();
-    Ok(blocks.map(|block| u64::try_from(block.offset()).unwrap_or(u64::MAX)).collect())
+    let position = |block: &Block| u64::try_from(block.offset()).unwrap_or(u64::MAX);
+    Ok([footer.dictionaries(), footer.recordBatches()]
+        .map(|list| list.into_iter().flatten().map(position).collect()))
 }
 
 /// A message with the schema of a file, whose footer it is made of: a table that points into the footer.  libarrow

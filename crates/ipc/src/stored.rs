@@ -155,7 +155,7 @@ impl StoredMessages {
         let mut position = 0;
         loop {
             match self.read_message(source, position) {
-                Ok(Some(end)) => position = end,
+                Ok(Some((_, end))) => position = end,
                 Ok(None) => return Ok(false),
                 Err(Error::EndOfStream) if position > 0 => return Ok(true),
                 Err(error) => return Err(error),
@@ -181,16 +181,31 @@ impl StoredMessages {
         let damaged = |error: InvalidFlatbuffer| Error::Message(format!("invalid footer: {error}"));
         let schema = schema_message(&footer).map_err(damaged)?;
         self.all.push(PlainMessage::of_schema(schema, BODIES));
-        for position in blocks(&footer).map_err(damaged)? {
-            if self.read_message(source, position)?.is_none() {
-                return Ok(false);
+        let kinds = [Content::Dictionary { is_delta: false }, Content::Batch];
+        for (kind, positions) in kinds.into_iter().zip(blocks(&footer).map_err(damaged)?) {
+            for position in positions {
+                match self.read_message(source, position)? {
+                    Some((content, _)) if content == kind => {}
+                    // Skipped, its rows would be lost.
+                    Some(_) => {
+                        return Err(Error::Message(format!(
+                            "invalid footer: one of its lists leads to byte {position}, where a message of another \
+                             kind begins"
+                        )));
+                    }
+                    None => return Ok(false),
+                }
             }
         }
         Ok(true)
     }
 
-    /// Adds the message at `position`, and returns where it ends; `None` if libarrow has to read it.
-    fn read_message(&mut self, source: &Source<'_>, position: u64) -> Result<Option<u64>, Error> {
+    /// Adds the message at `position`, and returns its kind and where it ends; `None` if libarrow has to read it.
+    fn read_message(
+        &mut self,
+        source: &Source<'_>,
+        position: u64,
+    ) -> Result<Option<(Content, u64)>, Error> {
         let rest = source.size().saturating_sub(position);
         let first = source.part(position, rest.min(FIRST))?;
         let frame = Frame::parse(&first, rest)?;
@@ -215,6 +230,6 @@ impl StoredMessages {
             _ => return Ok(None),
         };
         self.all.push(made);
-        Ok(Some(body + facts.body_length))
+        Ok(Some((facts.content, body + facts.body_length)))
     }
 }

@@ -1,11 +1,13 @@
 //! Messages of files whose bodies are not read yet.
 
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, Int64Array, ListArray, RecordBatch, StringArray, StringViewArray};
-use arrow_cuda_ipc::{Source, StoredMessages};
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int64Array, ListArray, RecordBatch, StringArray, StringViewArray,
+};
+use arrow_cuda_ipc::{Error, Source, StoredMessages};
 use arrow_ipc::reader::StreamReader;
-use arrow_ipc::root_as_message;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_ipc::{Footer, root_as_message};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -59,6 +61,36 @@ fn assembled(messages: &StoredMessages, source: &Source<'_>) -> Vec<u8> {
         stream.extend(body);
     }
     stream
+}
+
+#[test]
+fn lists_that_lead_to_messages_of_another_kind_are_damage() {
+    let words: DictionaryArray<Int32Type> = ["a", "b", "a"].into_iter().collect();
+    let batch = RecordBatch::try_from_iter([("words", Arc::new(words) as ArrayRef)]);
+    let batch = batch.expect("one column");
+    let mut bytes = Vec::new();
+    let mut writer = FileWriter::try_new(&mut bytes, &batch.schema()).expect("a writer");
+    writer.write(&batch).expect("memory takes all");
+    writer.finish().expect("memory takes all");
+    StoredMessages::read(&Source::Memory(&bytes)).expect("a file").expect("a usual one");
+
+    let number = |bytes: &[u8], at: usize| {
+        u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes")) as usize
+    };
+    let length = bytes.len() - 10;
+    let footer = length - number(&bytes, length);
+    let table = footer + number(&bytes, footer);
+    let fields = table - number(&bytes, table);
+    let [dictionaries, batches] = [Footer::VT_DICTIONARIES, Footer::VT_RECORDBATCHES]
+        .map(|field| fields + usize::from(field));
+    for list in [dictionaries, batches] {
+        let mut damaged = bytes.clone();
+        let other = if list == batches { dictionaries } else { batches };
+        damaged.copy_within(other..other + 2, list);
+        let read = StoredMessages::read(&Source::Memory(&damaged));
+        let told = "where a message of another kind begins";
+        assert!(matches!(&read, Err(Error::Message(text)) if text.ends_with(told)), "{read:?}");
+    }
 }
 
 proptest! {
