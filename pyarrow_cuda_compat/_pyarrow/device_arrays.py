@@ -15,7 +15,8 @@ crashes
 the same reason (of slices themselves: `guards`)
 arrays read from messages have empty buffers on the       exports them with empty device memory
 host, and cannot be exported
-``__dlpack__`` refuses arrays on a device                 exports numbers, without a copy
+``__dlpack__`` refuses arrays on a device and in pinned    exports numbers, without a copy
+memory
 objects of other types, and arrays made by ``__new__``    raises ``TypeError``
 alone, crash
 pointers to memory that cannot be read crash              raises ``ValueError``
@@ -40,7 +41,6 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
-from .._interop.pickling import lies_on_host
 from .patching import wrap
 
 _Method = Callable[..., Any]
@@ -97,9 +97,9 @@ def _imports(original: _Method, is_batch: bool) -> _Method:
 def _exports_tensor(original: _Method) -> _Method:
     @wraps(original)
     def __dlpack__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if lies_on_host(self):
-            return original(self, *args, **kwargs)
-        return _export_tensor(self, *args, **kwargs)
+        if _native._is_on_device(self):
+            return _export_tensor(self, *args, **kwargs)
+        return original(_on_host(self), *args, **kwargs)
 
     return __dlpack__
 
@@ -107,12 +107,21 @@ def _exports_tensor(original: _Method) -> _Method:
 def _names_device(original: _Method) -> _Method:
     @wraps(original)
     def __dlpack_device__(self: Any) -> Any:
-        if lies_on_host(self):
-            return original(self)
-        buffers = (buffer for buffer in self.buffers() if buffer is not None and not buffer.is_cpu)
-        return _native.CudaBuffer.from_buffer(next(buffers)).__dlpack_device__()
+        if not _native._is_on_device(self):
+            return original(_on_host(self))
+        on_device = [it for it in self.buffers() if it is not None and not it.is_cpu]
+        values = on_device[-1]  # a bitmap may lie on another device
+        return _native.CudaBuffer.from_buffer(values).__dlpack_device__()
 
     return __dlpack_device__
+
+
+def _on_host(array: Any) -> Any:
+    """An array on the host as memory that pyarrow exports: it refuses pinned memory."""
+    if array.is_cpu or not pa.types.is_primitive(array.type):
+        return array
+    buffers = [it if it is None else pa.py_buffer(it) for it in array.buffers()]
+    return pa.Array.from_buffers(array.type, len(array), buffers, offset=array.offset)
 
 
 def _export_tensor(array: Any, stream: Any = None, **kwargs: Any) -> Any:
@@ -124,9 +133,15 @@ def _tensor(array: Any) -> _native.DeviceArray:
     """The values of an array on a device, if they are all that there is to it."""
     try:
         numbers = _native._numbers(array)
-        return _checked(array) if numbers is None else numbers
+        return _with_its_dimensions(array) if numbers is None else numbers
     except (TypeError, ValueError) as error:
         raise BufferError(f"the array cannot be a tensor: {error}") from None
+
+
+def _with_its_dimensions(array: Any) -> _native.DeviceArray:
+    tensor = _checked(array)
+    order = getattr(array.type, "permutation", None)  # of tensors of a fixed shape
+    return tensor if order is None else tensor.transpose((0, *(axis + 1 for axis in order)))
 
 
 def _checked(array: Any) -> _native.DeviceArray:

@@ -64,6 +64,30 @@ def test_on_another_device(other_ctx):
     assert from_dlpack(array).context.device_number == 1
 
 
+def test_values_on_another_device_than_their_bitmap(ctx, other_ctx):
+    bitmap = pa.array([1, None]).copy_to(other_ctx.memory_manager).buffers()[0]
+    values = pa.array([1, 2]).copy_to(ctx.memory_manager).buffers()[1]
+    array = pa.Array.from_buffers(pa.int64(), 2, [bitmap, values])
+    assert array.__dlpack_device__() == (CUDA, 0)
+
+
+@pytest.mark.filterwarnings("ignore:Exporting an unversioned DLPack capsule")
+def test_pinned_memory_is_memory_of_the_host(cuda, ctx):
+    pinned = cuda.new_host_buffer(32)
+    numbers = np.frombuffer(pinned, np.int64)
+    array = pa.Array.from_buffers(pa.int64(), 3, [None, pinned], offset=1)
+    assert array.__dlpack_device__() == (CPU, 0)
+    read = np.from_dlpack(array)
+    assert read.ctypes.data == numbers.ctypes.data + 8
+    assert len(read) == 3
+    bitmap = pa.Array.from_buffers(pa.int64(), 4, [pa.py_buffer(b"\5"), pinned])
+    with pytest.raises(TypeError, match="null"):
+        np.from_dlpack(bitmap)
+    lists = pa.Array.from_buffers(pa.list_(pa.int64(), 3), 1, [None], children=[array])
+    with pytest.raises((TypeError, NotImplementedError), match="DLPack"):
+        np.from_dlpack(lists)
+
+
 def test_lists_of_a_fixed_size_are_dimensions(ctx):
     host = np.arange(24, dtype=np.float32).reshape(4, 3, 2)
     lists = pa.array(host.tolist(), pa.list_(pa.list_(pa.float32(), 2), 3))
@@ -73,6 +97,12 @@ def test_lists_of_a_fixed_size_are_dimensions(ctx):
         assert (np.from_dlpack(array, device="cpu") == host).all()
         assert (np.from_dlpack(array.slice(1, 2), device="cpu") == host[1:3]).all()
         assert from_dlpack(array.slice(4)).shape == (0, 3, 2)
+    kind = pa.fixed_shape_tensor(pa.float32(), [2, 3, 4], permutation=[2, 0, 1])
+    permuted = pa.ExtensionArray.from_storage(kind, pa.array([host.ravel()], kind.storage_type))
+    # Not `to_numpy_ndarray`, whose strides are wrong if two dimensions do not just change places.
+    expected = host.reshape(1, 2, 3, 4).transpose(0, 3, 1, 2)
+    assert permuted.to_numpy_ndarray().shape == expected.shape
+    assert (np.from_dlpack(permuted.copy_to(ctx.memory_manager), device="cpu") == expected).all()
 
 
 def test_columns_that_were_read_on_the_device(cuda, ctx):

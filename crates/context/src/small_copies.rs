@@ -30,8 +30,8 @@ struct SmallCopies {
 
 #[derive(Default)]
 struct Slots {
-    /// The address of pinned memory, which is never released, even if a reset of the device ends the context.
-    start: Option<usize>,
+    /// Pinned memory, which is there until the context is gone.
+    pages: Option<Pages>,
     /// Whether no memory can be pinned, or a copy has failed, which may still read its slot.
     is_useless: bool,
     /// Recorded behind each copy.
@@ -136,9 +136,9 @@ impl SmallCopies {
         }
         let number = self.queued.load(Ordering::SeqCst) % SLOTS;
         let Some((start, end)) = slots.prepared(current) else { return Ok(false) };
-        let slot = ptr::with_exposed_provenance_mut::<u8>(start + number as usize * STAGED);
         // SAFETY: guaranteed by the caller; the slot's last copy was awaited, and the lock makes it this one's.
         let queued = unsafe {
+            let slot = start.add(number as usize * STAGED);
             ptr::copy_nonoverlapping(data, slot, size);
             current.queue_copy_from_host(to, slot, size, StreamHandle::DEFAULT)
         };
@@ -172,29 +172,27 @@ impl Slots {
         self.idle.is_some()
     }
 
-    /// The address of the slots, and the event; none if there can be none.
-    fn prepared(&mut self, current: &Current<'_>) -> Option<(usize, Event)> {
+    /// Where the slots begin, and the event; none if there can be none.
+    fn prepared(&mut self, current: &Current<'_>) -> Option<(*mut u8, Event)> {
         if self.is_useless {
             return None;
         }
-        if self.start.is_none() {
-            self.start = pinned(current);
-            self.is_useless = self.start.is_none();
+        if self.pages.is_none() {
+            self.pages = pinned(current);
+            self.is_useless = self.pages.is_none();
         }
         if self.end.is_none() {
             self.end = Event::new_in(current).ok();
         }
-        self.start.zip(self.end.clone())
+        self.pages.as_ref().map(Pages::start).zip(self.end.clone())
     }
 }
 
-/// The address of memory for all slots, which is never released; none if none can be pinned.
-fn pinned(current: &Current<'_>) -> Option<usize> {
+/// Memory for all slots; none if none can be pinned.
+fn pinned(current: &Current<'_>) -> Option<Pages> {
     let pages = Pages::map(SLOTS as usize * STAGED)?;
     pages.withhold_from_children(); // which have no use for it
-    // SAFETY: the pages stay mapped.
+    // SAFETY: the pages stay mapped as long as the context lives.
     unsafe { current.pin_host_memory(pages.start(), pages.size()) }.ok()?;
-    let start = pages.start().expose_provenance();
-    std::mem::forget(pages);
-    Some(start)
+    Some(pages)
 }

@@ -5,6 +5,8 @@ mod child;
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
+#[path = "../../driver/tests/common/withheld.rs"]
+mod withheld;
 
 use arrow_cuda_context::{Block, Context, Placement, Stream};
 use arrow_cuda_driver::set_reporter;
@@ -12,6 +14,7 @@ use child::in_child;
 use common::{Gate, alone};
 use simulator::{fault, with_settings};
 use std::thread;
+use withheld::withheld_mappings;
 
 const SIZE: usize = 8;
 
@@ -163,4 +166,18 @@ fn a_block_that_others_know_and_a_busy_device_are_left_to_calls_that_wait() {
     gate.open();
     context.synchronize().expect("alive");
     assert!(copy_into(&unknown));
+}
+
+#[test]
+fn a_reset_returns_the_pinned_memory() {
+    with_settings(&[], || {
+        let withheld_after_a_reset = || -> usize {
+            let context = Context::primary(0).expect("a device");
+            assert!(copy_into(&new_block(&context)));
+            context.device().reset().expect("a device");
+            withheld_mappings().iter().sum()
+        };
+        let first = withheld_after_a_reset();
+        assert_eq!(withheld_after_a_reset(), first);
+    });
 }

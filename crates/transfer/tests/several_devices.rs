@@ -2,6 +2,8 @@
 
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
+#[path = "../../driver/tests/common/withheld.rs"]
+mod withheld;
 
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer::{TransferLimits, copy_from_host, set_transfer_limits};
@@ -9,6 +11,7 @@ use simulator::with_settings;
 use std::thread::{available_parallelism, yield_now};
 use std::time::{Duration, Instant};
 use std::{fs, num::NonZero};
+use withheld::withheld_mappings;
 
 fn copy_to(device: u32) {
     let context = Context::primary(device).expect("a device");
@@ -45,17 +48,8 @@ fn eight_devices_pin_half_as_much_each() {
         let pinned_bytes = 8 << 20;
         set_transfer_limits(TransferLimits { pinned_bytes, ..TransferLimits::with_threads(2) });
         (0..8).for_each(copy_to);
-        let maps = fs::read_to_string("/proc/self/smaps").expect("of every process");
-        let (mut size, mut pinned) = (0, 0);
-        for line in maps.lines() {
-            let words: Vec<_> = line.split_whitespace().collect();
-            match words[..] {
-                ["Size:", kibibytes, "kB"] => size = kibibytes.parse().expect("a number"),
-                // Slots are withheld from children, as is the simulated memory of devices.
-                ["VmFlags:", ..] if words.contains(&"dc") && size < 1 << 20 => pinned += size,
-                _ => {}
-            }
-        }
-        assert_eq!(pinned, 8 * (4 << 10));
+        // The slots, not the simulated memory of devices.
+        let pinned: usize = withheld_mappings().into_iter().filter(|size| *size < 1 << 30).sum();
+        assert_eq!(pinned, 8 * (4 << 20));
     });
 }

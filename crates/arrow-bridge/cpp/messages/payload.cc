@@ -1,10 +1,13 @@
 #include "messages/payload.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 #include "arrow/buffer.h"
 #include "arrow/io/interfaces.h"
 #include "arrow/ipc/options.h"
+#include "arrow/type_traits.h"
 #include "messages/check.h"
 #include "messages/offsets.h"
 #include "memory/resolve.h"
@@ -12,10 +15,41 @@
 namespace arrow_cuda {
 namespace {
 
-bool IsWithin(const arrow::Buffer& buffer, const arrow::Buffer& whole) {
-  const uint64_t offset = buffer.address() - whole.address();
+// How many bytes of its parent a slice has from its beginning on.
+uint64_t RoomFor(const arrow::Buffer& slice) {
+  const auto& whole = *slice.parent();
+  const uint64_t offset = slice.address() - whole.address();
   const auto capacity = static_cast<uint64_t>(whole.capacity());
-  return offset <= capacity && static_cast<uint64_t>(buffer.size()) <= capacity - offset;
+  return offset <= capacity ? capacity - offset : 0;
+}
+
+// Whether a buffer has the type ids of an array or of one within it, or their offsets.
+bool IsOfUnion(const ArrayData& data, const arrow::Buffer* buffer) {
+  const auto is_it = [&](const auto& own) { return own.get() == buffer; };
+  if (arrow::is_union(StorageOf(*data.type).id()) && std::ranges::any_of(data.buffers, is_it)) {
+    return true;
+  }
+  const auto has_it = [&](const auto& child) { return IsOfUnion(*child, buffer); };
+  return std::ranges::any_of(data.child_data, has_it);
+}
+
+// A slice, and zeros behind the end of its parent.
+Result<BufferPtr> Padded(const arrow::Buffer& slice) {
+  ARROW_ASSIGN_OR_RAISE(BufferPtr padded, arrow::AllocateBuffer(slice.size()));
+  const auto present = std::min(RoomFor(slice), static_cast<uint64_t>(slice.size()));
+  std::memset(padded->mutable_data(), 0, static_cast<size_t>(slice.size()));
+  std::memcpy(padded->mutable_data(), slice.data(), present);
+  return padded;
+}
+
+// libarrow rounds the length of a sliced union's type ids up to 64 bytes, also where their buffer ends
+// before.
+bool ReachesBeyondUnion(const arrow::RecordBatch& batch, const arrow::Buffer& buffer) {
+  const auto whole = buffer.parent();
+  if (whole == nullptr || !whole->is_cpu() || buffer.size() <= 0) return false;
+  if (static_cast<uint64_t>(buffer.size()) <= RoomFor(buffer)) return false;
+  const auto has_it = [&](const auto& column) { return IsOfUnion(*column, whole.get()); };
+  return std::ranges::any_of(batch.column_data(), has_it);
 }
 
 // libarrow slices strings by the offsets in the data, without a check.
@@ -24,7 +58,8 @@ Status CheckPart(const arrow::Buffer& buffer) {
   if (!buffer.is_cpu()) return Status::Invalid("a buffer of the batch lies on a device");
   const auto whole = buffer.parent();
   const bool is_cut = whole != nullptr && whole->is_cpu();
-  if (buffer.size() < 0 || (is_cut && !IsWithin(buffer, *whole))) return OffsetsLeadOutside();
+  const auto size = static_cast<uint64_t>(buffer.size());
+  if (buffer.size() < 0 || (is_cut && size > RoomFor(buffer))) return OffsetsLeadOutside();
   return CheckSpan(buffer);
 }
 
@@ -82,8 +117,12 @@ Result<std::span<const HostRange>> Payload::Ranges() {
   ARROW_RETURN_NOT_OK(CheckBatch(*batch_));
   for (const auto& column : batch_->column_data()) ARROW_RETURN_NOT_OK(CheckOffsets(*column));
   ARROW_RETURN_NOT_OK(arrow::ipc::GetRecordBatchPayload(*batch_, options, &message_));
-  for (const auto& buffer : message_.body_buffers) {
-    if (buffer != nullptr) ARROW_RETURN_NOT_OK(CheckPart(*buffer));
+  for (auto& buffer : message_.body_buffers) {
+    if (buffer == nullptr) continue;
+    if (ReachesBeyondUnion(*batch_, *buffer)) {
+      ARROW_ASSIGN_OR_RAISE(buffer, Padded(*buffer));
+    }
+    ARROW_RETURN_NOT_OK(CheckPart(*buffer));
   }
   Recorder recorder(&framing_, &ranges_);
   int32_t metadata_length = 0;

@@ -1,4 +1,4 @@
-//! The worker threads and lanes that the copies of one device share, created on demand.
+//! The lanes and streams that the copies of one device share, created on demand.
 
 use super::admission::{Admission, Admitted};
 use super::lanes::{Lanes, TakenLane};
@@ -6,12 +6,10 @@ use super::mailbox::SPIN_TIME;
 use super::plan::Task;
 use super::plan::TransferLimits;
 use super::pools;
-use super::workers::Workers;
 use arrow_cuda_context::{Context, Extension, Stream};
 use arrow_cuda_driver::{CudaResult, Lock};
 use crossbeam_utils::CachePadded;
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -23,7 +21,6 @@ pub(super) struct Engine {
     /// How many bytes the driver has copied so far that the engine could have copied.
     driver_bytes: AtomicUsize,
     copied_bytes: AtomicUsize,
-    workers: Lock<Arc<Workers>>,
     streams: Lock<Option<Streams>>,
     large_lanes: Lanes,
     small_lanes: Lanes,
@@ -64,6 +61,7 @@ impl Drop for Counted<'_> {
         }
         if !(self.limits_now)().allow_staging() {
             // The copy began with other limits, and may have created something after the release.
+            pools::forget();
             self.engine.release();
         }
     }
@@ -149,17 +147,9 @@ impl Engine {
         Ok(streams.insert(Streams { up: up.clone(), down }).clone())
     }
 
-    /// The worker threads, started for this limit.
-    pub(super) fn workers(&self, context: &Context, threads: usize) -> CudaResult<Arc<Workers>> {
-        let workers = pools::workers_of(context.device(), threads)?;
-        *self.workers.lock()? = workers.clone();
-        Ok(workers)
-    }
-
     /// Releases the resources, once the copies that use them are complete.
     fn release(&self) {
         // In a forked child there is nothing to be released.
-        drop(self.workers.lock().map(|mut workers| std::mem::take(&mut *workers)));
         drop(self.streams.lock().map(|mut streams| streams.take()));
         self.large_lanes.release();
         self.small_lanes.release();
@@ -178,6 +168,7 @@ pub(super) fn release_all() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     #[test]
     fn the_end_of_a_copy_is_known() {
@@ -194,11 +185,12 @@ mod tests {
         let (engine, limits) = (Engine::default(), TransferLimits::with_threads(2));
         let copy = engine.count(|| TransferLimits::with_threads(0));
         let taken = engine.take_lane(&context, 1 << 20, &limits);
-        let workers = engine.workers(&context, limits.threads);
-        assert!(taken.is_some() && workers.is_ok() && engine.streams(&context).is_ok());
-        drop((taken, copy));
+        let workers = pools::workers_of(context.device(), limits.threads).expect("not a child");
+        assert!(taken.is_some() && engine.streams(&context).is_ok());
+        let left = Arc::downgrade(&workers);
+        drop((taken, workers, copy));
         assert_eq!(engine.small_lanes.pinned(), 0);
-        assert_eq!(engine.workers.lock().map(|workers| workers.wanted()), Ok(0));
+        assert!(left.upgrade().is_none(), "the threads have ended");
         assert!(engine.streams.lock().is_ok_and(|streams| streams.is_none()));
     }
 }

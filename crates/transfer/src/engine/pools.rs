@@ -1,33 +1,38 @@
 //! Shares worker threads and pinned memory among the devices of the process.
 //!
 //! Devices of one NUMA node share threads, which touch host memory only, so an idle device keeps none from
-//! the others.  Pinned memory is divided, because a device cannot be asked for some while it is busy.
+//! the others, and a reset ends none.  Pinned memory is divided, because a device cannot be asked for some while it is busy.
 
 use super::machine::Home;
 use super::workers::Workers;
 use arrow_cuda_context::Device;
 use arrow_cuda_driver::{CudaResult, Lock};
 use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock};
 
 static POOLS: Lock<Vec<Pool>> = Lock::new(Vec::new());
 
-/// The threads of one home, which the engines of its devices own.
+/// The threads of one home, and the devices that have used them.
 struct Pool {
     home: Arc<Home>,
     devices: BTreeSet<u32>,
-    workers: Weak<Workers>,
+    workers: Arc<Workers>,
+}
+
+impl Pool {
+    /// The threads, when each device may have so many.  Earlier ones end with the copies that use them.
+    fn workers(&mut self, threads: usize) -> Arc<Workers> {
+        let wanted = self.home.threads_for(self.devices.len(), threads);
+        if self.workers.wanted() != wanted {
+            self.workers = Arc::new(Workers::start(wanted, &self.home));
+        }
+        self.workers.clone()
+    }
 }
 
 /// The worker threads that a device shares with others, when each of them may have `threads`.
 pub(super) fn workers_of(device: Device, threads: usize) -> CudaResult<Arc<Workers>> {
-    let mut pools = POOLS.lock()?;
-    let pool = pool_of(&mut pools, device);
-    let wanted = pool.home.threads_for(pool.devices.len(), threads);
-    let present = pool.workers.upgrade().filter(|workers| workers.wanted() == wanted);
-    let workers = present.unwrap_or_else(|| Arc::new(Workers::start(wanted, &pool.home)));
-    pool.workers = Arc::downgrade(&workers);
-    Ok(workers)
+    Ok(pool_of(&mut *POOLS.lock()?, device).workers(threads))
 }
 
 /// Where the threads and the pinned memory of a device belong.
@@ -36,7 +41,8 @@ pub(super) fn home_of(device: Device) -> Arc<Home> {
     POOLS.lock().map(|mut pools| pool_of(&mut pools, device).home.clone()).unwrap_or_default()
 }
 
-/// Has the next copies look at the machine again.
+/// Ends the threads once the copies that use them are complete, and has the next copies look at the machine
+/// again.
 pub(super) fn forget() {
     drop(POOLS.lock().map(|mut pools| pools.clear()));
 }
@@ -47,8 +53,8 @@ fn pool_of(pools: &mut Vec<Pool>, device: Device) -> &mut Pool {
     let at = known.unwrap_or_else(|| {
         let home = Home::of(device);
         pools.iter().position(|pool| *pool.home == home).unwrap_or_else(|| {
-            let (home, devices) = (Arc::new(home), BTreeSet::new());
-            pools.push(Pool { home, devices, workers: Weak::new() });
+            let home = Arc::new(home);
+            pools.push(Pool { home, devices: BTreeSet::new(), workers: Arc::default() });
             pools.len() - 1
         })
     });
@@ -61,4 +67,20 @@ fn pool_of(pools: &mut Vec<Pool>, device: Device) -> &mut Pool {
 pub(super) fn devices() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| Device::count().map_or(1, |count| count as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_end_when_another_device_shares_more_of_them() {
+        let home = Arc::new(Home { cores: 8, ..Home::default() });
+        let mut pool = Pool { home, devices: BTreeSet::from([0]), workers: Arc::default() };
+        let of_one_device = Arc::downgrade(&pool.workers(2));
+        assert!(of_one_device.upgrade().is_some_and(|workers| workers.wanted() == 2));
+        pool.devices.insert(1);
+        assert_eq!(pool.workers(2).wanted(), 4);
+        assert!(of_one_device.upgrade().is_none());
+    }
 }

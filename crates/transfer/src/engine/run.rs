@@ -5,6 +5,7 @@ use super::host::{HostMemory, prefer_huge_pages};
 use super::issuer::Issuer;
 use super::job::{ClosedOnDrop, Job};
 use super::plan::{MIN_WAKING, Task, TransferLimits};
+use super::pools;
 use super::settings::transfer_limits;
 use super::throttle::Throttle;
 use super::workers::Crew;
@@ -64,7 +65,7 @@ unsafe fn stage(
     let may_wake = size >= MIN_WAKING || engine.has_just_copied();
     let copy = engine.count(transfer_limits);
     // New threads start while memory is pinned.
-    let workers = engine.workers(context, limits.threads);
+    let workers = pools::workers_of(context.device(), limits.threads);
     let (Ok(workers), Ok(streams)) = (workers, engine.streams(context)) else {
         return Ok(None);
     };
