@@ -9,7 +9,7 @@ pub fn withheld_mappings() -> Vec<usize> {
     for line in maps.lines() {
         match line.split_whitespace().collect::<Vec<_>>()[..] {
             ["Size:", kibibytes, "kB"] => {
-                size = kibibytes.parse::<usize>().expect("a number") << 10
+                size = kibibytes.parse::<usize>().expect("a number") << 10;
             }
             ["VmFlags:", ref flags @ ..] if flags.contains(&"dc") => withheld.push(size),
             _ => {}
