@@ -63,25 +63,9 @@ def test_rows_name_members_of_pyarrow(module, name):
     if found is None:
         assert name in NEW
         assert pa.cpp_version_info.major < max(bridges.releases())[0]
-    elif not inspect.isclass(found):  # of a construction nothing can be seen
-        found = found.fget if isinstance(found, property) else found
-        found = getattr(found, "__func__", found)
-        # A wrapper of user-defined functions calls the guard.
-        assert isinstance(found, _native._Guard) or isinstance(found.__wrapped__, _native._Guard)
 
 
-def test_guards_look_like_what_they_guard(ctx):
-    for guard in (pa.concat_arrays, pa.Table.slice, pa.Array.diff):
-        original = guard.__wrapped__
-        assert (guard.__name__, guard.__doc__) == (original.__name__, original.__doc__)
-        assert inspect.signature(guard) == inspect.signature(original)
-    assert pickle.loads(pickle.dumps(pa.concat_arrays)) is pa.concat_arrays
-    for guard in (pq.ParquetWriter.write_table, ds.write_dataset):
-        original = guard.__wrapped__ if hasattr(guard, "__wrapped__") else guard
-        assert inspect.getfullargspec(guard) == inspect.getfullargspec(original)
-    assert ds.write_dataset.__code__ is ds.write_dataset.__wrapped__.__code__
-    with pytest.raises(AttributeError, match="no attribute 'not_there'"):
-        _ = ds.write_dataset.not_there
+def test_guarded_methods_are_bound_as_before(ctx):
     array = pa.array([1, 2])
     assert array.equals.__self__ is array
     assert array.equals(other=array)
@@ -258,7 +242,7 @@ def test_no_way_to_construct_is_left_open(ctx):
                 ):
                     make(buffer)
         pa.FixedSizeBufferWriter(pa.allocate_buffer(8)).write(b"12")
-    with pytest.raises(TypeError, match="dict is not a subtype of FixedSizeBufferWriter"):
+    with pytest.raises(TypeError, match="dict is not a subtype of"):
         new(dict, pa.allocate_buffer(8))
     with pytest.raises(TypeError):
         pa.FixedSizeBufferWriter()
@@ -314,8 +298,16 @@ def test_negative_offsets_are_refused_as_on_the_host(ctx):
 BEFORE = """
 import sys
 import pyarrow as pa
+from functools import partial
 from pyarrow import concat_arrays, BufferReader
 from pyarrow.compute import sum
+import pyarrow._compute, pyarrow.lib
+kept = partial(concat_arrays), pa.Array.diff, pa.BooleanArray.true_count.__get__
+class Writer(pa.FixedSizeBufferWriter):
+    pass
+class Options(pyarrow._compute.SetLookupOptions):
+    def __init__(self, data):
+        super().__init__(data, skip_nulls=True)
 from pyarrow import cuda
 assert not {"pyarrow.parquet", "pyarrow.dataset", "pyarrow.acero"} & set(sys.modules)
 array = pa.array([1, None]).copy_to(cuda.Context(0).memory_manager)
@@ -325,6 +317,19 @@ for work in (lambda: concat_arrays([array, array])[0], lambda: sum(array)):
     except NotImplementedError:
         print("refused")
 assert BufferReader(cuda.Context(0).buffer_from_data(b"abc")).read() == b"abc"
+def use(diff=kept[1]):
+    return diff(array, array)
+for work in (
+    lambda: print(kept[0]([array, array]).null_count),
+    use,
+    lambda: kept[2](pa.array([True]).copy_to(cuda.Context(0).memory_manager)),
+    lambda: Writer(cuda.Context(0).new_buffer(8)),
+    lambda: Options(array),
+):
+    try:
+        work()
+    except NotImplementedError:
+        print("refused")
 import pyarrow.parquet as pq
 sink = pa.BufferOutputStream()
 pq.write_table(pa.table({"a": array}), sink)
@@ -333,22 +338,22 @@ print(pq.read_table(pa.BufferReader(sink.getvalue())).to_pydict())
 
 
 def test_what_was_imported_before_and_what_comes_later(run_python):
-    assert run_python(BEFORE) == (0, "refused\nrefused\n{'a': [1, None]}\n", "")
+    refused = "refused\n"
+    output = f"{refused * 2}2\n{refused * 4}{{'a': [1, None]}}\n"
+    assert run_python(BEFORE) == (0, output, "")
 
 
 OFF = """
 import pyarrow as pa, pyarrow_cuda_compat
-from pyarrow_cuda_compat import _native
-import pyarrow.parquet, pyarrow.dataset
-assert not any(isinstance(each, _native._Guard) for each in vars(pa).values())
-assert not any(isinstance(each, _native._Guard) for each in vars(pa.Array).values())
-print(type(pa.lib.concat_arrays).__name__)
+import pyarrow.dataset as ds
+there = pa.record_batch({"a": [1]}).copy_to(pyarrow_cuda_compat.Context(0).memory_manager)
+print(type(ds.InMemoryDataset(there)).__name__, hasattr(ds.write_dataset, "__wrapped__"))
 """
 
 
 def test_without_the_hook_nothing_is_guarded(run_python):
     environment = {"PYARROW_CUDA_HOOK": "0"}
-    assert run_python(OFF, **environment) == (0, "cython_function_or_method\n", "")
+    assert run_python(OFF, **environment) == (0, "InMemoryDataset False\n", "")
 
 
 def test_writers_and_readers_use_memory_of_the_host_only_once(ctx):

@@ -13,7 +13,7 @@ import pyarrow as pa
 #: Parts of pyarrow that no program calls, or that are written for tests.
 _LEFT_OUT = {"tests", "vendored", "conftest", "benchmark", "_pyarrow_cpp_tests", "cffi", "jvm"}
 _PROPERTIES = {"getset_descriptor", "property"}
-_METHODS = {"cython_function_or_method", "function", "_Guard"}
+_METHODS = {"cython_function_or_method", "function"}
 #: Methods that have to do with the class or the interpreter, not with data.
 _OF_PYTHON = {
     "__reduce_cython__", "__setstate_cython__", "__setstate__", "__subclasshook__", "__new__",

@@ -2,6 +2,8 @@
 
 ============  ==================================================================================
 `REFUSE`      ``NotImplementedError``, in pyarrow's words and with the way out
+`MASK`        likewise, for data in the argument `mask`: in the others, which may be long lists,
+              pyarrow finds the data itself
 `TO_HOST`     the data is copied to the host: the result leaves the device anyway
 `BATCHES`     likewise, a batch of a table at a time
 `ROW_GROUPS`  likewise, a row group of a table at a time
@@ -25,7 +27,7 @@ A function that is not here either refuses such data itself, or passes it on wit
 ``tests/guards`` calls all of pyarrow and finds the functions that do neither.
 """
 
-REFUSE, COUNT, SLICE, JOIN = "refuse", "count", "slice", "join"
+REFUSE, MASK, COUNT, SLICE, JOIN = "refuse", "mask", "count", "slice", "join"
 TO_HOST, BATCHES, ROW_GROUPS = "to host", "batches", "row groups"
 CAST, OFFSETS, VALIDATE, RESULTS = "cast", "offsets", "validate", "results"
 
@@ -42,6 +44,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     # Arrays and what is made of them.
     ("pyarrow.lib", "concat_arrays concat_batches", JOIN),
     ("pyarrow.lib", "concat_tables", CAST),
+    ("pyarrow.lib", "array", MASK),
     ("pyarrow.lib", "Array.diff Array.equals ChunkedArray.equals", REFUSE),
     ("pyarrow.lib", "MonthDayNanoIntervalArray.to_pylist", REFUSE),
     ("pyarrow.lib", "Array._export_to_c RecordBatch._export_to_c", REFUSE),

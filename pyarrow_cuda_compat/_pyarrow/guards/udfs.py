@@ -8,15 +8,11 @@ from ... import _native
 from .actions import copy_to_host
 
 
-def with_host_results(function: Any) -> Any:
-    """The same function, except that results of the callables among its arguments are copied."""
-
-    @wraps(function)
-    def wrapped(*arguments: Any, **keywords: Any) -> Any:
-        named = {key: _returning_host_data(value) for key, value in keywords.items()}
-        return function(*map(_returning_host_data, arguments), **named)
-
-    return wrapped
+def with_host_results(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+    """Calls a function with callables in its arguments whose results are copied."""
+    arguments, keywords = _native._map_device_data((arguments, keywords), copy_to_host)
+    named = {key: _returning_host_data(value) for key, value in keywords.items()}
+    return function(*map(_returning_host_data, arguments), **named)
 
 
 def _returning_host_data(function: Any) -> Any:

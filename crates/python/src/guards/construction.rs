@@ -1,63 +1,97 @@
-//! Compiled classes whose construction takes data.
+//! Guards of compiled classes whose construction takes data, in place.
 //!
 //! To construct an object of a compiled class, Python looks up neither `__new__` nor `__init__`, but calls the functions
-//! in the slots of the type.  Here the slot of one of them gets the function that the classes of Python code have: that
-//! one calls the method in the class's namespace, where the package puts a guard.
+//! in the slots of the type.  A guard puts its own function into one of them, also where other classes have inherited
+//! it.
 
+use super::guard::{Call, Guard};
+use super::places::word;
 use crate::interpreter::hang_if_ended;
-use pyo3::exceptions::{PyImportError, PyTypeError};
+use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
+use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
+use std::sync::{LazyLock, PoisonError, RwLock};
 
-/// Where CPython 3.11 to 3.14 have slots in a type object, in words.
+/// Where CPython 3.11 to 3.14 have slots in a type, and the descriptor of `__init__` the slot's content, in words.
 const INIT: usize = 37;
 const NEW: usize = 39;
 const VECTORCALL: usize = 50;
+const WRAPPED: usize = 6;
 
-/// A `newfunc`, in which the thread may be unwound: see `interpreter/daemon_threads.rs`.
-type New = unsafe extern "C-unwind" fn(
-    *mut ffi::PyTypeObject,
-    *mut ffi::PyObject,
-    *mut ffi::PyObject,
-) -> *mut ffi::PyObject;
+/// A `newfunc` or an `initproc`, in which the thread may be unwound: see `interpreter/daemon_threads.rs`.
+type Slot<R> = unsafe extern "C-unwind" fn(
+    class_or_object: *mut ffi::PyObject,
+    arguments: *mut ffi::PyObject,
+    keywords: *mut ffi::PyObject,
+) -> R;
 
-/// Has objects of a class constructed by the `__new__` or `__init__` in its namespace, as those of the class `example`
-/// are.  Returns the compiled `__new__`, since the class's own now leads to the namespace again.
-#[pyfunction(name = "_construct_by")]
-pub(super) fn construct_by(
-    class: &Bound<'_, PyType>,
-    example: &Bound<'_, PyType>,
-    name: &str,
-) -> PyResult<CompiledNew> {
-    let (index, slot) =
-        if name == "__new__" { (NEW, ffi::Py_tp_new) } else { (INIT, ffi::Py_tp_init) };
-    // SAFETY: two live types, and the GIL is held, so that nobody else uses the slots; each is written only where it
-    // has been found.
-    unsafe {
-        let words = class.as_type_ptr().cast::<*mut c_void>();
-        let place = found(class, words.add(index), slot_of(class, slot))?;
-        let vectorcall =
-            found(class, words.add(VECTORCALL), PyVectorcall_Function(class.as_ptr()))?;
-        let new = std::mem::transmute::<*mut c_void, New>(slot_of(class, ffi::Py_tp_new));
-        *place = slot_of(example, slot);
-        *vectorcall = std::ptr::null_mut(); // it would lead past the slots
-        ffi::PyType_Modified(class.as_type_ptr());
-        Ok(CompiledNew { class: class.clone().unbind(), new })
-    }
+struct Guarded {
+    guard: Py<Guard>,
+    original: *mut c_void,
 }
 
-fn slot_of(class: &Bound<'_, PyType>, slot: c_int) -> *mut c_void {
-    // SAFETY: a live type, and the GIL is held.
-    unsafe { ffi::PyType_GetSlot(class.as_type_ptr(), slot) }
+// SAFETY: the function may be called from every thread that has the GIL.
+unsafe impl Send for Guarded {}
+// SAFETY: as above.
+unsafe impl Sync for Guarded {}
+
+/// By the addresses of the classes, which are never freed.
+static GUARDED: LazyLock<RwLock<HashMap<usize, &'static Guarded>>> = LazyLock::new(RwLock::default);
+
+fn guarded(class: usize) -> Option<&'static Guarded> {
+    GUARDED.read().unwrap_or_else(PoisonError::into_inner).get(&class).copied()
+}
+
+/// Has a guard act when an object of a compiled class is constructed.
+#[pyfunction(name = "_guard_construction")]
+pub(super) fn guard_construction(class: &Bound<'_, PyType>, guard: Py<Guard>) -> PyResult<()> {
+    if guarded(class.as_ptr().addr()).is_some() {
+        return Ok(());
+    }
+    let namespace = class.getattr("__dict__")?;
+    let by_init = namespace.contains("__init__")?;
+    let (slot, index, ours) = match by_init {
+        true => (ffi::Py_tp_init, INIT, init as *mut c_void),
+        false => (ffi::Py_tp_new, NEW, new as *mut c_void),
+    };
+    // SAFETY: live types and a live descriptor, and the GIL is held, so that nobody else uses the slots; each is
+    // written only where Python has it.
+    unsafe {
+        let original = ffi::PyType_GetSlot(class.as_type_ptr(), slot);
+        let place = found(class, word(class.as_ptr(), index), original)?;
+        let vectorcall = PyVectorcall_Function(class.as_ptr());
+        let vectorcall = found(class, word(class.as_ptr(), VECTORCALL), vectorcall)?;
+        if by_init {
+            // What `super().__init__` finds.
+            let descriptor = namespace.get_item("__init__")?;
+            *found(class, word(descriptor.as_ptr(), WRAPPED), original)? = ours;
+        }
+        let entry = Box::leak(Box::new(Guarded { guard, original }));
+        GUARDED
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(class.as_ptr().addr(), entry);
+        *place = ours;
+        *vectorcall = std::ptr::null_mut(); // it would lead past the slots
+        ffi::PyType_Modified(class.as_type_ptr());
+        for heir in heirs(class)? {
+            let place = word(heir.as_ptr(), index);
+            if *place == original {
+                *place = ours;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The place of a slot, if the slot's content is there.
 ///
 /// # Safety
 ///
-/// The place is inside a live type.
+/// The place is inside a live object.
 unsafe fn found(
     class: &Bound<'_, PyType>,
     place: *mut *mut c_void,
@@ -74,36 +108,105 @@ unsafe fn found(
     )))
 }
 
-/// The `__new__` that a class was compiled with.
-#[pyclass(frozen, module = "pyarrow_cuda_compat._native", name = "_CompiledNew")]
-pub(super) struct CompiledNew {
-    class: Py<PyType>,
-    new: New,
+/// The classes that extend a class, at any distance.
+fn heirs<'py>(class: &Bound<'py, PyType>) -> PyResult<Vec<Bound<'py, PyType>>> {
+    let mut all = Vec::new();
+    for heir in class.call_method0("__subclasses__")?.try_iter()? {
+        let heir = heir?.cast_into::<PyType>()?;
+        all.extend(heirs(&heir)?);
+        all.push(heir);
+    }
+    Ok(all)
 }
 
-#[pymethods]
-impl CompiledNew {
-    #[pyo3(signature = (class, /, *arguments, **keywords))]
-    fn __call__<'py>(
-        &self,
-        class: &Bound<'py, PyType>,
-        arguments: &Bound<'py, PyTuple>,
-        keywords: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = class.py();
-        if !class.is_subclass(self.class.bind(py))? {
-            let (name, other) = (self.class.bind(py).name()?, class.name()?);
-            return Err(PyTypeError::new_err(format!(
-                "{name}.__new__({other}): {other} is not a subtype of {name}"
-            )));
+/// # Safety
+///
+/// As Python calls a `newfunc`.
+unsafe extern "C-unwind" fn new(
+    class: *mut ffi::PyObject,
+    arguments: *mut ffi::PyObject,
+    keywords: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: guaranteed by the caller.
+    unsafe { construct(class, class, arguments, keywords, std::ptr::null_mut()) }
+}
+
+/// # Safety
+///
+/// As Python calls an `initproc`.
+unsafe extern "C-unwind" fn init(
+    object: *mut ffi::PyObject,
+    arguments: *mut ffi::PyObject,
+    keywords: *mut ffi::PyObject,
+) -> c_int {
+    // SAFETY: guaranteed by the caller.
+    unsafe { construct(ffi::Py_TYPE(object).cast(), object, arguments, keywords, -1) }
+}
+
+/// Calls what the slot of a class, or of one that it extends, had.
+///
+/// # Safety
+///
+/// As Python calls the slot, whose result is an `R`.
+unsafe fn construct<R>(
+    class: *mut ffi::PyObject,
+    class_or_object: *mut ffi::PyObject,
+    arguments: *mut ffi::PyObject,
+    keywords: *mut ffi::PyObject,
+    failure: R,
+) -> R {
+    // SAFETY: guaranteed by the caller, for other arguments, too.
+    let call = |original: *mut c_void, arguments, keywords| unsafe {
+        let original = std::mem::transmute::<*mut c_void, Slot<R>>(original);
+        original(class_or_object, arguments, keywords)
+    };
+    let original = Python::attach(|py| {
+        // SAFETY: a live type, a tuple, and a dict or null.
+        let (class, arguments, keywords) = unsafe {
+            let class = Bound::from_borrowed_ptr(py, class).cast_into_unchecked::<PyType>();
+            let arguments =
+                Bound::from_borrowed_ptr(py, arguments).cast_into_unchecked::<PyTuple>();
+            let keywords = Bound::from_borrowed_ptr_or_opt(py, keywords);
+            (class, arguments, keywords.map(|keywords| keywords.cast_into_unchecked::<PyDict>()))
+        };
+        let guarded = class.mro().iter().find_map(|base| guarded(base.as_ptr().addr()));
+        // Put there before the slot is written.  Without an exception, Python raises one.
+        let Some(guarded) = guarded else { return Err(failure) };
+        match replaced(guarded.guard.get(), &arguments, keywords.as_ref()) {
+            Ok(None) => Ok(guarded.original),
+            Ok(Some((arguments, keywords))) => {
+                Err(hang_if_ended(|| call(guarded.original, arguments.as_ptr(), keywords.as_ptr())))
+            }
+            Err(error) => {
+                error.restore(py);
+                Err(failure)
+            }
         }
-        let keywords = keywords.map_or(std::ptr::null_mut(), Bound::as_ptr);
-        // SAFETY: the class's own function, with a class that extends it, a tuple, and a dict or null.
-        unsafe {
-            let new = || (self.new)(class.as_type_ptr(), arguments.as_ptr(), keywords);
-            Bound::from_owned_ptr_or_err(py, hang_if_ended(new))
-        }
+    });
+    match original {
+        // Nothing is to be dropped while it runs.
+        Ok(original) => call(original, arguments, keywords),
+        Err(result) => result,
     }
+}
+
+/// The arguments with others in place of data on a device; none if all stay.
+fn replaced<'py>(
+    guard: &Guard,
+    arguments: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<(Bound<'py, PyTuple>, Bound<'py, PyDict>)>> {
+    let py = arguments.py();
+    let keywords = keywords.cloned().unwrap_or_else(|| PyDict::new(py));
+    let names = keywords.keys().to_tuple();
+    let all: Vec<_> = arguments.iter().chain(keywords.values()).collect();
+    let Call::With(used) = guard.call(py, &all.into_iter(), Some(&names))? else { return Ok(None) };
+    let (positional, named) = used.split_at(arguments.len());
+    let keywords = PyDict::new(py);
+    for (name, value) in names.iter().zip(named) {
+        keywords.set_item(name, value)?;
+    }
+    Ok(Some((PyTuple::new(py, positional)?, keywords)))
 }
 
 unsafe extern "C" {

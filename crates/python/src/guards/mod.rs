@@ -1,19 +1,21 @@
-//! Guards: callables in place of pyarrow functions that read their data in host memory.
+//! Guards of pyarrow's functions that read their data in host memory.
 //!
-//! Such a function crashes, or gives wrong answers, for data in device memory.  Its guard calls it with the same
+//! Such a function crashes, or gives wrong answers, for data in device memory.  Its guard has it called with the same
 //! arguments unless one of them contains data on a device.  The table in `pyarrow_cuda_compat/_pyarrow/guards/table.py`
-//! says what the guard does then.
+//! says what happens then.
 //!
-//! Unsafe code: `guard` and `vectorcall` speak Python's vectorcall protocol, `construction` writes slots of types,
-//! `assertions` writes an entry of a Cython vtable, and `may_contain` asks for slots and flags of types.
+//! Unsafe code: `guard` and `functions` speak Python's vectorcall protocol; `functions`, `properties`, `construction` and
+//! `assertions` write the pointers by which Python or Cython calls; `may_contain` asks for slots and flags of types.
 
 mod assertions;
 mod construction;
+mod functions;
 mod guard;
 mod may_contain;
 mod null_counts;
+mod places;
+mod properties;
 mod refusal;
-mod vectorcall;
 mod walk;
 
 use crate::registration::private;
@@ -26,7 +28,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         refusal::refuse,
         assertions::guard_assertion,
         null_counts::count_nulls,
-        construction::construct_by,
+        construction::guard_construction,
+        functions::guard_function,
+        properties::guard_property,
     )?;
-    module.setattr("_Guard", guard::class(module.py())?)
+    module.setattr("_Guard", module.py().get_type::<guard::Guard>())
 }
