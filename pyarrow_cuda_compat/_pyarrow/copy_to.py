@@ -21,33 +21,36 @@ For data on the CPU, a call takes about half a microsecond longer.  With
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from .. import _native
-from .patching import add, named, wrap
+from .patching import add, named, override
 from .read_ahead import reader_of_copies
 
 _Method = Callable[..., Any]
 _STREAM = """stream : Stream or object with ``__cuda_stream__``, optional
-            Makes the copy in the order of that stream.  Copies of device memory to a
-            device, and of pinned memory if all of the data is pinned, return at once, and
-            are complete when the stream is synchronized.  For others the call waits for
-            the stream and the default stream, and they are complete on return.
-"""
+    Makes the copy in the order of that stream.  Copies of device memory to a
+    device, and of pinned memory if all of the data is pinned, return at once, and
+    are complete when the stream is synchronized.  For others the call waits for
+    the stream and the default stream, and they are complete on return."""
 
 
-def _copies(cls: type, original: _Method) -> _Method:
-    @wraps(original)
-    def copy_to(self: Any, destination: Any, *, stream: Any = None) -> Any:
-        copied = _native._copy_to(self, cls, destination, stream)
-        return original(self, destination) if copied is None else copied
+def _copy(cls: type, original: _Method, data: Any, destination: Any, *, stream: Any = None) -> Any:
+    copied = _native._copy_to(data, cls, destination, stream)
+    return original(data, destination) if copied is None else copied
 
-    doc = original.__doc__ or ""
-    copy_to.__doc__ = doc.replace("\n        Returns", f"        {_STREAM}\n        Returns")
-    return copy_to
+
+def _describe(copy_to: Any) -> None:
+    """Adds the parameter `stream` to the documentation of a method, once."""
+    parameters, returns, rest = (copy_to.__doc__ or "").partition("Returns\n")
+    if returns and "stream :" not in parameters:
+        indent = parameters.rpartition("\n")[2]
+        stream = _STREAM.replace("\n", f"\n{indent}")
+        parameters = f"{parameters.rstrip()}\n{indent}{stream}\n\n{indent}"
+        copy_to.__doc__ = parameters + returns + rest
 
 
 def _copies_chunks(cls: type) -> _Method:
@@ -64,12 +67,13 @@ def _copies_chunks(cls: type) -> _Method:
         ----------
         destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
             The destination device to copy the data to; an int is its number.
-        {_STREAM}
+
         Returns
         -------
         {cls.__name__}
             With the same chunks.
         """
+    _describe(copy_to)
     return named(copy_to, cls, "copy_to")
 
 
@@ -157,10 +161,11 @@ def _view_buffer(self: Any, destination: Any) -> Any:
 
 
 def install() -> None:
-    """Replaces and adds the methods, once."""
+    """Answers for methods, and adds others."""
     lib = pa.lib
     for cls in (lib.Array, lib.RecordBatch):
-        wrap(cls, "copy_to", partial(_copies, cls))
+        override(cls, "copy_to", partial(_copy, cls))
+        _describe(vars(cls)["copy_to"])
     for cls in (lib.ChunkedArray, lib.Table):
         add(cls, "copy_to", _copies_chunks(cls))
     add(lib.RecordBatchReader, "copy_to", named(_copy_reader, lib.RecordBatchReader, "copy_to"))

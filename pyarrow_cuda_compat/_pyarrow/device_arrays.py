@@ -24,9 +24,8 @@ null pointers in structures, negative numbers and maps'    raises ``ArrowInvalid
 keys that are null crash
 ========================================================  ========================================
 
-Each replacement calls pyarrow's method.  For data on the CPU, a call takes about half a microsecond
-longer, and an export some nanoseconds more for each column.  With
-``PYARROW_CUDA_HOOK=0`` this package does not replace the methods.
+For data on the CPU, an export takes about half a microsecond longer, and some nanoseconds more for
+each column.  With ``PYARROW_CUDA_HOOK=0`` this package does not change the methods.
 
 An event covers the work that was queued before the export: on the default stream of the device's
 primary context, on streams ordered with it, and before the event of an imported array.  It does not
@@ -35,85 +34,70 @@ synchronize.
 """
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from .. import _native
-from .patching import wrap
+from .patching import override
 
+# The functions for `override` take pyarrow's own method, and its arguments.
 _Method = Callable[..., Any]
 
 
-def _exports_capsules(original: _Method, is_batch: bool) -> _Method:
-    @wraps(original)
-    def __arrow_c_device_array__(self: Any, requested_schema: Any = None, **kwargs: Any) -> Any:
-        prepared = _native._prepare(self, is_batch)
-        schema, array = original(prepared, requested_schema, **kwargs)
-        _native._finish_export(prepared, array, schema, in_capsules=True)
-        return schema, array
-
-    return __arrow_c_device_array__
+def _export_capsules(
+    is_batch: bool, export: _Method, data: Any, requested_schema: Any = None, **kwargs: Any
+) -> Any:
+    prepared = _native._prepare(data, is_batch)
+    schema, array = export(prepared, requested_schema, **kwargs)
+    _native._finish_export(prepared, array, schema, in_capsules=True)
+    return schema, array
 
 
-def _exports(original: _Method, is_batch: bool) -> _Method:
-    @wraps(original)
-    def _export_to_c_device(self: Any, out_ptr: Any, out_schema_ptr: Any = 0) -> None:
-        prepared = _native._prepare(self, is_batch)
-        out_ptr, out_schema_ptr = _native._export_places(out_ptr, out_schema_ptr)
-        original(prepared, out_ptr, out_schema_ptr)
-        _native._finish_export(prepared, out_ptr, out_schema_ptr, in_capsules=False)
-
-    return _export_to_c_device
+def _export(
+    is_batch: bool, export: _Method, data: Any, out_ptr: Any, out_schema_ptr: Any = 0
+) -> None:
+    prepared = _native._prepare(data, is_batch)
+    out_ptr, out_schema_ptr = _native._export_places(out_ptr, out_schema_ptr)
+    export(prepared, out_ptr, out_schema_ptr)
+    _native._finish_export(prepared, out_ptr, out_schema_ptr, in_capsules=False)
 
 
-def _imports_capsules(original: _Method, is_batch: bool) -> _Method:
-    @wraps(original)
-    def _import_from_c_device_capsule(schema_capsule: Any, array_capsule: Any) -> Any:
-        array_capsule, schema_capsule = _native._prepare_import(
-            array_capsule, schema_capsule, in_capsules=True, is_batch=is_batch
-        )
-        imported = original(schema_capsule, array_capsule)
-        return _native._finish_import(imported, array_capsule, in_capsules=True)
-
-    return staticmethod(_import_from_c_device_capsule)
+def _import_capsules(is_batch: bool, take: _Method, schema_capsule: Any, array_capsule: Any) -> Any:
+    array_capsule, schema_capsule = _native._prepare_import(
+        array_capsule, schema_capsule, in_capsules=True, is_batch=is_batch
+    )
+    imported = take(schema_capsule, array_capsule)
+    return _native._finish_import(imported, array_capsule, in_capsules=True)
 
 
-def _imports(original: _Method, is_batch: bool) -> _Method:
-    def take(in_ptr: Any, second: Any) -> Any:
-        in_ptr, second = _native._prepare_import(
-            in_ptr, second, in_capsules=False, is_batch=is_batch
-        )
-        imported = original(in_ptr, second)
-        return _native._finish_import(imported, in_ptr, in_capsules=False)
-
-    # The second parameter has a name of its own in each class.
-    if is_batch:
-        return staticmethod(wraps(original)(lambda in_ptr, schema: take(in_ptr, schema)))
-    return staticmethod(wraps(original)(lambda in_ptr, type: take(in_ptr, type)))
+def _import_array(take: _Method, in_ptr: Any, type: Any) -> Any:
+    return _import(take, in_ptr, type, is_batch=False)
 
 
-def _exports_tensor(original: _Method) -> _Method:
-    @wraps(original)
-    def __dlpack__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if _native._is_on_device(self):
-            return _export_tensor(self, *args, **kwargs)
-        return original(_on_host(self), *args, **kwargs)
-
-    return __dlpack__
+def _import_batch(take: _Method, in_ptr: Any, schema: Any) -> Any:
+    return _import(take, in_ptr, schema, is_batch=True)
 
 
-def _names_device(original: _Method) -> _Method:
-    @wraps(original)
-    def __dlpack_device__(self: Any) -> Any:
-        if not _native._is_on_device(self):
-            return original(_on_host(self))
-        on_device = [it for it in self.buffers() if it is not None and not it.is_cpu]
-        values = on_device[-1]  # a bitmap may lie on another device
-        return _native.CudaBuffer.from_buffer(values).__dlpack_device__()
+def _import(take: _Method, in_ptr: Any, second: Any, is_batch: bool) -> Any:
+    in_ptr, second = _native._prepare_import(in_ptr, second, in_capsules=False, is_batch=is_batch)
+    imported = take(in_ptr, second)
+    return _native._finish_import(imported, in_ptr, in_capsules=False)
 
-    return __dlpack_device__
+
+def _tensor_of(original: _Method, array: Any, *args: Any, **kwargs: Any) -> Any:
+    if _native._is_on_device(array):
+        return _export_tensor(array, *args, **kwargs)
+    return original(_on_host(array), *args, **kwargs)
+
+
+def _device_of(original: _Method, array: Any) -> Any:
+    if not _native._is_on_device(array):
+        return original(_on_host(array))
+    on_device = [it for it in array.buffers() if it is not None and not it.is_cpu]
+    values = on_device[-1]  # a bitmap may lie on another device
+    return _native.CudaBuffer.from_buffer(values).__dlpack_device__()
 
 
 def _on_host(array: Any) -> Any:
@@ -166,27 +150,23 @@ def _checked(array: Any) -> _native.DeviceArray:
     )
 
 
-def _imports_tensor(original: _Method) -> _Method:
-    @wraps(original)
-    def from_dlpack(data: Any) -> Any:
-        try:
-            return original(data)
-        except NotImplementedError as error:
-            way = "pyarrow_cuda_compat.DeviceArray(data).to_arrow() takes device memory"
-            raise type(error)(f"{error} {way}") from None
-
-    return staticmethod(from_dlpack)
+def _import_tensor(original: _Method, *args: Any, **kwargs: Any) -> Any:
+    try:
+        return original(*args, **kwargs)
+    except NotImplementedError as error:
+        way = "pyarrow_cuda_compat.DeviceArray(data).to_arrow() takes device memory"
+        raise type(error)(f"{error} {way}") from None
 
 
 def install() -> None:
-    """Replaces the methods, once."""
-    for cls, is_batch in ((pa.lib.Array, False), (pa.lib.RecordBatch, True)):
-        wrap(cls, "__arrow_c_device_array__", partial(_exports_capsules, is_batch=is_batch))
-        wrap(cls, "_export_to_c_device", partial(_exports, is_batch=is_batch))
-        wrap(cls, "_import_from_c_device_capsule", partial(_imports_capsules, is_batch=is_batch))
-        wrap(cls, "_import_from_c_device", partial(_imports, is_batch=is_batch))
-    if hasattr(pa.lib.Array, "from_dlpack"):
-        wrap(pa.lib.Array, "from_dlpack", _imports_tensor)
-    for cls in (pa.lib.Array, pa.lib.FixedShapeTensorArray):
-        wrap(cls, "__dlpack__", _exports_tensor)
-        wrap(cls, "__dlpack_device__", _names_device)
+    """Answers for the methods."""
+    lib = pa.lib
+    for cls, is_batch in ((lib.Array, False), (lib.RecordBatch, True)):
+        override(cls, "__arrow_c_device_array__", partial(_export_capsules, is_batch))
+        override(cls, "_export_to_c_device", partial(_export, is_batch))
+        override(cls, "_import_from_c_device_capsule", partial(_import_capsules, is_batch))
+        override(cls, "_import_from_c_device", _import_batch if is_batch else _import_array)
+    override(lib.Array, "from_dlpack", _import_tensor)
+    for cls in (lib.Array, lib.FixedShapeTensorArray):
+        override(cls, "__dlpack__", _tensor_of)
+        override(cls, "__dlpack_device__", _device_of)

@@ -13,7 +13,6 @@ With ``PYARROW_CUDA_HOOK=0`` this package does not change pyarrow's classes.
 """
 
 from collections.abc import Callable
-from functools import wraps
 from itertools import chain
 from typing import Any
 
@@ -21,7 +20,7 @@ import pyarrow as pa
 
 from .. import _native
 from .._interop.pickling import lies_on_host
-from .patching import add, named, wrap
+from .patching import add, named, override
 
 _Method = Callable[..., Any]
 
@@ -95,21 +94,17 @@ def _reader(reader: Any, requested: Any) -> Any:
     return pa.RecordBatchReader.from_batches(asked, chain(ahead, map(cast, reader)))
 
 
-def _from_stream(original: _Method) -> _Method:
-    @wraps(original)
-    def from_stream(data: Any, schema: Any = None) -> Any:
-        is_host_data = isinstance(data, pa.Table | pa.RecordBatch) and lies_on_host(data)
-        if is_host_data or not hasattr(data, "__arrow_c_device_stream__"):
-            return original(data, schema)
-        if schema is not None and not hasattr(schema, "__arrow_c_schema__"):
-            raise TypeError(
-                "Expected an object implementing the Arrow PyCapsule Protocol for schema "
-                f"(i.e. having a `__arrow_c_schema__` method), got {type(schema)!r}."
-            )
-        requested = None if schema is None else schema.__arrow_c_schema__()
-        return _native._import_stream(data.__arrow_c_device_stream__(requested))
-
-    return staticmethod(from_stream)
+def _from_stream(original: _Method, data: Any, schema: Any = None) -> Any:
+    is_host_data = isinstance(data, pa.Table | pa.RecordBatch) and lies_on_host(data)
+    if is_host_data or not hasattr(data, "__arrow_c_device_stream__"):
+        return original(data, schema)
+    if schema is not None and not hasattr(schema, "__arrow_c_schema__"):
+        raise TypeError(
+            "Expected an object implementing the Arrow PyCapsule Protocol for schema "
+            f"(i.e. having a `__arrow_c_schema__` method), got {type(schema)!r}."
+        )
+    requested = None if schema is None else schema.__arrow_c_schema__()
+    return _native._import_stream(data.__arrow_c_device_stream__(requested))
 
 
 def _imports(cls: type, take: _Method, parts: str) -> _Method:
@@ -152,4 +147,4 @@ def install() -> None:
     ):
         method = _imports(cls, take, parts)
         add(cls, method.__name__, staticmethod(named(method, cls, method.__name__)))
-    wrap(lib.RecordBatchReader, "from_stream", _from_stream)
+    override(lib.RecordBatchReader, "from_stream", _from_stream)

@@ -2,7 +2,7 @@
 
 pyarrow's own functions would read them as if they were host memory.  All columns of a table are
 allocated together and filled by one kernel, after the work of the default stream; a column of one
-chunk is not copied.  For data on the host, a call takes about half a microsecond longer.
+chunk is not copied.
 
 =======================================  =========================================================
 ``ChunkedArray`` and ``Table``           ``combine_chunks`` works on a device.  `memory_pool` has no
@@ -19,14 +19,14 @@ prefer them to what they have.
 """
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from .. import _native
 from .._interop.pickling import lies_on_host
-from .patching import add, wrap
+from .patching import add, override
 
 _Method = Callable[..., Any]
 
@@ -37,13 +37,9 @@ def batch_of(table: Any) -> Any:
     return _native._assemble(table.schema, columns)
 
 
-def _combines(cls: type, original: _Method) -> _Method:
-    @wraps(original)
-    def combine_chunks(self: Any, memory_pool: Any = None) -> Any:
-        combined = _native._combine(self, cls)
-        return original(self, memory_pool) if combined is None else combined
-
-    return combine_chunks
+def _combine(cls: type, original: _Method, data: Any, memory_pool: Any = None) -> Any:
+    combined = _native._combine(data, cls)
+    return original(data, memory_pool) if combined is None else combined
 
 
 def _of_one(name: str, one: _Method) -> property:
@@ -58,10 +54,10 @@ def _of_one(name: str, one: _Method) -> property:
 
 
 def install() -> None:
-    """Replaces and adds the methods, once."""
+    """Answers for methods, and adds others."""
     array, table = pa.lib.ChunkedArray, pa.lib.Table
     for cls in (array, table):
-        wrap(cls, "combine_chunks", partial(_combines, cls))
+        override(cls, "combine_chunks", partial(_combine, cls), "any")
     for cls, name, one in (
         (table, "__arrow_c_device_array__", batch_of),
         (array, "__arrow_c_device_array__", lambda chunks: chunks.combine_chunks()),

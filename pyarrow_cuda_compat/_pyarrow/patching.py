@@ -1,32 +1,39 @@
-"""Replaces members of pyarrow's classes in place, and adds some (monkey-patching).
+"""Changes compiled members of pyarrow in place, and adds methods to its classes.
 
-Other libraries use pyarrow's own objects, so this package has to replace the members themselves.
-The classes are compiled and refuse new attributes, but their namespaces accept them: Cython itself
-adds methods for pickling to a class in this way.
+Other libraries use pyarrow's own objects, so this package has to change these themselves.  The
+pointer by which Python calls a compiled function leads to a guard, whoever has the function; its
+name, its documentation and its signature stay.
 """
 
 import gc
 from collections.abc import Callable
-from typing import Any
+from types import GetSetDescriptorType
+from typing import Any, Literal
 
 from .. import _native
 
 
-def replace(cls: type, name: str, make: Callable[[Any], Any]) -> bool:
-    """Replaces a member by `make(member)`.  Returns whether the class has one."""
-    namespace = _namespace(cls)
-    if name not in namespace:
-        return False
-    namespace[name] = make(namespace[name])
-    _native._class_changed(cls)
+def guard(found: Any, guard: Any) -> bool:
+    """Puts a guard into a compiled class, property, function or method.  Returns whether it is
+    one, or has one already."""
+    if isinstance(found, type):
+        _native._guard_construction(found, guard)
+    elif isinstance(found, GetSetDescriptorType):
+        _native._guard_property(found, guard)
+    else:
+        found = getattr(found, "__func__", found)  # of a static method
+        return hasattr(found, "__wrapped__") or _native._guard_function(found, guard)
     return True
 
 
-def wrap(cls: type, name: str, make: Callable[[Any], Any]) -> None:
-    """Replaces a method, as the class gives it, by `make(method)`, unless that was done before."""
-    original = getattr(cls, name)
-    if not hasattr(original, "__wrapped__"):
-        replace(cls, name, lambda _raw: make(original))
+def override(
+    cls: type, name: str, method: Callable[..., Any], when: Literal["any", "always"] = "always"
+) -> None:
+    """Has `method` answer calls of a method, or reads of a property: always, or if ``any`` argument
+    contains data on a device.  It gets the original and the arguments.  Nothing happens if the
+    class has no such member."""
+    if name in vars(cls):
+        guard(vars(cls)[name], _native._Guard(method, when))
 
 
 def add(cls: type, name: str, member: Any) -> None:

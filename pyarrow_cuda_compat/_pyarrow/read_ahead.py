@@ -17,15 +17,13 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import pyarrow as pa
 
 from .. import _native
-from .patching import wrap
+from .patching import override
 
-_Method = Callable[..., Any]
 _Progress = Callable[[int, int], object] | None
 
 #: Seconds to wait for the batch that a thread reads, when its reader or the process ends.
@@ -123,20 +121,16 @@ def reader_of_copies(
         raise ValueError(f"'read_ahead' must not be negative: {nbytes}")
     copies = _Copies(reader, destination, stream, nbytes, progress)
     # The batches know where they lie.
-    original = pa.RecordBatchReader.from_batches
-    made = getattr(original, "__wrapped__", original)(reader.schema, copies)
+    original = _native._unguarded(pa.RecordBatchReader.from_batches)
+    made = (original or pa.RecordBatchReader.from_batches)(reader.schema, copies)
     _COPIES[made] = copies
     return made
 
 
-def _closes(original: _Method) -> _Method:
-    @wraps(original)
-    def close(self: Any) -> None:
-        if (copies := _COPIES.get(self)) is not None:
-            copies.close()
-        original(self)
-
-    return close
+def _close_reader(close: Callable[..., None], reader: Any) -> None:
+    if (copies := _COPIES.get(reader)) is not None:
+        copies.close()
+    close(reader)
 
 
 def _close_all() -> None:
@@ -149,8 +143,7 @@ def _close_all() -> None:
 
 
 def install() -> None:
-    """Has `close` end the thread, and the process end all threads before Python ends, once."""
-    if not hasattr(pa.lib.RecordBatchReader.close, "__wrapped__"):
-        wrap(pa.lib.RecordBatchReader, "close", _closes)
-        atexit.register(_close_all)
-        os.register_at_fork(after_in_child=_RUNNING.clear)
+    """Has `close` end the thread, and the process end all threads before Python ends."""
+    override(pa.lib.RecordBatchReader, "close", _close_reader)
+    atexit.register(_close_all)
+    os.register_at_fork(after_in_child=_RUNNING.clear)

@@ -10,103 +10,70 @@ Here, they are counted on copies of the bitmaps before a table or a reader is ma
 and when a program asks for `null_count`.
 
 For data on the CPU, this takes some hundred nanoseconds for each batch.  With
-``PYARROW_CUDA_HOOK=0`` this package does not replace the methods.
+``PYARROW_CUDA_HOOK=0`` this package does not change the methods.
+
+Each function here takes pyarrow's own method or property, and its arguments.
 """
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import pyarrow as pa
 
 from .. import _native
-from .patching import replace, wrap
+from .guards.actions import count_nulls
+from .patching import override
 
 _Method = Callable[..., Any]
 
 
-def _with_result(place: Callable[[Any], Any]) -> Callable[[_Method], _Method]:
-    """Replaces a method by one whose results are placed."""
-
-    def make(original: _Method) -> _Method:
-        @wraps(original)
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            return place(original(self, *args, **kwargs))
-
-        return method
-
-    return make
+def _of_batch(read: _Method, *arguments: Any, **keywords: Any) -> Any:
+    return _native._placed(read(*arguments, **keywords))
 
 
-_of_batch = _with_result(_native._placed)
-_of_batch_with_metadata = _with_result(
-    lambda answer: answer._replace(batch=_native._placed(answer.batch))
-)
-_of_table = _with_result(lambda batches: [*map(_native._placed, batches)])
+def _of_batch_with_metadata(read: _Method, *arguments: Any, **keywords: Any) -> Any:
+    answer = read(*arguments, **keywords)
+    return answer._replace(batch=_native._placed(answer.batch))
 
 
-def _of_batches(original: _Method) -> _Method:
-    @wraps(original)
-    def from_batches(batches: Any, schema: Any = None) -> Any:
-        return original(map(_native._placed, batches), schema)
-
-    return staticmethod(from_batches)
+def _to_batches(original: _Method, *arguments: Any, **keywords: Any) -> Any:
+    return [*map(_native._placed, original(*arguments, **keywords))]
 
 
-def _reader_of_batches(original: _Method) -> _Method:
-    @wraps(original)
-    def from_batches(schema: Any, batches: Any) -> Any:
-        return original(schema, map(_native._placed, batches))
-
-    return staticmethod(from_batches)
+def _table_of_batches(original: _Method, batches: Any, schema: Any = None) -> Any:
+    return original([count_nulls(_native._placed(batch)) for batch in batches], schema)
 
 
-def _as_reader(original: _Method) -> _Method:
-    @wraps(original)
-    def to_reader(self: Any, max_chunksize: Any = None) -> Any:
-        if not _native._is_on_device(self):
-            return original(self, max_chunksize)
-        return pa.RecordBatchReader.from_batches(self.schema, self.to_batches(max_chunksize))
-
-    return to_reader
+def _reader_of_batches(original: _Method, schema: Any, batches: Any) -> Any:
+    return original(schema, map(_native._placed, batches))
 
 
-def _is_cpu(original: Any) -> property:
-    """Whether all columns lie on the host; libarrow asks the first one only."""
-
-    def is_cpu(self: Any) -> bool:
-        return original.__get__(self) and not _native._is_on_device(self)
-
-    return property(is_cpu, doc=original.__doc__)
+def _to_reader(_original: _Method, table: Any, max_chunksize: Any = None) -> Any:
+    return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize))
 
 
-def _null_count(original: Any) -> property:
-    def null_count(self: Any) -> int:
-        if not _native._is_on_device(self):
-            return int(original.__get__(self))
-        if isinstance(self, pa.ChunkedArray):
-            return sum(chunk.null_count for chunk in self.chunks)
-        _native._count_nulls(self)  # on a copy of the bitmap, unless their number is known
-        return int(original.__get__(_native._skeleton(self)))
-
-    return property(null_count, doc=original.__doc__)
+def _null_count(original: _Method, data: Any) -> int:
+    if isinstance(data, pa.ChunkedArray):
+        return sum(chunk.null_count for chunk in data.chunks)
+    _native._count_nulls(data)  # on a copy of the bitmap, unless their number is known
+    return int(original(_native._skeleton(data)))
 
 
 def install() -> None:
-    """Replaces the methods and properties, once."""
+    """Answers for the methods and properties."""
     lib = pa.lib
-    replace(lib.RecordBatch, "is_cpu", _is_cpu)
+    override(lib.RecordBatch, "is_cpu", lambda _original, _batch: False, "any")
     for cls in (lib.Array, lib.ChunkedArray):
-        replace(cls, "null_count", _null_count)
-    for cls, name, make in (
-        (lib.Table, "to_batches", _of_table),
-        (lib.Table, "to_reader", _as_reader),
-        (lib.Table, "from_batches", _of_batches),
-        (lib.RecordBatchReader, "from_batches", _reader_of_batches),
+        override(cls, "null_count", _null_count, "any")
+    override(lib.Table, "to_batches", _to_batches, "any")
+    override(lib.Table, "to_reader", _to_reader, "any")
+    override(lib.Table, "from_batches", _table_of_batches, "any")
+    override(lib.RecordBatchReader, "from_batches", _reader_of_batches, "any")
+    for cls, name, method in (
         (lib.RecordBatchReader, "read_next_batch", _of_batch),
         (lib.RecordBatchReader, "read_next_batch_with_custom_metadata", _of_batch_with_metadata),
         (lib._RecordBatchFileReader, "get_batch", _of_batch),
         (lib._RecordBatchFileReader, "get_record_batch", _of_batch),
         (lib._RecordBatchFileReader, "get_batch_with_custom_metadata", _of_batch_with_metadata),
     ):
-        wrap(cls, name, make)
+        override(cls, name, method)

@@ -39,8 +39,6 @@ def test_the_methods_are_pyarrows(ctx):
             assert (method.__module__, method.__name__) == ("pyarrow.lib", name)
             assert method.__qualname__ == f"{cls.__name__}.{name}"
             assert str(inspect.signature(method)) == signature
-            assert method.__doc__ == method.__wrapped__.__doc__
-            assert not hasattr(method.__wrapped__, "__wrapped__"), "replaced once"
             device_arrays.install()
             assert getattr(cls, name) is method
     data = pa.array([1]).copy_to(ctx.memory_manager)
@@ -132,12 +130,12 @@ def test_what_is_no_array_is_refused(run_python):
 def test_pyarrow_stays_as_it_is_where_the_hook_is_off(run_python):
     code = """
 import pyarrow as pa, pyarrow_cuda_compat as cuda
-print(hasattr(pa.Array._export_to_c_device, "__wrapped__"))
+print(cuda._native._unguarded(pa.Array._export_to_c_device))
 there = pa.array(["a"]).copy_to(cuda.Context(0).memory_manager)
 there = pa.Array._import_from_c_device_capsule(*there.__arrow_c_device_array__())
 print(there.copy_to(pa.default_cpu_memory_manager()).to_pylist())
 """
-    assert run_python(code, PYARROW_CUDA_HOOK="0") == (0, "False\n['a']\n", "")
+    assert run_python(code, PYARROW_CUDA_HOOK="0") == (0, "None\n['a']\n", "")
 
 
 def test_devices_that_are_not_there(contexts):

@@ -15,7 +15,7 @@ from support.c_device import exported_capsule
 from support.samples import ALL
 there = cuda.Context(0).memory_manager
 # Without what counts the nulls when it exports.
-export = pa.Array.__arrow_c_device_array__.__wrapped__
+export = cuda._native._unguarded(pa.Array.__arrow_c_device_array__)
 class Plain:
     def __init__(self, array):
         self.array = array

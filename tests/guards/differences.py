@@ -13,7 +13,7 @@ DIFFERENCES: dict[str, str] = {
     r"pyarrow\.lib:Buffer\.equals\(.*": (
         "pyarrow refuses to compare buffers of different devices by ValueError"
     ),
-    r"pyarrow:array\(obj=table\)": "tables on a device are exported as one array, the host's are not",
+    r"pyarrow:array\(obj=table\)": "a table on a device is one array for others",
     r"pyarrow:py_buffer\(.*|pyarrow\.lib:OSFile\(.*": "a device buffer has no bytes: BufferError",
     r"typical:mixed .* (is exported|is a device capsule|is in parquet|is in a chunked array)": (
         "the C Device interface takes no data of several devices: ArrowInvalid"

@@ -2,10 +2,8 @@
 
 import functools
 import importlib
-import inspect
 import io
 import json
-import pickle
 from collections import UserString
 
 import numpy as np

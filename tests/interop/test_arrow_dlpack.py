@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pyarrow_cuda_compat import DeviceArray, from_dlpack
+from pyarrow_cuda_compat import DeviceArray, _native, from_dlpack
 from support.libraries.dlpack import CPU, CUDA, look
 
 NUMBERS = [
@@ -201,11 +201,11 @@ def test_arrays_of_the_host_stay_as_they_are(array, arguments, options):
             return type(error), str(error)
 
     kind = type(array)
-    for call, replaced in (
+    for call, guarded in (
         (tensor, kind.__dlpack__),
         (lambda method: method(array), kind.__dlpack_device__),
     ):
-        assert outcome(call, replaced) == outcome(call, replaced.__wrapped__)
+        assert outcome(call, guarded) == outcome(call, _native._unguarded(guarded))
 
 
 def test_arrays_of_the_host_are_no_arrays_of_a_device():
@@ -223,6 +223,6 @@ array = pa.array([1, 2]).copy_to(Context(0).memory_manager)
 try:
     array.__dlpack__()
 except Exception as error:
-    print(hasattr(pa.Array.__dlpack__, "__wrapped__"), "CPU" in str(error))
+    print("CPU" in str(error))
 """
-    assert run_python(code, PYARROW_CUDA_HOOK="0") == (0, "False True\n", "")
+    assert run_python(code, PYARROW_CUDA_HOOK="0") == (0, "True\n", "")

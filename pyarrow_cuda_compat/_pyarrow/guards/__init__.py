@@ -10,11 +10,12 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
 from importlib import import_module
-from types import GetSetDescriptorType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from ... import _native
 from ..._runtime.import_hooks import follow
+from .. import patching
 from . import assertions
 from .actions import Action, copy_to_host, count_nulls, refuse
 from .chunked import slice_chunks, write_batches, write_row_groups
@@ -26,7 +27,6 @@ from .table import (
     JOIN,
     MASK,
     OFFSETS,
-    REFUSE,
     RESULTS,
     ROW_GROUPS,
     SLICE,
@@ -77,12 +77,12 @@ def guard(module: str) -> None:
 
 
 def _guard_members(module: str) -> _Wrappers:
-    """Guards members of a module.  Returns the wrappers of functions, which are not in place yet."""
+    """Guards members of a module.  Returns the wrappers of functions, not in place yet."""
     wrappers: _Wrappers = {}
     for names, rule in ((names, rule) for of, names, rule in TABLE if of == module):
         for name in names.split():
             owner, _, member = name.rpartition(".")
-            home = sys.modules[module]
+            home: Any = sys.modules[module]
             if owner:
                 home = vars(home).get(owner)
             found = None if home is None else vars(home).get(member)
@@ -103,14 +103,7 @@ def _is_guarded_in_place(found: Any, name: str, rule: str) -> bool:
         guard = _native._Guard(with_host_results, "always")
     else:
         guard = _native._Guard(_action(name, rule), "each", _ARGUMENTS.get(rule))
-    if isinstance(found, type):
-        _native._guard_construction(found, guard)
-    elif isinstance(found, GetSetDescriptorType):
-        _native._guard_property(found, guard)
-    else:
-        found = getattr(found, "__func__", found)  # of a static method
-        return hasattr(found, "__wrapped__") or _native._guard_function(found, guard)
-    return True
+    return patching.guard(found, guard)
 
 
 def _action(name: str, rule: str) -> Action:

@@ -36,7 +36,7 @@ def copy_to_host(data: Any, first: Any) -> Any:
     return data if isinstance(first, _DEVICE_FILES) else to_host(data)
 
 
-def count_nulls(data: Any, _first: Any) -> Any:
+def count_nulls(data: Any, _first: Any = None) -> Any:
     """Counts the nulls of an array or a record batch; those of chunks are known."""
     if isinstance(data, pa.Array | pa.RecordBatch):
         _native._count_nulls(data)

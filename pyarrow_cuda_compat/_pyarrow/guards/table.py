@@ -66,7 +66,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "RunEndEncodedArray.find_physical_length", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.find_physical_offset", REFUSE),
     # Chunked arrays and tables count the nulls of their chunks; other data made of arrays.
-    ("pyarrow.lib", "chunked_array Table.from_arrays Table.from_batches", COUNT),
+    ("pyarrow.lib", "chunked_array Table.from_arrays", COUNT),
     ("pyarrow.lib", "RecordBatchReader.read_all", COUNT),
     ("pyarrow.lib", "ListArray.from_arrays LargeListArray.from_arrays", OFFSETS),
     ("pyarrow.lib", "MapArray.from_arrays", OFFSETS),

@@ -67,6 +67,12 @@ pub(super) fn guard_function(function: &Bound<'_, PyAny>, guard: Py<Guard>) -> P
     Ok(true)
 }
 
+/// A guarded function without its guard; none for a function that has no guard.
+#[pyfunction(name = "_unguarded")]
+pub(super) fn unguarded(function: &Bound<'_, PyAny>) -> Option<Py<Unguarded>> {
+    guarded(function.as_ptr().addr()).map(|it| it.unguarded.clone_ref(function.py()))
+}
+
 /// A bit in the count of arguments: the callee may use the place before the first.
 const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
 
@@ -142,7 +148,7 @@ impl Guarded {
 
 /// A guarded function without its guard.
 #[pyclass(frozen, module = "pyarrow_cuda_compat._native", name = "_Unguarded")]
-struct Unguarded {
+pub(super) struct Unguarded {
     function: Py<PyAny>,
     original: Vectorcall,
 }

@@ -30,6 +30,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         null_counts::count_nulls,
         construction::guard_construction,
         functions::guard_function,
+        functions::unguarded,
         properties::guard_property,
     )?;
     module.setattr("_Guard", module.py().get_type::<guard::Guard>())

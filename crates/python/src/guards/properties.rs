@@ -5,7 +5,7 @@
 
 use super::guard::{Call, Guard};
 use super::places::word;
-use crate::interpreter::hang_if_ended;
+use crate::interpreter::{call_out, hang_if_ended};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::c_void;
@@ -18,25 +18,49 @@ type Getter = unsafe extern "C-unwind" fn(*mut ffi::PyObject, *mut c_void) -> *m
 
 struct Guarded {
     guard: Py<Guard>,
-    original: Getter,
+    unguarded: Py<UnguardedProperty>,
+}
+
+/// Reads a guarded property without its guard.
+#[pyclass(frozen, module = "pyarrow_cuda_compat._native", name = "_UnguardedProperty")]
+struct UnguardedProperty {
+    getter: Getter,
     closure: *mut c_void,
+}
+
+// SAFETY: a function and its pointer, which may be used from every thread that has the GIL.
+unsafe impl Send for UnguardedProperty {}
+// SAFETY: as above.
+unsafe impl Sync for UnguardedProperty {}
+
+#[pymethods]
+impl UnguardedProperty {
+    fn __call__<'py>(&self, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        // SAFETY: the handlers pass the object that they get; the result is a new reference, or null and an exception.
+        unsafe {
+            let value = hang_if_ended(|| (self.getter)(object.as_ptr(), self.closure));
+            Bound::from_owned_ptr_or_err(object.py(), value)
+        }
+    }
 }
 
 /// Has a guard act when a property is read that C declares: one of the type `getset_descriptor`.
 #[pyfunction(name = "_guard_property")]
-pub(super) fn guard_property(property: &Bound<'_, PyAny>, guard: Py<Guard>) {
+pub(super) fn guard_property(property: &Bound<'_, PyAny>, guard: Py<Guard>) -> PyResult<()> {
     // SAFETY: the descriptor of such a property, whose table stays; and the GIL is held.
     unsafe {
         let entry = (*word(property.as_ptr(), ENTRY)).cast::<ffi::PyGetSetDef>();
-        let Some(original) = (*entry).get else { return };
+        let Some(original) = (*entry).get else { return Ok(()) };
         if original as usize == read as *const () as usize {
-            return;
+            return Ok(());
         }
-        let original = std::mem::transmute::<ffi::getter, Getter>(original);
-        let guarded = Guarded { guard, original, closure: (*entry).closure };
-        (*entry).closure = Box::into_raw(Box::new(guarded)).cast();
+        let getter = std::mem::transmute::<ffi::getter, Getter>(original);
+        let unguarded = UnguardedProperty { getter, closure: (*entry).closure };
+        let unguarded = Py::new(property.py(), unguarded)?;
+        (*entry).closure = Box::into_raw(Box::new(Guarded { guard, unguarded })).cast();
         (*entry).get = Some(std::mem::transmute::<Getter, ffi::getter>(read));
     }
+    Ok(())
 }
 
 /// # Safety
@@ -48,21 +72,23 @@ unsafe extern "C-unwind" fn read(
 ) -> *mut ffi::PyObject {
     // SAFETY: put there with this function, and never freed.
     let guarded = unsafe { &*closure.cast::<Guarded>() };
-    // SAFETY: guaranteed by the caller, for another object of the class, too.
-    let original = |object| unsafe { (guarded.original)(object, guarded.closure) };
-    let outcome = Python::attach(|py| {
+    let unguarded = guarded.unguarded.get();
+    let changed = Python::attach(|py| {
         // SAFETY: a live object, which the caller owns.
         let object = unsafe { Bound::from_borrowed_ptr(py, object) };
-        match guarded.guard.get().call(py, &std::iter::once(object), None) {
-            Ok(Call::With(used)) => {
-                used.first().map(|object| hang_if_ended(|| original(object.as_ptr())))
-            }
-            Ok(_) => None,
+        let value = match guarded.guard.get().call(py, &std::iter::once(object.clone()), None) {
+            Ok(Call::Unchanged | Call::With(_)) => return None,
+            Ok(Call::Instead(handler)) => call_out(&handler, (guarded.unguarded.bind(py), object)),
+            Err(error) => Err(error),
+        };
+        match value {
+            Ok(value) => Some(value.into_ptr()),
             Err(error) => {
                 error.restore(py);
                 Some(std::ptr::null_mut())
             }
         }
     });
-    outcome.unwrap_or_else(|| original(object))
+    // SAFETY: guaranteed by the caller.  This frame drops nothing meanwhile.
+    changed.unwrap_or_else(|| unsafe { (unguarded.getter)(object, unguarded.closure) })
 }

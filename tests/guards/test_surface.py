@@ -1,0 +1,31 @@
+"""What Python tells of pyarrow is the same after the import of `pyarrow.cuda`."""
+
+import json
+
+#: What is meant to differ, and why.
+CHANGED = {
+    "pyarrow.lib:Array.copy_to, documentation": "the parameter `stream`",
+    "pyarrow.lib:RecordBatch.copy_to, documentation": "the parameter `stream`",
+    "pyarrow.dataset:write_dataset, full signature": "a wrapper of a Python function",
+    "pyarrow.feather:write_feather, full signature": "a wrapper of a Python function",
+}
+ADDED = {
+    "Buffer": ["copy", "view"],
+    "ChunkedArray": [
+        *("copy_to", "__arrow_c_device_stream__", "__arrow_c_device_array__"),
+        *("__dlpack__", "__dlpack_device__"),
+    ],
+    "RecordBatch": ["__arrow_c_device_stream__"],
+    "RecordBatchReader": ["copy_to", "__arrow_c_device_stream__"],
+    "Table": ["copy_to", "__arrow_c_device_stream__", "__arrow_c_device_array__"],
+}
+
+
+def test_public_objects_stay_as_they_are(interpreter):
+    told = json.loads(interpreter("-m", "guards.surface").stdout)
+    assert told["objects"] > 5_000
+    differences = told["differences"].items()
+    changed = {name for name, (before, _) in differences if before is not None}
+    assert changed == set(CHANGED)
+    added = {name.partition(",")[0] for name, (before, _) in differences if before is None}
+    assert added == {f"pyarrow.lib:{cls}.{name}" for cls, names in ADDED.items() for name in names}
