@@ -12,13 +12,12 @@ from types import ModuleType
 
 
 def follow(package: str, module: str, function: str | None = None) -> None:
-    """Imports `module` now, if `package` is imported, or right after its import.
+    """Imports `module` now, if `package` is imported, and right after each later import of it.
 
     Then calls a function of the module, if one is named, with the name of the package.
     """
     if package in sys.modules:
         _import(package, module, function)
-        return
     _WATCHER.followers.setdefault(package, []).append((module, function))
     if _WATCHER not in sys.meta_path:
         sys.meta_path.insert(0, _WATCHER)
@@ -66,8 +65,8 @@ class _Watcher:
 
         def exec_module(module: ModuleType) -> None:
             execute(module)
-            # An import that failed may be tried again, so the watch ends only here.
-            for follower in self.followers.pop(name, ()):
+            # `importlib.reload` runs the module again.
+            for follower in self.followers[name]:
                 _import(name, *follower)
 
         # The loader is the package's own.  Its class stays, for those who look at it.

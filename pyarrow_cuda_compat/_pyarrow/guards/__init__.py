@@ -7,9 +7,8 @@ later is guarded right after its import.
 """
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import wraps
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -57,23 +56,13 @@ _Wrappers = dict[int, tuple[Any, Any]]
 def install() -> None:
     """Guards all functions in the table, once each."""
     assertions.install()
-    wrappers: _Wrappers = {}
     for module in dict.fromkeys(module for module, _, _ in TABLE):
-        if module in sys.modules:
-            import_module(module)  # another thread may be about to finish it
-            wrappers |= _guard_members(module)
-        else:
-            follow(module, __name__, "guard")
-    # Any module may have imported the functions by their names before.
-    _replace_functions(wrappers, sys.modules.values())
+        follow(module, __name__, "guard")
 
 
 def guard(module: str) -> None:
     """Guards the functions in the table of a module that has just been imported."""
-    package = module.partition(".")[0]
-    # While the module was imported, only its own package could get functions from it.
-    siblings = [each for name, each in sys.modules.items() if name.partition(".")[0] == package]
-    _replace_functions(_guard_members(module), siblings)
+    _replace_functions(_guard_members(module))
 
 
 def _guard_members(module: str) -> _Wrappers:
@@ -119,11 +108,9 @@ def _wrapped(function: Any, action: Action) -> Any:
     return guarded
 
 
-def _replace_functions(wrappers: _Wrappers, modules: Iterable[Any]) -> None:
-    """Puts wrappers into the modules that have the functions."""
-    if not wrappers:
-        return
-    for module in list(modules):
+def _replace_functions(wrappers: _Wrappers) -> None:
+    """Puts wrappers into all modules that have the functions: any may have imported them."""
+    for module in list(sys.modules.values()) if wrappers else ():
         if isinstance(module, ModuleType):
             # Another attribute would load a module that is loaded when it is first used.
             names = object.__getattribute__(module, "__dict__")
