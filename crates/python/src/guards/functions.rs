@@ -10,44 +10,49 @@ use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::{LazyLock, PoisonError, RwLock};
 
-/// Where a type has `tp_vectorcall_offset`, in words; and where functions of C have their `vectorcall`, in bytes, as
-/// those of Cython do.
+/// Where a type has `tp_vectorcall_offset`, and functions of C have their definition and their `vectorcall`, as those of
+/// Cython do, in words.
 const VECTORCALL_OFFSET: usize = 7;
-const VECTORCALL: usize = 48;
+const DEFINITION: usize = 2;
+const VECTORCALL: usize = 6;
 
+/// Stands in the place of a function's definition, where a call finds it, and is never freed.
+#[repr(C)]
 struct Guarded {
+    definition: ffi::PyMethodDef,
     guard: Py<Guard>,
-    original: Vectorcall,
     unguarded: Py<Unguarded>,
 }
 
-/// By the addresses of the functions, which live as long as this: an entry owns a share of its function.
-static GUARDED: LazyLock<RwLock<HashMap<usize, &'static Guarded>>> = LazyLock::new(RwLock::default);
-
-fn guarded(function: usize) -> Option<&'static Guarded> {
-    GUARDED.read().unwrap_or_else(PoisonError::into_inner).get(&function).copied()
+/// What is known of a guarded function; none for one that has no guard.
+///
+/// # Safety
+///
+/// A live function of Cython.
+unsafe fn guarded(function: *mut ffi::PyObject) -> Option<&'static Guarded> {
+    // SAFETY: guaranteed by the caller; both pointers are written together.
+    unsafe {
+        let is_guarded = *word(function, VECTORCALL) == called as *mut c_void;
+        is_guarded.then(|| &*(*word(function, DEFINITION)).cast::<Guarded>())
+    }
 }
 
 /// Has a guard act in all calls of a compiled function.  Returns false for a function of another kind.
 #[pyfunction(name = "_guard_function")]
 pub(super) fn guard_function(function: &Bound<'_, PyAny>, guard: Py<Guard>) -> PyResult<bool> {
-    let class = function.get_type();
-    if class.name()? != "cython_function_or_method" {
+    if !is_of_cython(function)? {
         return Ok(false);
     }
-    let address = function.as_ptr().addr();
-    if guarded(address).is_some() {
-        return Ok(true);
-    }
-    // SAFETY: a live type, and a live function, whose pointer is written only where Python has it.
+    // SAFETY: a live function, whose pointers are written only where Python has them, and the GIL is held.
     unsafe {
-        let offset = *word(class.as_ptr(), VECTORCALL_OFFSET) as usize;
-        let place = word(function.as_ptr(), VECTORCALL / size_of::<usize>());
-        if offset != VECTORCALL
+        if guarded(function.as_ptr()).is_some() {
+            return Ok(true);
+        }
+        let offset = *word(function.get_type().as_ptr(), VECTORCALL_OFFSET) as usize;
+        let place = word(function.as_ptr(), VECTORCALL);
+        if offset != VECTORCALL * size_of::<usize>()
             || *place != PyVectorcall_Function(function.as_ptr())
             || (*place).is_null()
         {
@@ -58,19 +63,30 @@ pub(super) fn guard_function(function: &Bound<'_, PyAny>, guard: Py<Guard>) -> P
             )));
         }
         let original = std::mem::transmute::<*mut c_void, Vectorcall>(*place);
-        let unguarded =
-            Py::new(function.py(), Unguarded { function: function.clone().unbind(), original })?;
-        let entry = Box::leak(Box::new(Guarded { guard, original, unguarded }));
-        GUARDED.write().unwrap_or_else(PoisonError::into_inner).insert(address, entry);
+        let unguarded = Unguarded { function: function.clone().unbind(), original };
+        let unguarded = Py::new(function.py(), unguarded)?;
+        let definition = word(function.as_ptr(), DEFINITION);
+        let known = *(*definition).cast::<ffi::PyMethodDef>();
+        let entry = Box::new(Guarded { definition: known, guard, unguarded });
+        *definition = Box::into_raw(entry).cast();
         *place = called as *mut c_void;
     }
     Ok(true)
 }
 
+fn is_of_cython(function: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(function.get_type().name()? == "cython_function_or_method")
+}
+
 /// A guarded function without its guard; none for a function that has no guard.
 #[pyfunction(name = "_unguarded")]
-pub(super) fn unguarded(function: &Bound<'_, PyAny>) -> Option<Py<Unguarded>> {
-    guarded(function.as_ptr().addr()).map(|it| it.unguarded.clone_ref(function.py()))
+pub(super) fn unguarded(function: &Bound<'_, PyAny>) -> PyResult<Option<Py<Unguarded>>> {
+    if !is_of_cython(function)? {
+        return Ok(None);
+    }
+    // SAFETY: a live function of Cython.
+    let found = unsafe { guarded(function.as_ptr()) };
+    Ok(found.map(|it| it.unguarded.clone_ref(function.py())))
 }
 
 /// A bit in the count of arguments: the callee may use the place before the first.
@@ -87,14 +103,14 @@ unsafe extern "C-unwind" fn called(
     count: usize,
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    // Put there before the pointer.  Without an exception, Python raises one.
-    let Some(guarded) = guarded(function.addr()) else { return std::ptr::null_mut() };
     // SAFETY: guaranteed by the caller.  This frame drops nothing while the function runs, so that the end of the thread
     // unwinds it as it does pyarrow's own.
     unsafe {
+        // Without an exception, Python raises one.
+        let Some(guarded) = guarded(function) else { return std::ptr::null_mut() };
         match guarded.outcome(function, arguments, count & !ARGUMENTS_OFFSET, names) {
             Some(result) => result,
-            None => (guarded.original)(function, arguments, count, names),
+            None => (guarded.unguarded.get().original)(function, arguments, count, names),
         }
     }
 }
@@ -115,27 +131,30 @@ impl Guarded {
     ) -> Option<*mut ffi::PyObject> {
         Python::attach(|py| {
             // SAFETY: a tuple, if any; as many arguments as were counted, and behind them one for each name.
-            let (names, arguments) = unsafe {
-                let names = Bound::from_borrowed_ptr_or_opt(py, names);
-                let names = names.map(|names| names.cast_into_unchecked::<PyTuple>());
-                let named = names.as_ref().map_or(0, PyTupleMethods::len);
-                (names, std::slice::from_raw_parts(arguments, count + named))
+            let (named, given) = unsafe {
+                let named = Bound::from_borrowed_ptr_or_opt(py, names);
+                let named = named.map(|names| names.cast_into_unchecked::<PyTuple>());
+                let more = named.as_ref().map_or(0, PyTupleMethods::len);
+                (named, std::slice::from_raw_parts(arguments, count + more))
             };
             // SAFETY: live objects, which the caller owns.
             let object = |each: &*mut ffi::PyObject| unsafe { Bound::from_borrowed_ptr(py, *each) };
-            let arguments = arguments.iter().map(object);
-            let names = names.as_ref();
-            match self.guard.get().call(py, &arguments, names) {
+            match self.guard.get().call(py, &given.iter().map(object), named.as_ref()) {
                 Ok(Call::Unchanged) => None,
                 Ok(Call::With(used)) => {
+                    let used: Vec<_> = used.iter().map(Bound::as_ptr).collect();
+                    let original = self.unguarded.get().original;
                     // SAFETY: the function's own, with arguments in the same places.
-                    Some(unsafe { call_by(self.original, function, &used, names) })
+                    Some(unsafe { call_by(original, function, &used, count, names) })
                 }
                 Ok(Call::Instead(handler)) => {
-                    let unguarded = self.unguarded.bind(py).clone().into_any();
-                    let all: Vec<_> = std::iter::once(unguarded).chain(arguments).collect();
+                    let mut all = Vec::with_capacity(1 + given.len());
+                    all.push(self.unguarded.as_ptr());
+                    all.extend_from_slice(given);
                     // SAFETY: a callable, and live arguments.
-                    Some(unsafe { call_by(PyObject_Vectorcall, handler.as_ptr(), &all, names) })
+                    Some(unsafe {
+                        call_by(PyObject_Vectorcall, handler.as_ptr(), &all, count + 1, names)
+                    })
                 }
                 Err(error) => {
                     error.restore(py);
@@ -162,14 +181,18 @@ impl Unguarded {
         arguments: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let mut all: Vec<_> = arguments.iter().collect();
-        let names = keywords.map(|keywords| {
-            all.extend(keywords.values());
-            keywords.keys().to_tuple()
-        });
+        let positional = arguments.len();
+        let (values, names) = match keywords {
+            Some(keywords) => (Some(keywords.values()), Some(keywords.keys().to_tuple())),
+            None => (None, None),
+        };
+        let all = arguments.iter_borrowed().map(pyo3::Borrowed::as_ptr);
+        let named = values.iter().flatten().map(|each| each.as_ptr());
+        let all: Vec<_> = all.chain(named).collect();
+        let names = names.as_ref().map_or(std::ptr::null_mut(), Bound::as_ptr);
         // SAFETY: the function's own; the result is a new reference, or null and an exception.
         unsafe {
-            let result = call_by(self.original, self.function.as_ptr(), &all, names.as_ref());
+            let result = call_by(self.original, self.function.as_ptr(), &all, positional, names);
             Bound::from_owned_ptr_or_err(py, result)
         }
     }

@@ -118,18 +118,16 @@ impl Guard {
 ///
 /// # Safety
 ///
-/// As for a call by Python; `arguments` are those with and without names.
+/// As for a call by Python: `count` of the arguments have no name.
 pub(super) unsafe fn call_by(
     function: Vectorcall,
     callable: *mut ffi::PyObject,
-    arguments: &[Bound<'_, PyAny>],
-    names: Option<&Bound<'_, PyTuple>>,
+    arguments: &[*mut ffi::PyObject],
+    count: usize,
+    names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    let positional = arguments.len() - names.map_or(0, PyTupleMethods::len);
-    let names = names.map_or(std::ptr::null_mut(), Bound::as_ptr);
-    let arguments: Vec<_> = arguments.iter().map(Bound::as_ptr).collect();
     // SAFETY: guaranteed by the caller.
-    unsafe { hang_if_ended(|| function(callable, arguments.as_ptr(), positional, names)) }
+    unsafe { hang_if_ended(|| function(callable, arguments.as_ptr(), count, names)) }
 }
 
 unsafe extern "C-unwind" {
