@@ -87,8 +87,11 @@ def _import(take: _Method, in_ptr: Any, second: Any, is_batch: bool) -> Any:
 
 
 def _tensor_of(original: _Method, array: Any, *args: Any, **kwargs: Any) -> Any:
+    numbers = _native._numbers(array)
+    if numbers is not None:
+        return _export_tensor(numbers, *args, **kwargs)
     if _native._is_on_device(array):
-        return _export_tensor(array, *args, **kwargs)
+        return _export_tensor(_tensor(array), *args, **kwargs)
     return original(_on_host(array), *args, **kwargs)
 
 
@@ -108,16 +111,15 @@ def _on_host(array: Any) -> Any:
     return pa.Array.from_buffers(array.type, len(array), buffers, offset=array.offset)
 
 
-def _export_tensor(array: Any, stream: Any = None, **kwargs: Any) -> Any:
+def _export_tensor(tensor: _native.DeviceArray, stream: Any = None, **kwargs: Any) -> Any:
     """With pyarrow 25's parameters and those of DLPack 1.0."""
-    return _tensor(array).__dlpack__(stream=stream, **kwargs)
+    return tensor.__dlpack__(stream=stream, **kwargs)
 
 
 def _tensor(array: Any) -> _native.DeviceArray:
     """The values of an array on a device, if they are all that there is to it."""
     try:
-        numbers = _native._numbers(array)
-        return _with_its_dimensions(array) if numbers is None else numbers
+        return _with_its_dimensions(array)
     except (TypeError, ValueError) as error:
         raise BufferError(f"the array cannot be a tensor: {error}") from None
 

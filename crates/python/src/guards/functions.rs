@@ -186,7 +186,7 @@ impl Unguarded {
             Some(keywords) => (Some(keywords.values()), Some(keywords.keys().to_tuple())),
             None => (None, None),
         };
-        let all = arguments.iter_borrowed().map(pyo3::Borrowed::as_ptr);
+        let all = arguments.iter_borrowed().map(Borrowed::as_ptr);
         let named = values.iter().flatten().map(|each| each.as_ptr());
         let all: Vec<_> = all.chain(named).collect();
         let names = names.as_ref().map_or(std::ptr::null_mut(), Bound::as_ptr);
