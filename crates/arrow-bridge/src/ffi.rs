@@ -30,7 +30,7 @@ pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads,
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 19;
+pub const ABI_VERSION: u32 = 20;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -591,6 +591,7 @@ pub(crate) struct BridgeApi {
     pub(crate) allocate_host: unsafe extern "C" fn(size: i64) -> Outcome<Object>,
     pub(crate) is_initialised: unsafe extern "C" fn(object: Object) -> bool,
     pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: Object) -> bool,
+    pub(crate) reads_table: unsafe extern "C" fn(reader: Object) -> bool,
     pub(crate) is_on_device: unsafe extern "C" fn(object: Object) -> bool,
     /// -1 for none.
     pub(crate) device_of: unsafe extern "C" fn(object: Object) -> i32,

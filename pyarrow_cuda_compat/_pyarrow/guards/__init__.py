@@ -18,7 +18,7 @@ from .. import patching
 from . import assertions
 from .actions import Action, copy_to_host, count_nulls, refuse
 from .chunked import slice_chunks, write_batches, write_row_groups
-from .conditional import concat_tables, from_offsets, join, validate
+from .conditional import concat_tables, from_offsets, join, size_of, validate
 from .table import (
     BATCHES,
     CAST,
@@ -28,6 +28,7 @@ from .table import (
     OFFSETS,
     RESULTS,
     ROW_GROUPS,
+    SIZE,
     SLICE,
     TABLE,
     TO_HOST,
@@ -48,6 +49,7 @@ _SUBSTITUTES: dict[str, Callable[..., Any]] = {
     JOIN: join,
     OFFSETS: from_offsets,
     VALIDATE: validate,
+    SIZE: size_of,
 }
 #: Functions of Python code, by their numbers, and their wrappers.
 _Wrappers = dict[int, tuple[Any, Any]]

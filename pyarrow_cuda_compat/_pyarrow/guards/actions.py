@@ -4,7 +4,7 @@ An action takes the data and the first argument of the guarded call, and returns
 function gets in place of the data.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyarrow as pa
@@ -60,3 +60,13 @@ def _message_to_host(message: Any) -> Any:
     size = len(metadata) + len(padding)
     start = b"\xff\xff\xff\xff" + size.to_bytes(4, "little") + metadata + padding
     return pa.ipc.read_message(start + to_host(message.body).to_pybytes())
+
+
+def has_type(types: Iterable[Any], is_wanted: Callable[[Any], bool]) -> bool:
+    """Whether some of the types, or of those within them, are of a kind."""
+    for each in types:
+        kind = each.storage_type if isinstance(each, pa.BaseExtensionType) else each
+        fields = (kind.field(number) for number in range(kind.num_fields))
+        if is_wanted(kind) or has_type((field.type for field in fields), is_wanted):
+            return True
+    return False

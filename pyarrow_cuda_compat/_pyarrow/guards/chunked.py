@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ... import _native
-from .actions import to_host
+from .actions import has_type, to_host
 
 #: Rows of a row group: by default, and at most.
 _ROWS, _MOST_ROWS = 1 << 20, 1 << 26
@@ -58,7 +58,7 @@ def write_batches(
         write(writer, table, max_chunksize, **options)  # which pyarrow refuses
         return
     is_number = max_chunksize is None or isinstance(max_chunksize, int)
-    if not is_number or any(map(_has_dictionaries, table.schema.types)):
+    if not is_number or has_type(table.schema.types, pa.types.is_dictionary):
         # pyarrow refuses other sizes, and may unify the dictionaries of all batches.
         write(writer, to_host(table), max_chunksize, **options)
         return
@@ -78,12 +78,3 @@ def write_row_groups(
     rows = min(rows, _MOST_ROWS)
     for start in range(0, table.num_rows, rows):
         write(writer, to_host(table.slice(start, rows)), row_group_size)
-
-
-def _has_dictionaries(data_type: Any) -> bool:
-    if isinstance(data_type, pa.BaseExtensionType):
-        data_type = data_type.storage_type
-    fields = (data_type.field(number) for number in range(data_type.num_fields))
-    return pa.types.is_dictionary(data_type) or any(
-        _has_dictionaries(field.type) for field in fields
-    )

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ... import _native
 from ..joins import batch_of
-from .actions import count_nulls, to_host
+from .actions import count_nulls, has_type, to_host
 
 
 def concat_tables(
@@ -70,3 +70,9 @@ def validate(function: Callable[..., Any], data: Any, *arguments: Any, **keyword
         return function(data, *arguments, **keywords)
     except pa.ArrowInvalid:
         return function(to_host(data), *arguments, **keywords)
+
+
+def size_of(function: Callable[..., int], batch: Any) -> int:
+    """The size of the message of a batch, whose runs are on the host."""
+    types = batch.schema.types if isinstance(batch, pa.RecordBatch) else []
+    return function(to_host(batch) if has_type(types, pa.types.is_run_end_encoded) else batch)

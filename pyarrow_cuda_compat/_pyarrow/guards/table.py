@@ -13,6 +13,7 @@
 `CAST`        tables whose columns have several types are not concatenated, but refused
 `OFFSETS`     nulls are counted, and offsets that are null refused
 `VALIDATE`    data that libarrow finds invalid is validated on the host
+`SIZE`        batches with runs are measured on the host, where libarrow reads how long these are
 `RESULTS`     as `TO_HOST`, and results of user-defined functions are copied to the host
 ============  ==================================================================================
 
@@ -29,7 +30,8 @@ A function that is not here either refuses such data itself, or passes it on wit
 
 REFUSE, MASK, COUNT, SLICE, JOIN = "refuse", "mask", "count", "slice", "join"
 TO_HOST, BATCHES, ROW_GROUPS = "to host", "batches", "row groups"
-CAST, OFFSETS, VALIDATE, RESULTS = "cast", "offsets", "validate", "results"
+CAST, OFFSETS, VALIDATE = "cast", "offsets", "validate"
+SIZE, RESULTS = "size", "results"
 
 TABLE: tuple[tuple[str, str, str], ...] = (
     # Every function of `pyarrow.compute`, and what arrays and tables do by them.
@@ -86,6 +88,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "Message.equals Message.serialize Message.serialize_to", TO_HOST),
     ("pyarrow.lib", "_CRecordBatchWriter.write _CRecordBatchWriter.write_batch", TO_HOST),
     ("pyarrow.lib", "_CRecordBatchWriter.write_table", BATCHES),
+    ("pyarrow.lib", "get_record_batch_size", SIZE),
     ("pyarrow._csv", "write_csv", TO_HOST),
     ("pyarrow._feather", "write_feather", TO_HOST),
     ("pyarrow.feather", "write_feather", TO_HOST),

@@ -1,6 +1,7 @@
 // Queries of pyarrow's objects: whether they are initialised, and which device holds their data.
 #include "entries/entries.h"
 
+#include "arrow/table.h"
 #include "entries/require.h"
 #include "memory/device.h"
 #include "memory/on_device.h"
@@ -18,6 +19,10 @@ bool IsInitialisedEntry(PyObject* object) noexcept {
 }
 
 bool IsInitialisedReaderEntry(PyObject* reader) noexcept { return UnwrapReader(reader) != nullptr; }
+
+bool ReadsTableEntry(PyObject* reader) noexcept {
+  return dynamic_cast<const arrow::TableBatchReader*>(UnwrapReader(reader).get()) != nullptr;
+}
 
 bool IsOnDeviceEntry(PyObject* object) noexcept {
   if (const auto array = Unwrap<arrow::Array>(object)) return IsOnDevice(*array->data());

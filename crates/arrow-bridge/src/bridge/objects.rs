@@ -159,6 +159,16 @@ impl Bridge {
         unsafe { (self.api.is_initialised_reader)(reader.as_ptr()) }
     }
 
+    /// Whether a `pyarrow.RecordBatchReader` reads a table.
+    ///
+    /// # Safety
+    ///
+    /// The object must be of that class.
+    pub unsafe fn reads_table(&self, reader: Live<'_>) -> bool {
+        // SAFETY: guaranteed by the caller.
+        unsafe { (self.api.reads_table)(reader.as_ptr()) }
+    }
+
     /// Whether any data of an array, a chunked array, a record batch, a table or a buffer of pyarrow lies in
     /// device memory, whatever the object reports.
     pub fn is_on_device(&self, object: Live<'_>) -> bool {

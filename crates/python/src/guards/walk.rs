@@ -5,7 +5,7 @@
 
 use super::may_contain::{Contents, contents_of};
 use crate::interpreter::call_out;
-use crate::pyarrow::from_pyarrow::{is_of, is_on_device};
+use crate::pyarrow::from_pyarrow::{is_of, is_on_device, live};
 use crate::pyarrow::{Pyarrow, pyarrow};
 use pyo3::exceptions::PyException;
 use pyo3::intern;
@@ -149,6 +149,11 @@ impl<'a, 'py> Walk<'a, 'py> {
 
     /// A reader of the same batches, with an action on each when it is read.
     fn batches(&self, reader: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
+        // That table lies on the host: `_pyarrow/tables.py` makes the readers of others.
+        // SAFETY: the caller has looked at the class.
+        if unsafe { self.pyarrow.bridge.reads_table(live(reader)) } {
+            return Ok(None);
+        }
         let batches = self.stream(reader)?;
         let schema = reader.getattr(intern!(self.py, "schema"))?;
         let class = self.pyarrow.batch_reader.bind(self.py);
