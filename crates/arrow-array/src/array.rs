@@ -151,10 +151,11 @@ impl DeviceArrayData {
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
     pub fn copy_from(context: &Context, array: &dyn Array) -> Result<Self, Error> {
         let host = Node::from_host(&array.to_data());
-        let host = host.trim(Reads::All)?.into_rebased().with_nulls_counted()?;
+        let mut host = host.trim(Reads::All)?.into_rebased().with_nulls_counted()?;
+        host.visit_mut(&mut |node| drop(node.validity.take_if(|_| node.null_count == Some(0))));
         let parts: Vec<_> = host.all_buffers().into_iter().map(Buffer::as_slice).collect();
         let buffers = DeviceBuffer::adjacent_from_host(context, &parts)?;
-        Self::of(context, host.with_buffers(buffers).ok_or_else(lost)?)
+        Self::of(context, host.with_buffers(buffers)?)
     }
 
     /// Copies the array to the host, and validates it there.  What a slice does not reach of its buffers is
@@ -167,8 +168,8 @@ impl DeviceArrayData {
     pub fn to_array(&self) -> Result<ArrayRef, Error> {
         let trimmed = self.node.trim(Reads::OfSlices)?;
         let buffers = DeviceBuffer::to_vecs(&trimmed.node.all_buffers())?;
-        let host = trimmed.with_buffers(buffers.into_iter().map(Buffer::from_vec));
-        Ok(make_array(host.ok_or_else(lost)?.into_rebased().into_host()?))
+        let host = trimmed.with_buffers(buffers.into_iter().map(Buffer::from_vec))?;
+        Ok(make_array(host.into_rebased().into_host()?))
     }
 
     /// Copies the array to another context, perhaps of another device, by one allocation.  What a slice
@@ -180,7 +181,7 @@ impl DeviceArrayData {
     pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
         let node = self.node.trim(Reads::None)?.node;
         let buffers = DeviceBuffer::adjacent_copies(context, &node.all_buffers())?;
-        Ok(Self::checked(context, node.with_buffers(buffers).ok_or_else(lost)?))
+        Ok(Self::checked(context, node.with_buffers(buffers)?))
     }
 
     /// The elements from `offset` on, as many as `length` says, which share the memory.
@@ -261,11 +262,6 @@ impl DeviceArrayData {
             dictionary,
         }
     }
-}
-
-/// The error of a copy that returns fewer buffers than it was given, which none does.
-fn lost() -> Error {
-    Error::Invalid("a copy lacks a buffer".into())
 }
 
 impl fmt::Debug for DeviceArrayData {

@@ -35,9 +35,7 @@ impl<B: Memory> Node<B> {
         };
         let parts = buffers.iter().zip(&found.ranges);
         let parts = parts.map(|(buffer, part)| buffer.part(part.start, part.size));
-        let mut node = self
-            .with_buffers(parts.collect::<Result<Vec<_>, _>>()?)
-            .ok_or_else(|| Error::Invalid("an array lacks a buffer".into()))?;
+        let mut node = self.with_buffers(parts.collect::<Result<Vec<_>, _>>()?)?;
         let mut arrays = found.arrays.iter();
         node.visit_mut(&mut |node| {
             if let Some(reached) = arrays.next() {
@@ -78,9 +76,9 @@ impl<B> Trimmed<B> {
     pub(crate) fn with_buffers<C>(
         &self,
         buffers: impl IntoIterator<Item = C>,
-    ) -> Option<Trimmed<C>> {
+    ) -> Result<Trimmed<C>, Error> {
         let node = self.node.with_buffers(buffers)?;
-        Some(Trimmed { node, bases: self.bases.clone() })
+        Ok(Trimmed { node, bases: self.bases.clone() })
     }
 }
 
