@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::node::{Memory, Node};
+use crate::trim::Trimmed;
 use arrow_array::{Array, ArrayRef, make_array};
 use arrow_buffer::Buffer;
 use arrow_cuda_buffer::DeviceBuffer;
@@ -166,10 +167,10 @@ impl DeviceArrayData {
     /// [`Error::Arrow`] or [`Error::Invalid`] when what the buffers hold is not a valid array, or driver
     /// errors.
     pub fn to_array(&self) -> Result<ArrayRef, Error> {
-        let trimmed = self.node.trim(Reads::OfSlices)?;
-        let buffers = DeviceBuffer::to_vecs(&trimmed.node.all_buffers())?;
-        let host = trimmed.with_buffers(buffers.into_iter().map(Buffer::from_vec))?;
-        Ok(make_array(host.into_rebased().into_host()?))
+        let Trimmed { node, bases } = self.node.trim(Reads::OfSlices)?;
+        let buffers = DeviceBuffer::to_vecs(&node.all_buffers())?;
+        let node = node.with_buffers(buffers.into_iter().map(Buffer::from_vec))?;
+        Ok(make_array(Trimmed { node, bases }.into_rebased().into_host()?))
     }
 
     /// Copies the array to another context, perhaps of another device, by one allocation.  What a slice
