@@ -60,10 +60,19 @@ _native._start(
 _hook.install()
 
 from .. import _pyarrow  # noqa: E402  (needs the classes)
-from . import forks  # noqa: E402
 from .import_hooks import follow  # noqa: E402
 
-os.register_at_fork(after_in_child=forks.leave_pinned_pool)
+
+def _leave_pinned_pool() -> None:
+    """Puts the system's pool in the place of a pinned default one: after a fork, nothing is pinned.
+
+    Some of Arrow's functions, such as the reader of CSV, end a process whose pool fails.
+    """
+    if pyarrow.default_memory_pool().backend_name == "pinned":
+        pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+
+
+os.register_at_fork(after_in_child=_leave_pinned_pool)
 pickling.register()
 _pyarrow.install()
 for _package in ("numba.cuda", "numba_cuda_mlir.cuda"):

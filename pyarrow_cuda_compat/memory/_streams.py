@@ -14,11 +14,7 @@ from .._runtime.import_hooks import follow
 from ._current_device import current_context
 
 _DEFAULT, _LEGACY, _PER_THREAD = range(3)
-_DEFAULT_NAMES = {
-    _DEFAULT: "default",
-    _LEGACY: "legacy default",
-    _PER_THREAD: "per-thread default",
-}
+_DEFAULT_NAMES = dict(enumerate(("default", "legacy default", "per-thread default")))
 
 
 class _Handle(int):

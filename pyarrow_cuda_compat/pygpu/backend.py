@@ -1,6 +1,5 @@
 """The low-level interface: device control, pointers, allocators, and arrays of each type."""
 
-from . import _devices, _pointers, _properties, _status, _streams, _typed_allocators, _typed_arrays
 from ._devices import *  # noqa: F403
 from ._dtypes import dtype as dtype
 from ._pointers import *  # noqa: F403
@@ -18,18 +17,4 @@ cuda_enabled = True
 use_hip = False
 
 # Out of sight of type checkers, which would take a list that is not written out for an empty one.
-globals()["__all__"] = [
-    "cuda_enabled",
-    "dtype",
-    "major_version",
-    "minor_version",
-    "release_version",
-    "use_hip",
-    *vars(_typed_allocators)["__all__"],
-    *vars(_typed_arrays)["__all__"],
-    *_devices.__all__,
-    *vars(_pointers)["__all__"],
-    *_properties.__all__,
-    *_status.__all__,
-    *_streams.__all__,
-]
+globals()["__all__"] = [name for name in globals() if not name.startswith("_")]

@@ -225,13 +225,14 @@ def wrong(what, producer):
     keep = ctypes.c_void_p()
     if what == "null":
         return keep, ctypes.addressof(keep), "points to a null event"
-    if what == "wild":
-        keep.value = 0x1230
-        return keep, ctypes.addressof(keep), "points to 0x1230, which is not an event"
-    return keep, 0x1230, r"\(0x1230\) points to memory that cannot be read"
+    if what in ("wild", "misaligned"):
+        keep.value = 0x1230 if what == "wild" else 0x1231
+        return keep, ctypes.addressof(keep), f"points to {keep.value:#x}, which is not an event"
+    place = 2**64 - 8 if what == "last" else 0x1230
+    return keep, place, rf"\({place:#x}\) points to memory that cannot be read"
 
 
-@pytest.mark.parametrize("what", ["null", "wild", "unreadable"])
+@pytest.mark.parametrize("what", ["null", "wild", "misaligned", "unreadable", "last"])
 @pytest.mark.parametrize("values", [[1, 2], ["a", "b"]])
 def test_what_is_no_event_is_refused(ctx, producer, what, values):
     keep, place, text = wrong(what, producer)

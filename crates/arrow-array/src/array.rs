@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::node::{Memory, Node};
+use crate::trim::Trimmed;
 use arrow_array::{Array, ArrayRef, make_array};
 use arrow_buffer::Buffer;
 use arrow_cuda_buffer::DeviceBuffer;
@@ -151,10 +152,11 @@ impl DeviceArrayData {
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
     pub fn copy_from(context: &Context, array: &dyn Array) -> Result<Self, Error> {
         let host = Node::from_host(&array.to_data());
-        let host = host.trim(Reads::All)?.into_rebased().with_nulls_counted()?;
+        let mut host = host.trim(Reads::All)?.into_rebased().with_nulls_counted()?;
+        host.visit_mut(&mut |node| drop(node.validity.take_if(|_| node.null_count == Some(0))));
         let parts: Vec<_> = host.all_buffers().into_iter().map(Buffer::as_slice).collect();
         let buffers = DeviceBuffer::adjacent_from_host(context, &parts)?;
-        Self::of(context, host.with_buffers(buffers).ok_or_else(lost)?)
+        Self::of(context, host.with_buffers(buffers)?)
     }
 
     /// Copies the array to the host, and validates it there.  What a slice does not reach of its buffers is
@@ -165,10 +167,10 @@ impl DeviceArrayData {
     /// [`Error::Arrow`] or [`Error::Invalid`] when what the buffers hold is not a valid array, or driver
     /// errors.
     pub fn to_array(&self) -> Result<ArrayRef, Error> {
-        let trimmed = self.node.trim(Reads::OfSlices)?;
-        let buffers = DeviceBuffer::to_vecs(&trimmed.node.all_buffers())?;
-        let host = trimmed.with_buffers(buffers.into_iter().map(Buffer::from_vec));
-        Ok(make_array(host.ok_or_else(lost)?.into_rebased().into_host()?))
+        let Trimmed { node, bases } = self.node.trim(Reads::OfSlices)?;
+        let buffers = DeviceBuffer::to_vecs(&node.all_buffers())?;
+        let node = node.with_buffers(buffers.into_iter().map(Buffer::from_vec))?;
+        Ok(make_array(Trimmed { node, bases }.into_rebased().into_host()?))
     }
 
     /// Copies the array to another context, perhaps of another device, by one allocation.  What a slice
@@ -180,7 +182,7 @@ impl DeviceArrayData {
     pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
         let node = self.node.trim(Reads::None)?.node;
         let buffers = DeviceBuffer::adjacent_copies(context, &node.all_buffers())?;
-        Ok(Self::checked(context, node.with_buffers(buffers).ok_or_else(lost)?))
+        Ok(Self::checked(context, node.with_buffers(buffers)?))
     }
 
     /// The elements from `offset` on, as many as `length` says, which share the memory.
@@ -261,11 +263,6 @@ impl DeviceArrayData {
             dictionary,
         }
     }
-}
-
-/// The error of a copy that returns fewer buffers than it was given, which none does.
-fn lost() -> Error {
-    Error::Invalid("a copy lacks a buffer".into())
 }
 
 impl fmt::Debug for DeviceArrayData {

@@ -30,19 +30,6 @@ impl Node<Buffer> {
         }
     }
 
-    /// Counts all nulls, and drops the bitmaps that call nothing null.
-    pub(crate) fn with_nulls_counted(mut self) -> Result<Self, Error> {
-        let mut outcome = Ok(());
-        self.visit_mut(&mut |node| match node.count_nulls() {
-            Ok(count) => {
-                node.null_count = Some(count);
-                node.validity.take_if(|_| count == 0);
-            }
-            Err(error) => outcome = Err(error),
-        });
-        outcome.map(|()| self)
-    }
-
     /// An array of arrow-rs, over the same memory.  Everything in it is validated.
     pub(crate) fn into_host(self) -> Result<ArrayData, Error> {
         let inner = self.children.into_iter().chain(self.dictionary.map(|values| *values));

@@ -116,8 +116,12 @@ impl<B> Node<B> {
     }
 
     /// The same array over other buffers, one for each of [`all_buffers`](Self::all_buffers).
-    pub(crate) fn with_buffers<C>(&self, buffers: impl IntoIterator<Item = C>) -> Option<Node<C>> {
-        self.over(&mut buffers.into_iter())
+    pub(crate) fn with_buffers<C>(
+        &self,
+        buffers: impl IntoIterator<Item = C>,
+    ) -> Result<Node<C>, Error> {
+        let node = self.over(&mut buffers.into_iter());
+        node.ok_or_else(|| Error::Invalid("an array lacks a buffer".into()))
     }
 
     fn over<C>(&self, next: &mut impl Iterator<Item = C>) -> Option<Node<C>> {
@@ -165,5 +169,15 @@ impl<B: Memory> Node<B> {
         let ones =
             Buffer::from_vec(bytes).count_set_bits_offset(skipped as usize, self.length as usize);
         Ok(self.length - ones as u64)
+    }
+
+    /// The same array with all nulls counted.
+    pub(crate) fn with_nulls_counted(mut self) -> Result<Self, Error> {
+        let mut outcome = Ok(());
+        self.visit_mut(&mut |node| match node.count_nulls() {
+            Ok(count) => node.null_count = Some(count),
+            Err(error) => outcome = Err(error),
+        });
+        outcome.map(|()| self)
     }
 }

@@ -10,7 +10,7 @@ pub(crate) struct Trimmed<B> {
     pub(crate) node: Node<B>,
     /// For each array, in the order of [`Node::visit_mut`], how much was trimmed away before what its first
     /// offset led to.  Its offsets still count that.
-    bases: Vec<u64>,
+    pub(crate) bases: Vec<u64>,
 }
 
 impl<B: Memory> Node<B> {
@@ -35,9 +35,7 @@ impl<B: Memory> Node<B> {
         };
         let parts = buffers.iter().zip(&found.ranges);
         let parts = parts.map(|(buffer, part)| buffer.part(part.start, part.size));
-        let mut node = self
-            .with_buffers(parts.collect::<Result<Vec<_>, _>>()?)
-            .ok_or_else(|| Error::Invalid("an array lacks a buffer".into()))?;
+        let mut node = self.with_buffers(parts.collect::<Result<Vec<_>, _>>()?)?;
         let mut arrays = found.arrays.iter();
         node.visit_mut(&mut |node| {
             if let Some(reached) = arrays.next() {
@@ -72,16 +70,6 @@ pub(crate) fn offset(bytes: &[u8]) -> u64 {
         _ => <[u8; 8]>::try_from(bytes).map_or(-1, i64::from_ne_bytes),
     };
     value.cast_unsigned()
-}
-
-impl<B> Trimmed<B> {
-    pub(crate) fn with_buffers<C>(
-        &self,
-        buffers: impl IntoIterator<Item = C>,
-    ) -> Option<Trimmed<C>> {
-        let node = self.node.with_buffers(buffers)?;
-        Some(Trimmed { node, bases: self.bases.clone() })
-    }
 }
 
 impl Trimmed<Buffer> {

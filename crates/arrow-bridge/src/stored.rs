@@ -1,7 +1,7 @@
 //! The messages of an Arrow file whose bodies are on their way to a device.
 
-use crate::fault::Fault;
-use crate::ffi::{BridgeApi, CppDecoder, HostRange, HostTarget, RustBuffer};
+use crate::fault::{Fault, done};
+use crate::ffi::{BridgeApi, CppDecoder, Decoded, HostRange, HostTarget, RustBuffer};
 use crate::kind::Kind;
 use arrow_cuda_context::Context;
 use arrow_cuda_ipc::{Codec, Source, StoredBuffer, StoredMessages};
@@ -134,8 +134,8 @@ impl Reader {
             (self.used, self.read) = (0, self.read + count);
         }
         let rest = self.chunk.get(self.used..).unwrap_or_default();
-        let (used, written, is_finished) =
-            decoder.decode(rest, out).map_err(|fault| damaged(buffer, fault))?;
+        let decoded = decoder.decode(rest, out).map_err(|fault| damaged(buffer, fault))?;
+        let Decoded { used, written, is_finished } = decoded;
         if used == 0 && written == 0 && !is_finished {
             return Err(damaged(buffer, "the frame has another size, or is cut off"));
         }
@@ -166,16 +166,14 @@ impl Decoder {
 
     fn reset(&self) -> Result<(), Fault> {
         // SAFETY: our own object.
-        crate::fault::done(unsafe { (self.api.decoder_reset)(self.decoder) })
+        done(unsafe { (self.api.decoder_reset)(self.decoder) })
     }
 
-    /// Returns how many bytes were used, how many were made, and whether these were the last.
-    fn decode(&self, from: &[u8], to: &mut [u8]) -> Result<(usize, usize, bool), Fault> {
+    fn decode(&self, from: &[u8], to: &mut [u8]) -> Result<Decoded, Fault> {
         let from = HostRange { data: from.as_ptr(), size: from.len() };
         let to = HostTarget { data: to.as_mut_ptr(), size: to.len() };
         // SAFETY: our own object; both ranges are valid.
-        let decoded = unsafe { (self.api.decoder_decode)(self.decoder, from, to) }.into_result()?;
-        Ok((decoded.used, decoded.written, decoded.is_finished))
+        unsafe { (self.api.decoder_decode)(self.decoder, from, to) }.into_result()
     }
 }
 

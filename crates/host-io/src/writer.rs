@@ -158,7 +158,9 @@ impl BufferWriter {
     /// [`Error::Full`] when they do not fit, [`Error::Closed`], [`BufferError::Read`] when the file
     /// cannot be read or is shorter, or driver errors.
     pub fn write_file(&self, file: &HostFile, offset: u64, size: u64) -> Result<(), Error> {
-        self.with_state(|state, buffer| state.write_file(buffer, file, offset, size))
+        self.with_state(|state, buffer| {
+            state.write_by(buffer, size, |at| file.copy_to_device(offset, buffer, at, size))
+        })
     }
 
     /// Moves to `position` and writes there, as one step.
@@ -276,24 +278,20 @@ impl State {
     }
 
     fn write_device(&mut self, buffer: &DeviceBuffer, data: &DeviceBuffer) -> Result<(), Error> {
-        let end = self.end_of(buffer, data.size())?;
         // A copy from another device follows the work of both, too.
-        self.send(buffer)?;
-        buffer.copy_from_device(self.position, data)?;
-        self.position = end;
-        Ok(())
+        self.write_by(buffer, data.size(), |position| buffer.copy_from_device(position, data))
     }
 
-    fn write_file(
+    /// Writes so many bytes, which `copy` brings to a position, behind the buffered ones.
+    fn write_by(
         &mut self,
         buffer: &DeviceBuffer,
-        file: &HostFile,
-        offset: u64,
         size: u64,
+        copy: impl FnOnce(u64) -> Result<(), BufferError>,
     ) -> Result<(), Error> {
         let end = self.end_of(buffer, size)?;
         self.send(buffer)?;
-        file.copy_to_device(offset, buffer, self.position, size)?;
+        copy(self.position)?;
         self.position = end;
         Ok(())
     }

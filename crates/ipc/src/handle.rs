@@ -20,7 +20,7 @@ use crate::Error;
 /// assert_eq!(IpcMemHandle::from_bytes(&bytes)?.size(), 100);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IpcMemHandle {
     size: u64,
     /// The driver's own handle of the allocation, and the memory's offset in it.

@@ -58,7 +58,7 @@ impl DeviceArrayData {
             let default_stream = Stream::default_of(context);
             events.iter().try_for_each(|event| default_stream.wait_for(event))?;
         }
-        let prepared = Prepared::of(&self.node)?;
+        let counted = self.node.clone().with_nulls_counted()?;
         let ready = match context.pending(events)? {
             Pending::Event(event) => {
                 Some(Box::new(Ready { handle: event.as_raw(), _event: event }))
@@ -70,7 +70,7 @@ impl DeviceArrayData {
         });
         let device_type = device_type(context, &self.node)?;
         Ok(FFI_ArrowDeviceArray {
-            array: prepared.into_ffi(ready),
+            array: counted.into_ffi(ready),
             device_id: context.device().number().into(),
             device_type,
             sync_event,
@@ -104,62 +104,30 @@ struct Ready {
     _event: Event,
 }
 
-/// All that can fail is done before the structures are made.
-struct Prepared {
-    length: u64,
-    offset: u64,
-    null_count: u64,
-    /// Those of the C Data interface, the bitmap first.
-    buffers: Vec<Option<DeviceBuffer>>,
-    /// Of what views lead to: the last buffer of the C Data interface.
-    sizes: Option<Vec<i64>>,
-    children: Vec<Prepared>,
-    dictionary: Option<Box<Prepared>>,
-}
-
-impl Prepared {
-    fn of(node: &Node<DeviceBuffer>) -> Result<Self, Error> {
-        let layout = Buffers::of(&node.data_type);
-        let mut buffers = Vec::with_capacity(node.buffers.len() + 1);
-        if layout.has_validity {
-            buffers.push(node.validity.clone());
-        }
-        buffers.extend(node.buffers.iter().cloned().map(Some));
-        let led_to = node.buffers.iter().skip(layout.contents.len());
-        let sizes = led_to.map(|buffer| buffer.size().cast_signed());
-        let children = node.children.iter().map(Self::of);
-        let dictionary = node.dictionary.as_deref().map(Self::of);
-        Ok(Self {
-            length: node.length,
-            offset: node.offset,
-            null_count: node.count_nulls()?,
-            sizes: layout.is_variadic.then(|| sizes.collect()),
-            buffers,
-            children: children.collect::<Result<_, _>>()?,
-            dictionary: dictionary.transpose()?.map(Box::new),
-        })
-    }
-
+impl Node<DeviceBuffer> {
+    /// Its nulls were counted: nothing can fail once structures are made.
     fn into_ffi(self, ready: Option<Box<Ready>>) -> FFI_ArrowArray {
-        let leak = |prepared: Self| Box::into_raw(Box::new(prepared.into_ffi(None)));
-        let address = |buffer: &Option<DeviceBuffer>| {
-            buffer.as_ref().map_or(0, DeviceBuffer::address) as *const c_void
-        };
-        let sizes = self.sizes.as_ref().map(|sizes| match &**sizes {
-            [] => ptr::null(),
-            sizes => sizes.as_ptr().cast(),
-        });
+        let layout = Buffers::of(&self.data_type);
+        let led_to = self.buffers.iter().skip(layout.contents.len());
+        let sizes: Vec<_> = led_to.map(|buffer| buffer.size().cast_signed()).collect();
+        // Of what views lead to: the last buffer of the C Data interface.
+        let sizes_address = if sizes.is_empty() { ptr::null() } else { sizes.as_ptr().cast() };
+        let bitmap = layout.has_validity.then_some(self.validity.as_ref());
+        let buffers = bitmap.into_iter().chain(self.buffers.iter().map(Some));
+        let addresses = buffers.map(|buffer| buffer.map_or(0, DeviceBuffer::address) as _);
+        let leak = |node: Self| Box::into_raw(Box::new(node.into_ffi(None)));
         let mut exported = Box::new(Exported {
-            addresses: self.buffers.iter().map(address).chain(sizes).collect(),
+            addresses: addresses.chain(layout.is_variadic.then_some(sizes_address)).collect(),
+            _validity: self.validity,
             _buffers: self.buffers,
-            _sizes: self.sizes,
+            _sizes: sizes,
             children: self.children.into_iter().map(leak).collect(),
             dictionary: self.dictionary.map_or(ptr::null_mut(), |values| leak(*values)),
             _ready: ready,
         });
         ArrowArray {
             length: self.length.cast_signed(),
-            null_count: self.null_count.cast_signed(),
+            null_count: self.null_count.unwrap_or(0).cast_signed(),
             offset: self.offset.cast_signed(),
             n_buffers: exported.addresses.len() as i64,
             n_children: exported.children.len() as i64,
@@ -176,8 +144,9 @@ impl Prepared {
 /// The data that an exported structure points to.  A consumer may move a child out of it, so each has its own.
 struct Exported {
     addresses: Vec<*const c_void>,
-    _buffers: Vec<Option<DeviceBuffer>>,
-    _sizes: Option<Vec<i64>>,
+    _validity: Option<DeviceBuffer>,
+    _buffers: Vec<DeviceBuffer>,
+    _sizes: Vec<i64>,
     children: Vec<*mut FFI_ArrowArray>,
     dictionary: *mut FFI_ArrowArray,
     _ready: Option<Box<Ready>>,

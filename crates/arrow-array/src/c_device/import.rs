@@ -182,8 +182,12 @@ impl Import<'_> {
             for (child, data_type) in children(array, data_type)? {
                 node.children.push(self.node(child, data_type)?);
             }
-            if let Some((values, data_type)) = dictionary(array, data_type)? {
-                node.dictionary = Some(Box::new(self.node(values, data_type)?));
+            match (array.dictionary.as_ref(), types::dictionary(data_type)) {
+                (Some(values), Some(data_type)) => {
+                    node.dictionary = Some(Box::new(self.node(values, data_type)?));
+                }
+                (Some(_), None) => return invalid(format!("{data_type} with a dictionary")),
+                (None, _) => {} // refused below if the type has one
             }
         }
         node.check()?;
@@ -363,22 +367,4 @@ unsafe fn children<'a>(
         }
     });
     typed.collect()
-}
-
-/// The values of a dictionary's keys, with their type.
-///
-/// # Safety
-///
-/// As [`addresses`].
-unsafe fn dictionary<'a>(
-    array: &'a ArrowArray,
-    data_type: &'a DataType,
-) -> Result<Option<(&'a FFI_ArrowArray, &'a DataType)>, Error> {
-    // SAFETY: guaranteed by the caller.
-    match (unsafe { array.dictionary.as_ref() }, types::dictionary(data_type)) {
-        (Some(values), Some(data_type)) => Ok(Some((values, data_type))),
-        (None, None) => Ok(None),
-        (Some(_), None) => invalid(format!("{data_type} with a dictionary")),
-        (None, Some(_)) => invalid(format!("{data_type} without a dictionary")),
-    }
 }

@@ -10,22 +10,16 @@
 #include "memory/on_device.h"
 
 namespace arrow_cuda {
-namespace {
-
-// Null counts of data in device memory are read from there, once the stream has written it.
-Status AwaitBitmaps(const ArrayDataVector& arrays, const RustStream* stream) {
-  if (stream == nullptr || !IsOnDevice(arrays)) return Status::OK();
-  return Call(Rust().stream_synchronize, stream);
-}
-
-}  // namespace
 
 Result<Trimmed> Prepare(const ArrayDataVector& arrays, const ManagerPtr& to,
                         const RustStream* stream) {
   ARROW_ASSIGN_OR_RAISE(auto trimmed, Trim(arrays, to, stream));
   // libarrow would count the nulls of a copy on a device as if its bitmap were host memory.
   if (!to->is_cpu() && HasUncountedNulls(trimmed.arrays)) {
-    ARROW_RETURN_NOT_OK(AwaitBitmaps(trimmed.arrays, stream));
+    // Those of data in device memory are read from there, once the stream has written it.
+    if (stream != nullptr && IsOnDevice(trimmed.arrays)) {
+      ARROW_RETURN_NOT_OK(Call(Rust().stream_synchronize, stream));
+    }
     ARROW_RETURN_NOT_OK(CountNulls(trimmed.arrays));
   }
   return trimmed;
@@ -53,12 +47,6 @@ Result<std::optional<ArrayDataVector>> CopyPrepared(const Trimmed& prepared, con
   auto copied = distinct.Replaced(prepared.arrays, *std::move(copies));
   ARROW_RETURN_NOT_OK(LowerOffsets(copied, prepared.bases, to));
   return copied;
-}
-
-Result<std::optional<ArrayDataVector>> CopyArrays(const ArrayDataVector& arrays,
-                                                  const ManagerPtr& to, const RustStream* stream) {
-  ARROW_ASSIGN_OR_RAISE(const auto prepared, Prepare(arrays, to, stream));
-  return CopyPrepared(prepared, to, stream);
 }
 
 BatchPtr BatchOfCopies(const arrow::RecordBatch& batch, ArrayDataVector::const_iterator first) {

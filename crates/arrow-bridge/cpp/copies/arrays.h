@@ -26,9 +26,6 @@ Result<Trimmed> PrepareOnHost(const ArrayDataVector& arrays, const ManagerPtr& t
 Result<std::optional<ArrayDataVector>> CopyPrepared(const Trimmed& prepared, const ManagerPtr& to,
                                                     const RustStream* stream);
 
-Result<std::optional<ArrayDataVector>> CopyArrays(const ArrayDataVector& arrays,
-                                                  const ManagerPtr& to, const RustStream* stream);
-
 // A batch like `batch`, of the copies from `first` on.
 BatchPtr BatchOfCopies(const arrow::RecordBatch& batch, ArrayDataVector::const_iterator first);
 

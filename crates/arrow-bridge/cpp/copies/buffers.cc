@@ -1,21 +1,57 @@
 #include "copies/buffers.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
+#include "arrow/memory_pool.h"
+#include "arrow/util/bit_util.h"
 #include "border/calls.h"
 #include "copies/rust_buffers.h"
 #include "memory/buffer.h"
 #include "memory/device.h"
 #include "memory/memory_manager.h"
-#include "memory/pool_buffer.h"
 #include "memory/resolve.h"
 #include "memory/slab.h"
 
 namespace arrow_cuda {
 namespace {
+
+std::atomic<bool> pools_are_gone = false;
+
+// libarrow was loaded before this library, so its pools are destroyed after this.
+struct Exit {
+  ~Exit() { pools_are_gone = true; }
+} at_exit;
+
+// Memory of one of libarrow's pools, as `arrow::AllocateBuffer` gives it: aligned, and padded with
+// zeros.  Unlike that, it can lie in a slab.  Has no memory until `Allocate` succeeds.
+class PoolBuffer : public arrow::MutableBuffer {
+ public:
+  PoolBuffer(arrow::MemoryPool* pool, ManagerPtr manager)
+      : arrow::MutableBuffer(nullptr, 0, std::move(manager)), pool_(pool) {}
+
+  ~PoolBuffer() override {
+    if (data_ != nullptr && !pools_are_gone) pool_->Free(mutable_data(), capacity_);
+  }
+
+  // To be called once.
+  Status Allocate(int64_t size) {
+    const int64_t capacity = arrow::bit_util::RoundUpToMultipleOf64(size);
+    uint8_t* data = nullptr;
+    ARROW_RETURN_NOT_OK(pool_->Allocate(capacity, &data));
+    data_ = data;
+    size_ = size;
+    capacity_ = capacity;
+    ZeroPadding();
+    return Status::OK();
+  }
+
+ private:
+  arrow::MemoryPool* const pool_;
+};
 
 // Some of the sources, each with its number.
 struct Sources {

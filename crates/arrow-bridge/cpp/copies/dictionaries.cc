@@ -40,7 +40,8 @@ bool IsSameMemory(const ArrayData& a, const ArrayData& b) {
 }
 
 Result<ArrayDataVector> Copies(const ArrayDataVector& arrays, const ManagerPtr& to) {
-  ARROW_ASSIGN_OR_RAISE(auto copies, CopyArrays(arrays, to, nullptr));
+  ARROW_ASSIGN_OR_RAISE(const auto prepared, Prepare(arrays, to, nullptr));
+  ARROW_ASSIGN_OR_RAISE(auto copies, CopyPrepared(prepared, to, nullptr));
   return copies.has_value() ? std::move(*copies) : arrays;
 }
 

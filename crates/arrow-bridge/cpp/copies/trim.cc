@@ -105,39 +105,37 @@ class Parts {
   size_t next_buffer_ = 0;
 };
 
-// Offsets that count too much, of copies and the arrays within them.
+// Offsets that count too much.
 struct Offsets {
-  std::vector<BufferPtr*> buffers;
-  std::vector<uint64_t> widths;
-  std::vector<uint64_t> bases;
-
-  void Add(const DataPtr& copy, std::vector<uint64_t>::const_iterator* next) {
-    if (const uint64_t base = *(*next)++; base > 0) {
-      buffers.push_back(&copy->buffers[1]);
-      widths.push_back(LayoutOf(StorageOf(*copy->type)).second);
-      bases.push_back(base);
-    }
-    for (const auto& child : copy->child_data) Add(child, next);
-    if (copy->dictionary != nullptr) Add(copy->dictionary, next);
-  }
+  BufferPtr* buffer;
+  uint64_t width;
+  uint64_t base;
 };
+
+// Those of a copy and the arrays within it.
+void Add(const DataPtr& copy, std::vector<uint64_t>::const_iterator* next,
+         std::vector<Offsets>* all) {
+  if (const uint64_t base = *(*next)++; base > 0) {
+    all->push_back({&copy->buffers[1], LayoutOf(StorageOf(*copy->type)).second, base});
+  }
+  for (const auto& child : copy->child_data) Add(child, next, all);
+  if (copy->dictionary != nullptr) Add(copy->dictionary, next, all);
+}
 
 // Arrays that share memory share its copy, which is lowered once; to lower it by another base takes a copy of
 // its own.
-Status LowerOnDevice(const Offsets& offsets, const ManagerPtr& to) {
+Status LowerOnDevice(const std::vector<Offsets>& all, const ManagerPtr& to) {
   std::map<const arrow::Buffer*, uint64_t> lowered;
   std::vector<const arrow::Buffer*> buffers;
   std::vector<uint64_t> widths, bases;
-  for (size_t number = 0; number < offsets.buffers.size(); ++number) {
-    auto& buffer = *offsets.buffers[number];
-    const uint64_t base = offsets.bases[number];
-    const auto [found, is_new] = lowered.emplace(buffer.get(), base);
+  for (const auto& [buffer, width, base] : all) {
+    const auto [found, is_new] = lowered.emplace(buffer->get(), base);
     if (!is_new && found->second == base) continue;
     if (!is_new) {
-      ARROW_ASSIGN_OR_RAISE(buffer, arrow::Buffer::Copy(buffer, to));
+      ARROW_ASSIGN_OR_RAISE(*buffer, arrow::Buffer::Copy(*buffer, to));
     }
-    buffers.push_back(buffer.get());
-    widths.push_back(offsets.widths[number]);
+    buffers.push_back(buffer->get());
+    widths.push_back(width);
     bases.push_back(base);
   }
   ARROW_ASSIGN_OR_RAISE(const auto borrowed, BorrowedBuffers::From(buffers));
@@ -183,15 +181,13 @@ Result<Trimmed> Trim(const ArrayDataVector& arrays, const ManagerPtr& to,
 Status LowerOffsets(const ArrayDataVector& copies, const std::vector<uint64_t>& bases,
                     const ManagerPtr& to) {
   if (bases.empty()) return Status::OK();
-  Offsets offsets;
+  std::vector<Offsets> all;
   auto next = bases.begin();
-  for (const auto& copy : copies) offsets.Add(copy, &next);
+  for (const auto& copy : copies) Add(copy, &next, &all);
   const auto* host = dynamic_cast<const arrow::CPUMemoryManager*>(to.get());
-  if (host == nullptr) return LowerOnDevice(offsets, to);
-  for (size_t number = 0; number < offsets.buffers.size(); ++number) {
-    auto& buffer = *offsets.buffers[number];
-    ARROW_ASSIGN_OR_RAISE(
-        buffer, Lowered(*buffer, offsets.widths[number], offsets.bases[number], host->pool()));
+  if (host == nullptr) return LowerOnDevice(all, to);
+  for (const auto& [buffer, width, base] : all) {
+    ARROW_ASSIGN_OR_RAISE(*buffer, Lowered(**buffer, width, base, host->pool()));
   }
   return Status::OK();
 }

@@ -15,23 +15,8 @@
 
 namespace arrow_cuda {
 
-class Decoder {
- public:
-  explicit Decoder(std::shared_ptr<arrow::util::Decompressor> decompressor)
-      : decompressor_(std::move(decompressor)) {}
-
-  arrow::Status Reset() { return decompressor_->Reset(); }
-
-  arrow::Result<Decoded> Decode(const HostRange& from, const HostTarget& to) {
-    ARROW_ASSIGN_OR_RAISE(const auto result,
-                          decompressor_->Decompress(static_cast<int64_t>(from.size), from.data,
-                                                    static_cast<int64_t>(to.size), to.data));
-    return Decoded{static_cast<size_t>(result.bytes_read),
-                   static_cast<size_t>(result.bytes_written), decompressor_->IsFinished()};
-  }
-
- private:
-  const std::shared_ptr<arrow::util::Decompressor> decompressor_;
+struct Decoder {
+  std::shared_ptr<arrow::util::Decompressor> decompressor;
 };
 
 struct NewTable {
@@ -64,16 +49,22 @@ Outcome<Decoder*> DecoderOpenEntry(Codec codec) noexcept {
         codec == Codec::kZstd ? arrow::Compression::ZSTD : arrow::Compression::LZ4_FRAME;
     ARROW_ASSIGN_OR_RAISE(const auto made, arrow::util::Codec::Create(type));
     ARROW_ASSIGN_OR_RAISE(auto decompressor, made->MakeDecompressor());
-    return new Decoder(std::move(decompressor));
+    return new Decoder{std::move(decompressor)};
   });
 }
 
 Failure DecoderResetEntry(Decoder* decoder) noexcept {
-  return Guard([&] { return decoder->Reset(); });
+  return Guard([&] { return decoder->decompressor->Reset(); });
 }
 
 Outcome<Decoded> DecoderDecodeEntry(Decoder* decoder, HostRange from, HostTarget to) noexcept {
-  return GuardValue([&] { return decoder->Decode(from, to); });
+  return GuardValue([&]() -> arrow::Result<Decoded> {
+    ARROW_ASSIGN_OR_RAISE(const auto result, decoder->decompressor->Decompress(
+                                                 static_cast<int64_t>(from.size), from.data,
+                                                 static_cast<int64_t>(to.size), to.data));
+    return Decoded{static_cast<size_t>(result.bytes_read),
+                   static_cast<size_t>(result.bytes_written), decoder->decompressor->IsFinished()};
+  });
 }
 
 void DecoderReleaseEntry(Decoder* decoder) noexcept { delete decoder; }

@@ -9,10 +9,8 @@
 #include "arrow/extension_type.h"
 #include "arrow/type.h"
 #include "arrow/type_traits.h"
-#include "exchange/keep_alive.h"
 #include "memory/device.h"
 #include "exchange/null_count.h"
-#include "exchange/view_sizes.h"
 #include "memory/resolve.h"
 #include "memory/traverse.h"
 #include "messages/check.h"
@@ -55,6 +53,95 @@ Status CountNulls(const ManagerPtr& manager, ArrowArray* array) {
   const arrow::Buffer bitmap(static_cast<const uint8_t*>(array->buffers[0]),
                              end / 8 + (end % 8 != 0), manager);
   ARROW_ASSIGN_OR_RAISE(array->null_count, CountZeros(bitmap, array->offset, array->length));
+  return Status::OK();
+}
+
+// An object that lives as long as a structure, beside the producer's data.
+template <typename Kept>
+struct KeptAlive {
+  Kept kept;
+  // The producer's.
+  void (*release)(ArrowArray*);
+  void* private_data;
+
+  // The consumer may have moved the structure, and may call from any thread.
+  static void Release(ArrowArray* array) {
+    std::unique_ptr<KeptAlive> held(static_cast<KeptAlive*>(array->private_data));
+    array->release = held->release;
+    array->private_data = held->private_data;
+    // The producer finds the structure as it has made it.
+    held.reset();
+    array->release(array);
+  }
+};
+
+// Destroys `kept` when the structure is released, right before the producer releases its own data.
+template <typename Kept>
+void KeepAlive(Kept kept, ArrowArray* array) {
+  array->private_data = new KeptAlive<Kept>{std::move(kept), array->release, array->private_data};
+  array->release = KeptAlive<Kept>::Release;
+}
+
+// Validity and views come before the buffers, and the sizes after them.
+constexpr int64_t kOtherBuffers = 3;
+
+// Copies of the sizes of the buffers that views lead to, to which a structure points until this goes.
+class HostSizes {
+ public:
+  HostSizes() = default;
+  HostSizes(HostSizes&&) = default;
+  HostSizes& operator=(HostSizes&&) = delete;
+  ~HostSizes() {
+    for (const Copy& each : copies_) *each.place = each.original;
+  }
+
+  void Add(const void** place, std::vector<int64_t> sizes) {
+    copies_.push_back({place, *place, std::move(sizes)});
+    *place = copies_.back().sizes.data();
+  }
+
+  bool IsEmpty() const { return copies_.empty(); }
+
+ private:
+  struct Copy {
+    // Where the structure has the address of the sizes, and what was there.
+    const void** place;
+    const void* original;
+    std::vector<int64_t> sizes;
+  };
+
+  std::vector<Copy> copies_;
+};
+
+Result<std::vector<int64_t>> CopiedSizes(const void* address, int64_t count, int32_t number) {
+  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(number));
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, int64_t{sizeof(int64_t)}, &size)) {
+    return Status::Invalid("an array has an impossible number of buffers: ", count);
+  }
+  const arrow::Buffer there(static_cast<const uint8_t*>(address), size,
+                            device->default_memory_manager());
+  // Compares the size with what is allocated there.
+  ARROW_ASSIGN_OR_RAISE(const auto memory, Borrowed::From(there));
+  std::vector<int64_t> sizes(static_cast<size_t>(count));
+  auto* out = reinterpret_cast<uint8_t*>(sizes.data());
+  ARROW_RETURN_NOT_OK(Call(Rust().copy_to_host, memory.get(), 0, out, size));
+  return sizes;
+}
+
+// libarrow reads the sizes on the host, and some producers have them on the device, as all else.
+// Those are replaced by copies until the structure, whose parts the views are, is released.
+Status CopySizesToHost(const std::vector<ArrowArray*>& views, int32_t device, ArrowArray* structure) {
+  HostSizes host_sizes;
+  for (const ArrowArray* array : views) {
+    const void** place = &array->buffers[array->n_buffers - 1];
+    ARROW_ASSIGN_OR_RAISE(const bool is_there, Call(Rust().is_device_memory, device,
+                                                    reinterpret_cast<uint64_t>(*place)));
+    if (!is_there) continue;
+    ARROW_ASSIGN_OR_RAISE(auto sizes, CopiedSizes(*place, array->n_buffers - kOtherBuffers, device));
+    host_sizes.Add(place, std::move(sizes));
+  }
+  if (!host_sizes.IsEmpty()) KeepAlive(std::move(host_sizes), structure);
   return Status::OK();
 }
 

@@ -44,16 +44,12 @@ Result<int64_t> Reader::ReadAt(int64_t position, int64_t size, void* out) {
 Result<BufferPtr> Reader::Read(int64_t size) {
   ARROW_RETURN_NOT_OK(CheckSize(size));
   ARROW_ASSIGN_OR_RAISE(auto slice, Call(Rust().reader_read_buffer, rust_.get(), size));
-  return Part(std::move(slice));
+  return DeviceBuffer::Make(std::move(slice), buffer_);
 }
 
 Result<BufferPtr> Reader::ReadAt(int64_t position, int64_t size) {
   ARROW_RETURN_NOT_OK(CheckSize(size));
   ARROW_ASSIGN_OR_RAISE(auto slice, Call(Rust().reader_read_buffer_at, rust_.get(), position, size));
-  return Part(std::move(slice));
-}
-
-Result<BufferPtr> Reader::Part(Handle<RustBuffer> slice) const {
   return DeviceBuffer::Make(std::move(slice), buffer_);
 }
 

@@ -41,8 +41,6 @@ class Reader : public arrow::io::RandomAccessFile {
   Result<BufferPtr> ReadAt(int64_t position, int64_t size) override;
 
  private:
-  Result<BufferPtr> Part(Handle<RustBuffer> slice) const;
-
   const std::shared_ptr<DeviceBuffer> buffer_;
   const Handle<RustReader> rust_;
 };

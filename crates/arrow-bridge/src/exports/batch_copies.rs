@@ -19,7 +19,10 @@ pub(super) unsafe extern "C" fn copies_of_host(
     let owner = Box::new(Lent(owner));
     attempted(|| {
         // SAFETY: C++ passes `count` ranges, readable as long as the owner lives.
-        let parts = unsafe { parts(ranges, count)? };
+        let ranges = unsafe { all(ranges, count) }.iter();
+        // SAFETY: as above.
+        let parts = ranges.map(|range| unsafe { host(range.data.cast(), signed(range.size)?) });
+        let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
         let (order, context) = (order_on(stream), context(device)?);
         // SAFETY: as above; that nobody changes them is for the program that passed the stream.
         let made = unsafe { RustBuffer::adjacent_from_host_in(order, &context, &parts, owner) };
@@ -69,18 +72,6 @@ pub(super) unsafe extern "C" fn copy_all_to_host(
         }
         Ok(copy_to_host_scattered(parts)?)
     })
-}
-
-/// The bytes of `count` ranges.
-///
-/// # Safety
-///
-/// They must be readable during the call.
-unsafe fn parts<'a>(ranges: *const HostRange, count: usize) -> Result<Vec<&'a [u8]>, Fault> {
-    // SAFETY: guaranteed by the caller.
-    let ranges = unsafe { all(ranges, count) };
-    // SAFETY: as above.
-    ranges.iter().map(|range| unsafe { host(range.data.cast(), signed(range.size)?) }).collect()
 }
 
 /// `count` of our objects.

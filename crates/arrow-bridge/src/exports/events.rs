@@ -90,36 +90,3 @@ pub(super) unsafe extern "C" fn await_for_buffers(
         Ok(await_stream_of(stream, &buffers).map(drop)?)
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rstest::rstest;
-
-    #[test]
-    fn a_handle_is_read_where_its_producer_says() {
-        let mut memory = 0usize;
-        let handle: *mut c_void = (&raw mut memory).cast();
-        assert_eq!(handle_at(&raw const handle), Ok(handle));
-    }
-
-    #[rstest]
-    #[case::null(0, "points to a null event")]
-    #[case::wild(0x1230, "points to 0x1230, which is not an event")]
-    #[case::misaligned(0x1231, "points to 0x1231, which is not an event")]
-    fn a_handle_that_cannot_be_one_is_refused(#[case] handle: usize, #[case] text: &str) {
-        let handle = handle as *mut c_void;
-        let fault = handle_at(&raw const handle).expect_err("no event");
-        assert_eq!(fault.kind, Kind::Invalid);
-        assert!(fault.text.ends_with(text), "{fault}");
-    }
-
-    #[rstest]
-    #[case(0)]
-    #[case(0x1230)]
-    #[case(usize::MAX - 7)]
-    fn a_place_that_cannot_be_read_is_refused(#[case] place: usize) {
-        let fault = handle_at(place as *const *mut c_void).expect_err("no memory");
-        assert!(fault.text.ends_with("points to memory that cannot be read"), "{fault}");
-    }
-}

@@ -139,6 +139,10 @@ fn a_scalar_fills_a_part() {
     let scalar = Elements { buffer: &scalar, offset: 1, strides: &[0, 0] };
     copy_elements(part, scalar, &[2, 2], 1).expect("a copy");
     assert_eq!(buffer.to_vec().expect("a copy"), b".....y.y.....y.y");
+    // A dimension of one element may have any stride.
+    let [part, from] = [part, scalar].map(|side| Elements { strides: &[0, 2], ..side });
+    copy_elements(part, from, &[1, 1], 2).expect("a copy");
+    assert_eq!(buffer.to_vec().expect("a copy"), b".....y.y.....yzy");
     // An array of no dimensions is one element.
     let one = Elements { strides: &[], ..part };
     copy_elements(one, Elements { strides: &[], ..scalar }, &[], 2).expect("a copy");
@@ -150,8 +154,13 @@ fn a_scalar_fills_a_part() {
 #[case::before_the_start(3, &[-2], &[3], 2)]
 #[case::behind_the_end_for_one_dimension(0, &[-1, 4], &[1, 3], 3)]
 #[case::with_strides_that_overflow(0, &[i64::MAX], &[u64::MAX], 1)]
+#[case::with_strides_that_overflow_in_two(0, &[i64::MAX; 2], &[u64::MAX; 2], 1)]
+#[case::with_strides_that_overflow_in_many(0, &[i64::MAX; 64], &[u64::MAX; 64], 1)]
+#[case::with_negative_strides_that_overflow(0, &[i64::MIN], &[u64::MAX], 1)]
+#[case::with_negative_strides_that_overflow_in_many(0, &[i64::MIN; 64], &[u64::MAX; 64], 1)]
 #[case::with_an_offset_that_overflows(u64::MAX, &[1], &[1], 1)]
 #[case::with_a_huge_item(0, &[1], &[1], u64::MAX)]
+#[case::with_a_huge_item_that_overflows(u64::MAX, &[], &[], u64::MAX)]
 fn elements_outside_are_refused(
     #[case] offset: u64,
     #[case] strides: &[i64],
@@ -184,6 +193,12 @@ fn wrong_arguments_are_refused_and_change_nothing() {
     }
     for strides in [&[0][..], &[], &[1, 1]] {
         let refused = copy_elements(Elements { strides, ..to }, from, &[4], 1);
+        assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+    }
+    let overlapping: [(&[i64], &[u64], u64); 2] = [(&[1, 1], &[2, 2], 1), (&[-1], &[2], 2)];
+    for (strides, shape, item_size) in overlapping {
+        let to = Elements { offset: 1, strides, ..to };
+        let refused = copy_elements(to, Elements { offset: 1, strides, ..from }, shape, item_size);
         assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
     }
     let refused = copy_elements(to, Elements { strides: &[], ..from }, &[4], 1);

@@ -19,7 +19,7 @@ const POLL_TIME: Duration = Duration::from_micros(50);
 /// Points in the work of all contexts, each of which follows some releases.  Releases are numbered.
 ///
 /// Dropping events may block, so it is left to callers that hold no lock.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Fences {
     fences: VecDeque<Fence>,
     spare: Vec<Event>,
@@ -35,17 +35,7 @@ pub(crate) struct Fence {
     after: u64,
 }
 
-impl Default for Fences {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Fences {
-    pub(crate) const fn new() -> Self {
-        Self { fences: VecDeque::new(), spare: Vec::new(), useless: Vec::new() }
-    }
-
     /// Returns the number of a release: all work that could use memory released up to then is
     /// complete.  `last_release` is the number of the last release so far.
     ///

@@ -32,10 +32,6 @@ struct Copy {
 }
 
 impl Copy {
-    fn new(to: End, from: End, size: usize) -> Self {
-        Self { to, from, size }
-    }
-
     /// Copies on the legacy default stream, and waits where a synchronous call does.
     fn synchronous(self, driver: &'static Driver) -> Result {
         capture::refuse_unsafe()?;
@@ -140,20 +136,20 @@ impl End {
 
 exported! { driver:
     [3020, per_thread] call cuMemcpyHtoD_v2(to: u64, from: usize, size: usize) {
-        Copy::new(End::Device(to), End::Host(from), size).synchronous(driver)?;
+        Copy { to: End::Device(to), from: End::Host(from), size }.synchronous(driver)?;
     }
 
     [3020, per_thread] call cuMemcpyDtoH_v2(to: usize, from: u64, size: usize) {
-        Copy::new(End::Host(to), End::Device(from), size).synchronous(driver)?;
+        Copy { to: End::Host(to), from: End::Device(from), size }.synchronous(driver)?;
     }
 
     [3020, per_thread] call cuMemcpyDtoD_v2(to: u64, from: u64, size: usize) {
-        Copy::new(End::Device(to), End::Device(from), size).synchronous(driver)?;
+        Copy { to: End::Device(to), from: End::Device(from), size }.synchronous(driver)?;
     }
 
     /// Copies between addresses of any kind.
     [4000, per_thread] call cuMemcpy(to: u64, from: u64, size: usize) {
-        Copy::new(End::Any(to), End::Any(from), size).synchronous(driver)?;
+        Copy { to: End::Any(to), from: End::Any(from), size }.synchronous(driver)?;
     }
 
     /// Copies between the devices of two contexts.
@@ -170,7 +166,7 @@ exported! { driver:
         for context in contexts(driver, [to_context, from_context])? {
             context.synchronize();
         }
-        Copy::new(End::Device(to), End::Device(from), size).synchronous(driver)?;
+        Copy { to: End::Device(to), from: End::Device(from), size }.synchronous(driver)?;
     }
 
     /// Queues a copy from the host to a device.
@@ -181,7 +177,7 @@ exported! { driver:
         stream: Handle,
     ) {
         stack::await_copy();
-        Copy::new(End::Device(to), End::Host(from), size).asynchronous(driver, stream)?;
+        Copy { to: End::Device(to), from: End::Host(from), size }.asynchronous(driver, stream)?;
     }
 
     /// Queues a copy from a device to the host.
@@ -191,16 +187,16 @@ exported! { driver:
         size: usize,
         stream: Handle,
     ) {
-        Copy::new(End::Host(to), End::Device(from), size).asynchronous(driver, stream)?;
+        Copy { to: End::Host(to), from: End::Device(from), size }.asynchronous(driver, stream)?;
     }
 
     [3020, per_thread] call cuMemcpyDtoDAsync_v2(to: u64, from: u64, size: usize, stream: Handle) {
-        Copy::new(End::Device(to), End::Device(from), size).asynchronous(driver, stream)?;
+        Copy { to: End::Device(to), from: End::Device(from), size }.asynchronous(driver, stream)?;
     }
 
     /// Queues a copy between addresses of any kind.
     [4000, per_thread] call cuMemcpyAsync(to: u64, from: u64, size: usize, stream: Handle) {
-        Copy::new(End::Any(to), End::Any(from), size).asynchronous(driver, stream)?;
+        Copy { to: End::Any(to), from: End::Any(from), size }.asynchronous(driver, stream)?;
     }
 
     /// Queues a copy between the devices of two contexts.
@@ -214,7 +210,7 @@ exported! { driver:
     ) {
         stack::current()?;
         contexts(driver, [to_context, from_context])?;
-        Copy::new(End::Device(to), End::Device(from), size).asynchronous(driver, stream)?;
+        Copy { to: End::Device(to), from: End::Device(from), size }.asynchronous(driver, stream)?;
     }
 }
 

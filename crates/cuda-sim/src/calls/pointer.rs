@@ -22,17 +22,11 @@ const MAPPED: i32 = 13;
 const ALLOWED_HANDLE_TYPES: i32 = 14;
 const ACCESS_FLAGS: i32 = 16;
 
-const TYPE_HOST: u32 = 1;
-const TYPE_DEVICE: u32 = 2;
-const ACCESS_READ_WRITE: u32 = 3;
+const TYPE_HOST: u64 = 1;
+const TYPE_DEVICE: u64 = 2;
+const ACCESS_READ_WRITE: u64 = 3;
 /// The device number of memory that the driver does not know.
-const NO_DEVICE: u32 = -2_i32 as u32;
-
-/// An attribute's value, in the width that the interface defines.
-enum Value {
-    Long(u64),
-    Int(u32),
-}
+const NO_DEVICE: u64 = -2_i64 as u64;
 
 exported! { driver:
     /// Returns one attribute of memory that the driver knows.
@@ -43,7 +37,7 @@ exported! { driver:
         let region =
             region.filter(|region| region.is_accessible_from(context)).ok_or(INVALID_VALUE)?;
         let value = value_of(region, attribute, pointer).ok_or(INVALID_VALUE)?;
-        write(data, &value)?;
+        write(data, attribute, value)?;
     }
 
     /// Returns several attributes; their defaults for memory that the driver does not know.
@@ -64,59 +58,54 @@ exported! { driver:
             // SAFETY: the caller passes `count` attributes and as many pointers for their values.
             let (attribute, target) =
                 unsafe { (attributes.add(index).read(), data.add(index).read()) };
-            let default = default_of(attribute).ok_or(INVALID_VALUE)?;
             let value = region.and_then(|region| value_of(region, attribute, pointer));
-            write(target, &value.unwrap_or(default))?;
+            let default = if attribute == DEVICE_ORDINAL { NO_DEVICE } else { 0 };
+            write(target, attribute, value.unwrap_or(default))?;
         }
     }
 }
 
-fn write(target: *mut c_void, value: &Value) -> Result {
+/// Writes a value in the width that the interface defines for the attribute.
+fn write(target: *mut c_void, attribute: i32, value: u64) -> Result {
     if target.is_null() {
         return Err(INVALID_VALUE);
     }
     // SAFETY: the caller passes a pointer to a value of the attribute's width.
     unsafe {
-        match *value {
-            Value::Long(value) => target.cast::<u64>().write_unaligned(value),
-            Value::Int(value) => target.cast::<u32>().write_unaligned(value),
+        match attribute {
+            CONTEXT | DEVICE_POINTER | HOST_POINTER | BUFFER_ID | RANGE_START | RANGE_SIZE => {
+                target.cast::<u64>().write_unaligned(value);
+            }
+            MEMORY_TYPE | SYNC_MEMOPS | IS_MANAGED | DEVICE_ORDINAL | IS_IPC_CAPABLE | MAPPED
+            | ALLOWED_HANDLE_TYPES | ACCESS_FLAGS => {
+                target.cast::<u32>().write_unaligned(value as u32);
+            }
+            _ => return Err(INVALID_VALUE),
         }
     }
     Ok(())
 }
 
 /// `None` for an attribute that this memory does not have.
-fn value_of(region: &Region, attribute: i32, pointer: u64) -> Option<Value> {
+fn value_of(region: &Region, attribute: i32, pointer: u64) -> Option<u64> {
     let is_own_device = matches!(region.kind, Kind::Device { .. });
     let is_pinned = matches!(region.kind, Kind::Pinned | Kind::Registered);
     Some(match attribute {
-        CONTEXT => Value::Long(region.context.handle() as u64),
-        MEMORY_TYPE => Value::Int(if is_pinned { TYPE_HOST } else { TYPE_DEVICE }),
-        DEVICE_POINTER => Value::Long(pointer),
-        HOST_POINTER if region.is_on_host() => Value::Long(pointer),
-        SYNC_MEMOPS | ALLOWED_HANDLE_TYPES => Value::Int(0),
-        BUFFER_ID => Value::Long(region.id),
-        IS_MANAGED => Value::Int(u32::from(region.kind == Kind::Managed)),
+        CONTEXT => region.context.handle() as u64,
+        MEMORY_TYPE if is_pinned => TYPE_HOST,
+        MEMORY_TYPE => TYPE_DEVICE,
+        DEVICE_POINTER => pointer,
+        HOST_POINTER if region.is_on_host() => pointer,
+        SYNC_MEMOPS | ALLOWED_HANDLE_TYPES => 0,
+        BUFFER_ID => region.id,
+        IS_MANAGED => u64::from(region.kind == Kind::Managed),
         // Of imports, that of the context which opened them.
-        DEVICE_ORDINAL => Value::Int(region.context.device as u32),
-        IS_IPC_CAPABLE => Value::Int(u32::from(is_own_device)),
-        RANGE_START => Value::Long(region.base),
-        RANGE_SIZE => Value::Long(region.size),
-        MAPPED => Value::Int(1),
-        ACCESS_FLAGS => Value::Int(ACCESS_READ_WRITE),
-        _ => return None,
-    })
-}
-
-/// What `cuPointerGetAttributes` returns where `cuPointerGetAttribute` fails.
-fn default_of(attribute: i32) -> Option<Value> {
-    Some(match attribute {
-        CONTEXT | DEVICE_POINTER | HOST_POINTER | BUFFER_ID | RANGE_START | RANGE_SIZE => {
-            Value::Long(0)
-        }
-        DEVICE_ORDINAL => Value::Int(NO_DEVICE),
-        MEMORY_TYPE | SYNC_MEMOPS | IS_MANAGED | IS_IPC_CAPABLE | MAPPED | ALLOWED_HANDLE_TYPES
-        | ACCESS_FLAGS => Value::Int(0),
+        DEVICE_ORDINAL => region.context.device as u64,
+        IS_IPC_CAPABLE => u64::from(is_own_device),
+        RANGE_START => region.base,
+        RANGE_SIZE => region.size,
+        MAPPED => 1,
+        ACCESS_FLAGS => ACCESS_READ_WRITE,
         _ => return None,
     })
 }

@@ -1,6 +1,6 @@
 //! Counts calls, and injects faults into them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::env;
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock};
 
@@ -14,7 +14,7 @@ const ANY: &str = "*";
 
 #[derive(Default)]
 struct Calls {
-    counts: HashMap<&'static str, u64>,
+    counts: BTreeMap<&'static str, u64>,
     total: u64,
     rules: Vec<Rule>,
 }
@@ -80,9 +80,7 @@ pub fn call_count(name: &str) -> u64 {
 
 /// A line for each function that was called: its name, a space, and how often; in alphabetical order.
 pub fn call_counts() -> String {
-    let calls = calls();
-    let counts: BTreeMap<_, _> = calls.counts.iter().collect();
-    counts.into_iter().map(|(name, count)| format!("{name} {count}\n")).collect()
+    calls().counts.iter().map(|(name, count)| format!("{name} {count}\n")).collect()
 }
 
 fn calls() -> MutexGuard<'static, Calls> {

@@ -1,6 +1,5 @@
 //! Parameters through which a C caller receives results.
 
-use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use crate::base::code::{INVALID_VALUE, Result};
@@ -9,11 +8,11 @@ use crate::base::code::{INVALID_VALUE, Result};
 #[repr(transparent)]
 pub struct Out<T: Copy>(*mut T);
 
-pub struct Target<T: Copy>(NonNull<T>, PhantomData<T>);
+pub struct Target<T: Copy>(NonNull<T>);
 
 impl<T: Copy> Out<T> {
     pub fn required(self) -> Result<Target<T>> {
-        NonNull::new(self.0).map(|at| Target(at, PhantomData)).ok_or(INVALID_VALUE)
+        NonNull::new(self.0).map(Target).ok_or(INVALID_VALUE)
     }
 
     /// Sets a parameter that the interface lets the caller leave out by null.

@@ -138,7 +138,7 @@ impl DeviceArray {
             return Ok(self.buffer.fill(byte)?);
         }
         self.buffer.check_mutable()?;
-        let one = self.one_element()?;
+        let one = self.temporary(Layout::row_major(self.element(), Vec::new())?)?;
         one.buffer.copy_from_host(0, element)?;
         self.copy_from(&one)
     }
@@ -173,10 +173,6 @@ impl DeviceArray {
     fn empty_like(&self, order: Order) -> Result<Self, Error> {
         let layout = Layout::dense(self.element(), self.layout.shape().to_vec(), order)?;
         self.temporary(layout)
-    }
-
-    fn one_element(&self) -> Result<Self, Error> {
-        self.temporary(Layout::row_major(self.element(), Vec::new())?)
     }
 
     fn temporary(&self, layout: Layout) -> Result<Self, Error> {

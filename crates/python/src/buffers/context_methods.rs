@@ -107,11 +107,8 @@ impl PyContext {
         py: Python<'py>,
         ipc_handle: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let handle = ipc_handle
-            .cast::<PyIpcMemHandle>()
-            .map_err(|_| expected("IpcMemHandle", ipc_handle))?
-            .get()
-            .handle();
+        let handle = ipc_handle.cast::<PyIpcMemHandle>();
+        let handle = &handle.map_err(|_| expected("IpcMemHandle", ipc_handle))?.get().handle;
         let open = || {
             let buffer = py
                 .detach(|| arrow_cuda_ipc::open(self.context(), handle))

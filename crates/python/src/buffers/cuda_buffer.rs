@@ -168,7 +168,7 @@ impl Methods {
         let buffer = device_buffer(slf)?;
         let export = || {
             let handle = py.detach(|| arrow_cuda_ipc::export(buffer)).or_raise(py)?;
-            Ok(PyIpcMemHandle::new(handle))
+            Ok(PyIpcMemHandle { handle })
         };
         let facts = |_: &_| facts_of(buffer, buffer.size());
         traced(py, Area::Ipc, "CudaBuffer.export_for_ipc", export, facts)

@@ -42,7 +42,7 @@ pub(crate) fn allocation_of<'py>(
     handle: &PyIpcMemHandle,
 ) -> PyResult<(Bound<'py, PyBytes>, u64)> {
     let (allocation, offset) = handle
-        .handle()
+        .handle
         .allocation()
         .ok_or_else(|| PyValueError::new_err("an empty buffer has no allocation"))?;
     Ok((PyBytes::new(py, allocation), offset))

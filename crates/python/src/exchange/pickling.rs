@@ -70,7 +70,7 @@ pub(crate) fn lend(buffer: &Bound<'_, PyAny>) -> PyResult<PyIpcMemHandle> {
         ready.map_err(arrow_cuda_buffer::Error::from)?;
         arrow_cuda_ipc::lend(buffer)
     });
-    Ok(PyIpcMemHandle::new(handle.or_raise(py)?))
+    Ok(PyIpcMemHandle { handle: handle.or_raise(py)? })
 }
 
 /// The UUID of a device, which is the same in every process.

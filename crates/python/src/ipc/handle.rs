@@ -5,7 +5,6 @@ use crate::pyarrow::from_pyarrow::{check_pool, host_bytes, host_bytes_mut, span}
 use crate::pyarrow::pyarrow;
 use arrow_cuda_ipc::IpcMemHandle;
 use pyo3::prelude::*;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Identifies device memory of one process to another on the same machine.
 ///
@@ -19,33 +18,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// >>> handle = ctx.buffer_from_data(b"shared").export_for_ipc()
 /// >>> handle
 /// <pyarrow.cuda.IpcMemHandle size=6 offset=0>
-#[pyclass(frozen, subclass, weakref, name = "IpcMemHandle", module = "pyarrow._cuda")]
+#[pyclass(frozen, eq, hash, subclass, weakref, name = "IpcMemHandle", module = "pyarrow._cuda")]
+#[derive(PartialEq, Eq, Hash)]
 pub(crate) struct PyIpcMemHandle {
-    handle: IpcMemHandle,
-}
-
-impl PyIpcMemHandle {
-    pub(crate) fn new(handle: IpcMemHandle) -> Self {
-        Self { handle }
-    }
-
-    pub(crate) fn handle(&self) -> &IpcMemHandle {
-        &self.handle
-    }
+    pub(crate) handle: IpcMemHandle,
 }
 
 #[pymethods]
 impl PyIpcMemHandle {
-    fn __eq__(&self, other: &Self) -> bool {
-        self.handle == other.handle
-    }
-
-    fn __hash__(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.handle.to_bytes().hash(&mut hasher);
-        hasher.finish()
-    }
-
     // Without the driver's own handle: who knows that can open the memory.
     fn __repr__(&self) -> String {
         let offset = self.handle.allocation().map_or(0, |(_, offset)| offset);

@@ -84,17 +84,12 @@ fn property(
         refusal.is_some_and(|error| error.is_instance_of::<PyAttributeError>(object.py()));
     // SAFETY: the type of all properties has these slots, with functions of these types.
     let closure = unsafe {
-        let of_all = &raw mut ffi::PyGetSetDescr_Type;
+        let slot = |slot| ffi::PyType_GetSlot(&raw mut ffi::PyGetSetDescr_Type, slot);
+        let (get, set) = (slot(ffi::Py_tp_descr_get), slot(ffi::Py_tp_descr_set));
         Property {
             descriptor: descriptor.clone().unbind(),
-            get: std::mem::transmute::<*mut c_void, ffi::descrgetfunc>(ffi::PyType_GetSlot(
-                of_all,
-                ffi::Py_tp_descr_get,
-            )),
-            set: std::mem::transmute::<*mut c_void, ffi::descrsetfunc>(ffi::PyType_GetSlot(
-                of_all,
-                ffi::Py_tp_descr_set,
-            )),
+            get: std::mem::transmute::<*mut c_void, ffi::descrgetfunc>(get),
+            set: std::mem::transmute::<*mut c_void, ffi::descrsetfunc>(set),
         }
     };
     Ok(ffi::PyGetSetDef {
