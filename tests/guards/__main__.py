@@ -1,6 +1,8 @@
 """Makes all calls, a sample, or those whose names contain an argument; prints wrong results.
 
-python -m guards [--sample] [--json FILE] [NAME...]
+python -m guards [--sample | --pairs] [--json FILE] [NAME...]
+
+With --pairs, about a million calls, each with data of the host beside that on the device.
 """
 
 import argparse
@@ -14,7 +16,7 @@ from pathlib import Path
 from pyarrow_cuda_compat._pyarrow.guards.table import TABLE
 
 from . import trial
-from .calls import Call, calls_of
+from .calls import Call, calls_of, pairs_of
 from .differences import UNREACHED, is_excused
 from .flight import FLIGHT
 from .indirect import INDIRECT
@@ -28,19 +30,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="guards", description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--sample", action="store_true")
+    parser.add_argument("--pairs", action="store_true")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     found = entries()
-    select = sample_of if arguments.sample else calls_of
+    select = sample_of if arguments.sample else pairs_of if arguments.pairs else calls_of
     calls = [call for entry in found for call in select(entry)]
     written = TYPICAL | INDIRECT | FLIGHT
-    calls += [Call(_WRITTEN, name, make) for name, make in written.items()]
+    if not arguments.pairs:
+        calls += [Call(_WRITTEN, name, make) for name, make in written.items()]
     if arguments.names:
         calls = [each for each in calls if any(name in str(each) for name in arguments.names)]
     results = trial.run(calls, len(os.sched_getaffinity(0)))
     wrong = wrong_of(calls, results)
-    if not arguments.names and not arguments.sample:
+    if not (arguments.names or arguments.sample or arguments.pairs):
         wrong |= {name: ["is not reached by any call"] for name in unreached(found, calls, results)}
     for name, why in sorted(wrong.items()):
         print(name, *why)

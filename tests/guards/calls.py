@@ -1,5 +1,7 @@
 """The calls of each entry: every parameter that takes data, with data of each kind."""
 
+import enum
+import inspect
 import operator
 import re
 from collections.abc import Callable, Iterator
@@ -8,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .recipes import SPECIAL, arguments_for, objects_of, plain
+from .recipes import SPECIAL, arguments_for, objects_of, of_host, plain
 from .values import Place
 from .walk import Entry
 
@@ -64,10 +66,10 @@ def _reads(entry: Entry) -> Iterator[Call]:
         yield Call(entry, what, lambda place, make=make: getattr(make(place), entry.name))
 
 
-def _objects(entry: Entry) -> dict[str, Callable[[Place], Any]]:
+def _objects(entry: Entry, of_all_types: bool = False) -> dict[str, Callable[[Place], Any]]:
     import importlib
 
-    return objects_of(getattr(importlib.import_module(entry.module), entry.owner))
+    return objects_of(getattr(importlib.import_module(entry.module), entry.owner), of_all_types)
 
 
 def _of_objects(entry: Entry) -> Iterator[Call]:
@@ -123,10 +125,53 @@ def _of_functions(entry: Entry) -> Iterator[Call]:
             )
 
 
-def _tried(parameters: list[Any]) -> Iterator[tuple[str, str, Callable[[Place], Any]]]:
+def _tried(
+    parameters: list[Any], of_all_types: bool = False
+) -> Iterator[tuple[str, str, Callable[[Place], Any]]]:
     for each in parameters:
-        for kind, argument in arguments_for(each.name).items():
+        for kind, argument in arguments_for(each.name, of_all_types).items():
             yield each.name, kind, argument
+
+
+def pairs_of(entry: Entry) -> Iterator[Call]:
+    """All calls with data on a device, of every type of column, and something of each kind of the
+    host's in another parameter of data, also in one that has a default."""
+    parameters = entry.parameters()
+    if entry.kind == "property" or str(entry) in SPECIAL:
+        return
+    if entry.kind != "method":
+        found = entry.found()
+        if inspect.isclass(found) and issubclass(found, enum.Enum):
+            return
+        for name, kind, argument in _tried(parameters, True):
+            for other, other_kind, given in _of_host(parameters, name):
+
+                def call(
+                    place: Place, given=given, argument=argument, other=other, name=name
+                ) -> Any:
+                    return _with(found, parameters, {name: argument(place), other: given(_HOST)})
+
+                yield Call(entry, f"{name}={kind}, host {other}={other_kind}", call)
+        return
+    if entry.name in _BY_PYTHON:
+        return
+    for what, make in _objects(entry, True).items():
+        for other, other_kind, given in _of_host(parameters, ""):
+
+            def call(place: Place, make=make, given=given, other=other) -> Any:
+                value = make(place)
+                return value, _with(getattr(value, entry.name), parameters, {other: given(_HOST)})
+
+            yield Call(entry, f"{what}, host {other}={other_kind}", call)
+
+
+def _of_host(
+    parameters: list[Any], without: str
+) -> Iterator[tuple[str, str, Callable[[Place], Any]]]:
+    for each in parameters:
+        if each.name != without:
+            for kind, argument in of_host(each.name).items():
+                yield each.name, kind, argument
 
 
 def _with(function: Callable[..., Any], parameters: list[Any], given: dict[str, Any]) -> Any:

@@ -235,7 +235,37 @@ for _name, _make in _EMPTY.items():
     }
 
 
+_LIST = ["b", "a", None, "c"]
+_MASKS: dict[str, Callable[[Place], Any]] = {
+    "an array": lambda p: p.array("mask"),
+    "chunks": lambda p: pa.chunked_array([p.array("mask").slice(0, 2)] * 2),
+    "what makes an array": lambda p: _MakesArray(p.array("mask")),
+    "what makes capsules": lambda p: _MakesCapsules(p.array("mask")),
+    "a list of arrays": lambda p: [p.array("mask")] * 4,
+}
+for _name, _make in _MASKS.items():
+    INDIRECT |= {
+        f"{_name} as mask of a list": lambda p, make=_make: pa.array(_LIST, mask=make(p)),
+        f"{_name} as mask of chunks": lambda p, make=_make: pa.array(
+            pa.chunked_array([_LIST]), pa.string(), make(p)
+        ),
+        f"{_name} as mask of objects": lambda p, make=_make: pa.Array.from_pandas(
+            np.array(_LIST, object), mask=make(p)
+        ),
+        f"{_name} as mask of strings": lambda p, make=_make: pa.StringArray.from_pandas(
+            _LIST, mask=make(p)
+        ),
+    }
+
+
 INDIRECT |= {
+    "chunks with a mask": lambda p: pa.array(p.chunked(), mask=[True] * 6),
+    "the size of runs": lambda p: pa.ipc.get_record_batch_size(
+        pa.record_batch({"a": p.array("runs")}).slice(1)
+    ),
+    "the size of runs in a structure": lambda p: pa.ipc.get_record_batch_size(
+        pa.record_batch({"a": pa.StructArray.from_arrays([p.array("runs")], ["x"])})
+    ),
     "lists of null offsets": lambda p: pa.ListArray.from_arrays(_with_null(p), p.array("unsliced")),
     "lists of host values": lambda p: pa.ListArray.from_arrays(_with_null(p), ARRAYS["unsliced"]()),
     "large lists of null offsets": lambda p: pa.LargeListArray.from_arrays(

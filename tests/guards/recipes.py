@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from .values import ARRAYS, CONTENTS, Place, sink, stream_of, writer_of
+from .values import ARRAYS, CONTENTS, MORE, Place, sink, stream_of, writer_of
 
 #: Makes an argument whose data is at a place.
 Maker = Callable[[Place], Any]
@@ -140,12 +141,31 @@ _ANY: dict[str, Maker] = (
 )
 
 
-def arguments_for(name: str) -> dict[str, Maker]:
+def arguments_for(name: str, of_all_types: bool = False) -> dict[str, Maker]:
     """What carries data and may be given for a parameter; of one that is unknown, anything."""
-    found = DATA.get(name)
-    if found is None:
-        return {} if name in PLAIN else _ANY
-    return found
+    found = DATA.get(name, {} if name in PLAIN else _ANY)
+    return found | _arrays(*MORE) if of_all_types and "ints" in found else found
+
+
+#: What Python programs give in place of an array.
+_OF_PYTHON: dict[str, Callable[[], Any]] = {
+    "a list": lambda: [3, 1, None, 2],
+    "a list of strings": lambda: ["b", "a", None, "c"],
+    "a tuple": lambda: (True, False, None, True),
+    "an ndarray": lambda: np.array([3, 1, 4, 2]),
+    "objects": lambda: np.array(["b", None, 1.5, True], object),
+    "a number": lambda: 2,
+    "a scalar": lambda: pa.scalar(3),
+    "nothing": lambda: None,
+}
+
+
+def of_host(name: str) -> dict[str, Maker]:
+    """What may be given for a parameter of data beside data on a device."""
+    if (makers := DATA.get(name)) is None:
+        return {}
+    python = {kind: lambda _place, make=make: make() for kind, make in _OF_PYTHON.items()}
+    return makers | python
 
 
 def plain(name: str) -> Any:
@@ -204,7 +224,7 @@ OBJECTS: dict[str, dict[str, Maker]] = {
 }  # fmt: skip
 
 
-def objects_of(cls: type) -> dict[str, Maker]:
+def objects_of(cls: type, of_all_types: bool = False) -> dict[str, Maker]:
     """Objects of a class: of it or of classes above or below it that `OBJECTS` has."""
     found: dict[str, Maker] = {}
     for base in cls.__mro__:
@@ -213,7 +233,7 @@ def objects_of(cls: type) -> dict[str, Maker]:
         for name, makers in OBJECTS.items():
             if any(name == each.__name__ for each in _below(cls)):
                 found = found | makers
-    return found
+    return found | _arrays(*MORE) if of_all_types and "ints" in found else found
 
 
 def _below(cls: type) -> Iterator[type]:

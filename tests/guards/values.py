@@ -18,6 +18,8 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 from pyarrow import cuda
 
+from support.samples import ALL
+
 #: Array of each kind that libarrow treats differently.
 ARRAYS: dict[str, Callable[[], Any]] = {
     "ints": lambda: pa.array([3, 1, None, 2], pa.int64()),
@@ -58,6 +60,10 @@ ARRAYS: dict[str, Callable[[], Any]] = {
     "mask": lambda: pa.array([True, False, True, False]),
     "unsliced": lambda: pa.array([4, 3, 2, 1], pa.int64()),
 }
+
+
+#: Every type of column besides.
+MORE = {f"{name} column": lambda array=array: array for name, array in ALL.items()}
 
 
 def _batch() -> Any:
@@ -113,13 +119,13 @@ class Place:
         return value if self._manager is None else value.copy_to(self._manager)
 
     def array(self, kind: str) -> Any:
-        value = ARRAYS[kind]()
+        value = (ARRAYS | MORE)[kind]()
         if self._manager is not None and kind == "sliced":
             return self.put(pa.array([9, 3, 1, None, 2, 7], pa.int64()))[1:5]
         return self.put(value)
 
     def chunked(self, kind: str = "ints") -> Any:
-        return pa.chunked_array([self.array(kind), self.put(ARRAYS[kind]().slice(1, 2))])
+        return pa.chunked_array([self.array(kind), self.array(kind).slice(1, 2)])
 
     def batch(self) -> Any:
         return self.put(_batch())

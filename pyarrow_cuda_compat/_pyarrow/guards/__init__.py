@@ -38,7 +38,7 @@ from .udfs import with_host_results
 
 #: By rule, the action on each piece of data on a device; the others need a name.
 _ACTIONS: dict[str, Action] = {TO_HOST: copy_to_host, COUNT: count_nulls}
-#: By rule, the argument that a guard looks at: its position and its name.  The default is all.
+#: By rule, the argument without which a guard does nothing: its position and its name.
 _ARGUMENTS = {MASK: (2, "mask")}
 #: By rule, the function to call instead of the guarded one, with that one and its arguments.
 _SUBSTITUTES: dict[str, Callable[..., Any]] = {

@@ -2,8 +2,8 @@
 
 ============  ==================================================================================
 `REFUSE`      ``NotImplementedError``, in pyarrow's words and with the way out
-`MASK`        likewise, for data in the argument `mask`: in the others, which may be long lists,
-              pyarrow finds the data itself
+`MASK`        likewise, in calls with a `mask`: without one, pyarrow itself finds the data, also in
+              long lists
 `TO_HOST`     the data is copied to the host: the result leaves the device anyway
 `BATCHES`     likewise, a batch of a table at a time
 `ROW_GROUPS`  likewise, a row group of a table at a time

@@ -46,7 +46,7 @@ impl FromPyObject<'_, '_> for When {
 pub(super) struct Guard {
     handler: Py<PyAny>,
     when: When,
-    /// The only argument that it looks at: its position and its name.
+    /// It acts in calls with this argument only: its position and its name.
     argument: Option<(usize, Py<PyString>)>,
 }
 
@@ -84,12 +84,11 @@ impl Guard {
         let first = first.unwrap_or_else(|| py.None().into_bound(py));
         let action = (self.when == When::EachData).then_some((handler, &first));
         let Some(walk) = Walk::new(py, action)? else { return Ok(Call::Unchanged) };
-        let positional = arguments.len() - names.map_or(0, PyTupleMethods::len);
+        if !self.acts_with(arguments.clone(), names)? {
+            return Ok(Call::Unchanged);
+        }
         let mut used: Option<Vec<_>> = None;
         for (number, argument) in arguments.clone().enumerate() {
-            if !self.looks_at(number, positional, names)? {
-                continue;
-            }
             let Some(found) = walk.visit(&argument)? else { continue };
             if self.when == When::AnyData {
                 return Ok(Call::Instead(handler.clone()));
@@ -100,17 +99,19 @@ impl Guard {
         Ok(used.map_or(Call::Unchanged, Call::With))
     }
 
-    fn looks_at(
+    fn acts_with<'py>(
         &self,
-        number: usize,
-        positional: usize,
-        names: Option<&Bound<'_, PyTuple>>,
+        mut arguments: impl ExactSizeIterator<Item = Bound<'py, PyAny>>,
+        names: Option<&Bound<'py, PyTuple>>,
     ) -> PyResult<bool> {
         let Some((position, name)) = &self.argument else { return Ok(true) };
-        match (number.checked_sub(positional), names) {
-            (Some(number), Some(names)) => names.get_item(number)?.eq(name),
-            _ => Ok(number == *position),
-        }
+        let positional = arguments.len() - names.map_or(0, PyTupleMethods::len);
+        let place = match names {
+            _ if *position < positional => Some(*position),
+            Some(names) if names.contains(name)? => Some(positional + names.index(name)?),
+            _ => None,
+        };
+        Ok(place.and_then(|place| arguments.nth(place)).is_some_and(|given| !given.is_none()))
     }
 }
 
