@@ -9,7 +9,7 @@
 `read_ahead`      readers of copies, whose batches a thread reads ahead
 `tables`          methods that return batches, which then know their device
 `guards`          functions that read their data in host memory
-`patching`        how a member of a compiled class is replaced
+`patching`        how compiled members are guarded, and methods added
 ================  =================================================================================
 """
 
