@@ -5,8 +5,8 @@ the file                                          the way
 ================================================  ==================================================
 a regular one with a size                         several threads read it, one writes it
                                                   (``_native``); or KvikIO does (``kvikio``)
-what has no size: pipes, files of ``/proc``,      this thread, in pieces, until the end
-devices
+what has no size: pipes, files of ``/proc`` and   this thread, in pieces, until the end
+``/sys``, devices
 ================================================  ==================================================
 """
 
@@ -41,7 +41,9 @@ def buffer_from_file(
 ) -> _native.CudaBuffer:
     with opened(path, os.O_RDONLY) as (file, name):
         found = os.fstat(file)
-        if not (stat.S_ISREG(found.st_mode) and found.st_size):
+        # Files of `/sys` claim a page, and have no blocks.
+        has_size = found.st_blocks > 0 or found.st_size > _PIECE
+        if not (stat.S_ISREG(found.st_mode) and found.st_size and has_size):
             return _buffer_from_pieces(context, file, name, offset, nbytes, progress)
         if offset > found.st_size:
             raise ValueError(

@@ -72,8 +72,9 @@ def test_a_source_that_raises(cuda, guarded):
                 writer.upload(Broken(), size)
 
 
-def test_a_file_without_a_size_arrives(cuda, ctx):
-    path = Path("/proc/self/cmdline")
+@pytest.mark.parametrize("path", ["/proc/self/cmdline", "/sys/devices/system/cpu/possible"])
+def test_a_file_without_a_size_arrives(cuda, ctx, path):
+    path = Path(path)
     wanted = path.read_bytes()
     buffer = ctx.new_buffer(len(wanted))
     with path.open("rb") as file, cuda.BufferWriter(buffer) as writer:

@@ -296,6 +296,9 @@ def test_files_without_a_size(ctx):
     assert ctx.buffer_from_file("/dev/null", nbytes=0).size == 0
     # Which refuses to be read in pieces of 4 MiB.
     assert ctx.buffer_from_file("/proc/sys/kernel/ostype").to_pybytes() == b"Linux\n"
+    # Which claims a page.
+    path = Path("/sys/devices/system/cpu/possible")
+    assert ctx.buffer_from_file(path).to_pybytes() == path.read_bytes()
 
 
 def test_a_descriptor_that_reads_directly_itself(ctx, path):

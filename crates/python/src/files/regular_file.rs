@@ -8,6 +8,10 @@ use pyo3::types::PyType;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, RawFd};
+use std::os::unix::fs::MetadataExt;
+
+/// A file without blocks that is larger is sparse.
+const LEAST_WITHOUT_BLOCKS: u64 = 1 << 20;
 
 /// A regular file, and where its reader stands.
 pub(super) struct RegularFile {
@@ -28,8 +32,10 @@ impl RegularFile {
             return Ok(None);
         }
         let found = Self { file, position: call_out(&stream.getattr("tell")?, ())?.extract()? };
-        // Some files of the system have bytes, but no size.
-        Ok(found.rest()?.map(|_| found))
+        // Some files of the system have bytes, but no size, or claim a page and have no blocks.
+        let metadata = found.file.metadata()?;
+        let has_size = metadata.blocks() > 0 || metadata.len() > LEAST_WITHOUT_BLOCKS;
+        Ok(found.rest()?.filter(|_| has_size).map(|_| found))
     }
 
     /// How many bytes there are behind the position at present, if any.
