@@ -5,8 +5,9 @@
 mod process;
 
 use arrow_cuda_driver::{is_simulated, library_name};
+#[allow(unused_imports, reason = "for some of the test files")]
+pub use process::in_own_process;
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::process::Command;
 
 /// How often a function of the simulated driver was called: `*` means all functions.  `None` on
 /// hardware, which does not count.
@@ -20,6 +21,14 @@ pub fn count_of(function: &CStr) -> Option<u64> {
     Some(unsafe {
         std::mem::transmute::<*mut c_void, Count>(symbol(c"cuda_sim_call_count"))(function.as_ptr())
     })
+}
+
+/// How often a function is called meanwhile; nothing where the driver does not count.
+#[allow(dead_code, reason = "for some of the test files")]
+pub fn calls_of(function: &CStr, work: impl FnOnce()) -> Option<u64> {
+    let before = count_of(function);
+    work();
+    Some(count_of(function)? - before?)
 }
 
 /// How many of something the simulated driver has, by the name of the function that tells.
@@ -47,30 +56,8 @@ pub fn fault(rules: &str) {
 #[allow(dead_code, reason = "for some of the test files")]
 pub fn with_settings<F: Fn()>(settings: &[(&str, &str)], body: F) {
     if process::role().is_some() || is_simulated().expect("a driver") {
-        process::in_own_process(settings, body);
+        in_own_process(settings, body);
     }
-}
-
-/// Runs an ignored test in a process of its own, with settings of the simulated driver.  Does nothing on hardware, which
-/// does not know them, and fails when it likes.
-#[allow(dead_code, reason = "for some of the test files")]
-pub fn in_own_process(test: &str, settings: &[(&str, &str)]) {
-    if is_simulated().expect("a driver") {
-        run_ignored(test, settings);
-    }
-}
-
-/// Runs an ignored test in a process of its own, on any driver.
-#[allow(dead_code, reason = "for some of the test files")]
-pub fn run_ignored(test: &str, settings: &[(&str, &str)]) {
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", test, "--ignored"])
-        .envs(settings.iter().copied())
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
-    // A name that selects no test would pass.
-    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
 }
 
 fn symbol(name: &CStr) -> *mut c_void {
