@@ -1,8 +1,6 @@
 """What work on streams keeps: nothing goes early, and nothing stays."""
 
 import gc
-import threading
-import time
 import weakref
 
 import numpy as np
@@ -106,25 +104,6 @@ def test_streams_and_events_leave_nothing(ctx, driver, is_simulator):
     ctx.synchronize()
     assert left()[0] <= streams
     assert left()[1] <= events + 50, "some events are kept to be used again"
-
-
-def test_other_threads_run_while_one_waits(begin):
-    done, ticks = threading.Event(), []
-
-    def tick():
-        while not done.is_set():
-            ticks.append(1)
-            time.sleep(0.005)
-
-    ticker = threading.Thread(target=tick)
-    ticker.start()
-    for waits_for in (lambda stream: stream, lambda stream: stream.record()):
-        busy = waits_for(begin())
-        ticks.clear()
-        busy.synchronize()
-        assert len(ticks) > 3
-    done.set()
-    ticker.join()
 
 
 #: A device without room for both, where work keeps the first; and the same on another device.
