@@ -78,18 +78,3 @@ def test_from_another_device(guarded, other_ctx, data, position):
     assert there.copy_from_device(buffer, 0) == len(data)
     assert there.to_pybytes() == buffer.to_pybytes()[: len(data)]
     assert there.context.device_number == 1
-
-
-def test_device_memory_as_data(ctx, buffer, contexts):
-    for context in contexts:
-        source = context.buffer_from_data(b"0123456789")
-        # pyarrow's own slice of a device buffer is a generic Buffer.
-        for data in (source, pa.Buffer.slice(source, 0)):
-            buffer.copy_from_host(OLD)
-            assert buffer.copy_from_host(data, 3, 4) == 4
-            assert buffer.to_pybytes() == OLD[:3] + b"0123" + OLD[7:]
-            copy = ctx.buffer_from_data(data, offset=2, size=5)
-            assert copy.to_pybytes() == b"23456"
-            assert copy.context.handle == ctx.handle
-            copy.copy_from_host(b"-----")
-        assert source.to_pybytes() == b"0123456789"

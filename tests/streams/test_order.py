@@ -112,15 +112,11 @@ def test_time_between_events(ctx, stream, queue):
 
 
 def test_times_that_there_are_not(ctx):
-    timed, plain, never = Event(ctx, timing=True), Event(ctx), Event(ctx, timing=True)
+    timed, plain = Event(ctx, timing=True), Event(ctx)
     timed.record()
     plain.record()
-    with pytest.raises(ValueError, match="end event does not record time"):
-        timed.elapsed_time(plain)
     with pytest.raises(ValueError, match="start event does not record time"):
         plain.elapsed_time(timed)
-    with pytest.raises(ValueError, match="end event was never recorded"):
-        timed.elapsed_time(never)
     with pytest.raises(ValueError, match="end event does not record time"):
         _ = plain - timed
     with pytest.raises(TypeError):
