@@ -1,5 +1,7 @@
 //! Counters and settings of the simulated driver, for the tests of all crates.
 
+#![allow(dead_code, reason = "for some of the test files")]
+
 #[allow(dead_code, reason = "the simulator's own tests use all of it")]
 #[path = "../../../cuda-sim/tests/driver/common/process.rs"]
 mod process;
@@ -11,7 +13,6 @@ use std::ffi::{CStr, CString, c_char, c_void};
 
 /// How often a function of the simulated driver was called: `*` means all functions.  `None` on
 /// hardware, which does not count.
-#[allow(dead_code, reason = "for some of the test files")]
 pub fn count_of(function: &CStr) -> Option<u64> {
     type Count = extern "C" fn(*const c_char) -> u64;
     if !is_simulated().expect("a driver") {
@@ -24,7 +25,6 @@ pub fn count_of(function: &CStr) -> Option<u64> {
 }
 
 /// How often a function is called meanwhile; nothing where the driver does not count.
-#[allow(dead_code, reason = "for some of the test files")]
 pub fn calls_of(function: &CStr, work: impl FnOnce()) -> Option<u64> {
     let before = count_of(function);
     work();
@@ -32,14 +32,12 @@ pub fn calls_of(function: &CStr, work: impl FnOnce()) -> Option<u64> {
 }
 
 /// How many of something the simulated driver has, by the name of the function that tells.
-#[allow(dead_code, reason = "for some of the test files")]
 pub fn live(function: &CStr) -> u64 {
     // SAFETY: the functions that count have this type.
     unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> u64>(symbol(function))() }
 }
 
 /// Has calls of the simulated driver fail from now on, as `CUDA_SIM_FAULT` describes it.
-#[allow(dead_code, reason = "for some of the test files")]
 pub fn fault(rules: &str) {
     let rules = CString::new(rules).expect("no NUL");
     // SAFETY: the function has this type, and reads to the NUL.
@@ -53,7 +51,6 @@ pub fn fault(rules: &str) {
 }
 
 /// Runs a test's body in a process of its own, with settings of the simulated driver.  Does nothing on hardware.
-#[allow(dead_code, reason = "for some of the test files")]
 pub fn with_settings<F: Fn()>(settings: &[(&str, &str)], body: F) {
     if process::role().is_some() || is_simulated().expect("a driver") {
         in_own_process(settings, body);
