@@ -20,9 +20,7 @@ from support.interfaces import ByInterface
     ("dtype", "text"),
     [
         ("O", "Python objects"),
-        (object, "Python objects"),
         ("i4, O", "Python objects"),
-        ("U3", "strings"),
         (str, "strings"),
         ("S3", "strings"),
         ("V0", "no bytes"),
@@ -38,12 +36,8 @@ def test_types_of_elements_that_no_kernel_knows(ctx, dtype, text):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (dict(shape=(3, 3)), "36 bytes from byte 0 on do not fit into a buffer of 24 bytes"),
         (dict(shape=(6,), offset=4), "do not fit"),
-        (dict(shape=(2,), strides=(24,)), "28 bytes"),
         (dict(shape=(2,), strides=(-4,)), "from byte -4 on"),
-        (dict(shape=(-1,)), "length of -1"),
-        (dict(shape=(2**40, 2**40)), "size overflows"),
         (dict(shape=(2,), strides=(2**62,)), "do not fit|overflow"),
         (dict(shape=(2, 2), strides=(4,)), "2 lengths but 1 strides"),
         (dict(shape=[1] * 65), "maximum supported dimension"),

@@ -13,36 +13,12 @@ def side_stream(make_stream):
     return make_stream(NON_BLOCKING)
 
 
-def test_a_copy_to_the_host_sees_the_default_streams_work(ctx, default_stream):
-    buffer = ctx.buffer_from_data(bytes(1000))
-    default_stream.sleep()
-    default_stream.fill(buffer, 7)
-    assert not default_stream.is_idle()
-    assert buffer.to_pybytes() == b"\x07" * 1000
-
-
 def test_a_copy_from_the_host_comes_after_the_default_streams_work(ctx, default_stream):
     buffer = ctx.buffer_from_data(bytes(1000))
     default_stream.sleep()
     default_stream.fill(buffer, 7)
     buffer.copy_from_host(b"\x09" * 1000)
     assert buffer.to_pybytes() == b"\x09" * 1000
-
-
-def test_a_copy_between_buffers_is_complete_when_it_returns(ctx, default_stream):
-    source, target = ctx.buffer_from_data(bytes(1000)), ctx.buffer_from_data(bytes(1000))
-    default_stream.sleep()
-    default_stream.fill(source, 7)
-    target.copy_from_device(source)
-    assert default_stream.is_idle()
-    assert target.to_pybytes() == b"\x07" * 1000
-
-
-def test_equality_sees_the_default_streams_work(ctx, default_stream):
-    one, other = ctx.buffer_from_data(bytes(1000)), ctx.buffer_from_data(bytes(1000))
-    default_stream.sleep()
-    default_stream.fill(one, 7)
-    assert not one.equals(other)
 
 
 @pytest.mark.parametrize("size", [1000, 4 << 20])

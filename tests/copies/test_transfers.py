@@ -66,31 +66,6 @@ def test_little_pinned_memory_is_enough(run_python):
     check(run_python, WAYS, PYARROW_CUDA_COPY_PINNED="300000")
 
 
-ORDER = """
-from support.driver import the_driver
-from support.work import Queue
-driver = the_driver()
-driver.set_current(ctx.handle)
-queue = Queue(driver)
-buf = ctx.buffer_from_data(bytes(4 << 20))
-queue.sleep()
-queue.fill(buf, 7)
-assert not queue.is_idle()
-assert buf.to_pybytes() == b"\\7" * (4 << 20)
-queue.sleep()
-queue.fill(buf, 8)
-data = bytes(4 << 20)
-buf.copy_from_host(data)
-assert queue.is_idle()
-assert buf.to_pybytes() == data
-"""
-
-
-@pytest.mark.alone
-def test_copies_come_after_the_default_streams_work(run_python):
-    check(run_python, ORDER)
-
-
 @pytest.mark.simulator
 def test_without_pinned_memory_the_driver_copies(run_python):
     check(run_python, WAYS, CUDA_SIM_FAULT="cuMemHostRegister_v2:1+=2")

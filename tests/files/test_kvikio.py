@@ -170,14 +170,12 @@ def test_progress_of_its_copies(ctx, kvikio, tmp_path):
     buffer = ctx.buffer_from_file(path, kvikio=True, progress=lambda *all: told.append(all))
     assert calls == [("open", "r"), ("pread", piece, 0), ("pread", 10, piece), ("close",)]
     assert told == [(piece, size), (size, size)]
-    before = ctx.bytes_allocated
     with pytest.raises(ZeroDivisionError):
         ctx.buffer_from_file(path, kvikio=True, progress=lambda *_: 1 // 0)
     assert calls[-2:] == [("pread", piece, 0), ("close",)]
     with pytest.raises(ZeroDivisionError):
         buffer.copy_to_file(path, kvikio=True, progress=lambda *_: 1 // 0)
     assert calls[-2:] == [("pwrite", piece, 0), ("close",)]
-    assert ctx.bytes_allocated == before
 
 
 def test_files_that_end_too_early(ctx, kvikio, path):
@@ -194,7 +192,6 @@ def test_it_is_not_installed(ctx, kvikio, path, monkeypatch):
     kvikio(of_25_04)
     for name in ("kvikio", "kvikio.defaults", "kvikio.cufile_driver"):
         monkeypatch.setitem(sys.modules, name, None)
-    before = ctx.bytes_allocated
     assert ctx.buffer_from_file(path).size == 3 * MIB
     with pytest.raises(ImportError, match="this needs KvikIO: install"):
         ctx.buffer_from_file(path, kvikio=True)
@@ -203,5 +200,3 @@ def test_it_is_not_installed(ctx, kvikio, path, monkeypatch):
         with pytest.raises(ImportError, match="this needs KvikIO: install"):
             buffer.copy_to_file(path, offset=offset, kvikio=True)
     assert path.stat().st_size == 3 * MIB, "it has not been emptied"
-    del buffer
-    assert ctx.bytes_allocated == before

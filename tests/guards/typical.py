@@ -52,7 +52,6 @@ _add(
     slice_of_a_chunked_array=lambda p: p.chunked().slice(1, 3),
     index_of_a_chunked_array=lambda p: p.chunked()[1:4],
     item_of_a_chunked_array=lambda p: p.chunked()[0],
-    combine_chunks=lambda p: p.chunked().combine_chunks(),
     slice_of_a_table=lambda p: p.table().slice(1, 3),
     index_of_a_table=lambda p: p.table()[1:3],
     table_of_slices=lambda p: pa.table({"a": p.array("ints").slice(1, 2)}),
@@ -61,47 +60,20 @@ _add(
     table_of_an_iterator=lambda p: pa.Table.from_batches(iter([p.batch().slice(1)])),
     table_of_pylists=lambda p: pa.Table.from_pydict({"a": p.array("ints").slice(1)}),
     reader_of_a_table=lambda p: p.table().to_reader(max_chunksize=2),
-    batches_of_a_sliced_table=lambda p: p.table().slice(1).to_batches(),
-    set_a_column=lambda p: p.table().set_column(0, "z", pa.chunked_array(p.slices() * 2)),
     add_a_sliced_column=lambda p: _numbers_table(p).append_column(
         "z", pa.chunked_array(p.slices() * 2)
     ),
-    columns_of_a_table=lambda p: p.table().select(["a"]).slice(2),
-    drop_columns=lambda p: p.table().drop_columns(["a"]).slice(1),
-    rename_columns=lambda p: p.table().rename_columns(["x", "y", "z"]).slice(1),
     concat_tables=lambda p: pa.concat_tables([p.table(), p.table().slice(1)]),
     concat_tables_of_an_iterator=lambda p: pa.concat_tables(iter([p.table(), p.table()])),
-    concat_permissive=lambda p: pa.concat_tables(
-        [p.table(), p.table().select(["a"])], promote_options="permissive"
-    ),
-    concat_default=lambda p: pa.concat_tables(
-        [p.table(), p.table().select(["a"])], promote_options="default"
-    ),
-    unified_dictionaries=lambda p: p.chunked("dictionary").unify_dictionaries(),
-    null_count_of_a_table=lambda p: p.chunked().null_count,
-    validate_table_quickly=lambda p: p.table().slice(1).validate(),
     deep_copy=lambda p: copy.deepcopy(p.table().slice(1)),
-    total_size=lambda p: p.table().slice(1).get_total_buffer_size(),
-    printed_chunks=lambda p: p.chunked().to_string(),
 )
 
 # NumPy and Python.
 _add(
-    asarray_of_chunks=lambda p: np.asarray(p.chunked()),
     iterated_chunks=lambda p: list(p.chunked()),
     compared_chunks=lambda p: p.chunked() == p.chunked(),
     compared_batches_with_the_host=lambda p: Place(False).batch().equals(p.batch()),
     array_of_chunks=lambda p: pa.array(p.chunked()),
-    map_of_arrays=lambda p: pa.MapArray.from_arrays(
-        p.array("offsets"), p.array("strings").slice(0, 3), p.array("unsliced")
-    ),
-    dictionary_of_arrays=lambda p: pa.DictionaryArray.from_arrays(
-        p.array("indices"), p.array("strings")
-    ),
-    runs_of_arrays=lambda p: pa.RunEndEncodedArray.from_arrays(
-        pa.array([2, 4, 5, 6], pa.int32()), p.array("ints")
-    ),
-    tensors_as_numpy=lambda p: p.array("tensors").to_numpy_ndarray(),
     tensors_as_tensor=lambda p: p.array("tensors").to_tensor(),
     table_of_mixed_columns=lambda p: pa.table({"a": p.array("ints"), "b": ARRAYS["ints"]()}).slice(
         1
@@ -112,26 +84,13 @@ _add(
 _add(
     host_filtered=lambda p: ARRAYS["ints"]().filter(p.array("mask")),
     host_taken=lambda p: Place(False).table().take(p.array("indices")),
-    grouped=lambda p: p.table().group_by("s").aggregate([("a", "sum")]),
-    joined=lambda p: p.table().join(p.table(), "s"),
     host_joined=lambda p: Place(False).table().select(["a", "s"]).join(p.table(), "s"),
-    joined_asof=lambda p: _numbers_table(p).join_asof(_numbers_table(p), "a", "b", 1),
-    is_null=lambda p: p.chunked().is_null(),
-    unique=lambda p: p.chunked().unique(),
-    total=lambda p: pc.sum(p.array("ints")),
-    added_by_function=lambda p: pc.add(1, p.array("ints")),
     called_by_name=lambda p: pc.call_function("add", [p.array("ints"), 1]),
-    called_with_chunks=lambda p: pc.call_function("sum", [p.chunked()]),
     called_with_a_tuple=lambda p: pc.get_function("sum").call((p.array("ints"),)),
     called_with_an_iterator=lambda p: pc.get_function("sum").call(iter([p.array("ints")])),
     coalesced=lambda p: pc.coalesce(p.array("ints"), 0),
-    if_else=lambda p: pc.if_else(p.array("mask"), 1, 0),
     is_in=lambda p: pc.is_in(ARRAYS["ints"](), value_set=p.array("ints")),
-    is_in_host=lambda p: pc.is_in(p.array("ints"), value_set=ARRAYS["ints"]()),
-    index_in=lambda p: pc.index_in(ARRAYS["ints"](), p.array("ints")),
     expression_is_in=lambda p: Place(False).table().filter(pc.field("a").isin(p.array("ints"))),
-    struct_field=lambda p: pc.struct_field(p.array("structs"), [0]),
-    indices_nonzero=lambda p: pc.indices_nonzero(p.chunked()),
     replaced_with_mask=lambda p: pc.replace_with_mask(
         ARRAYS["unsliced"](), ARRAYS["mask"](), p.array("unsliced").slice(2)
     ),
@@ -145,7 +104,6 @@ _add(
             acero.Declaration("filter", acero.FilterNodeOptions(pc.field("a") > 1)),
         ]
     ).to_table(),
-    declared_in_a_reader=lambda p: list(p.declaration().to_reader()),
 )
 
 # Datasets.
@@ -154,16 +112,8 @@ _add(
     dataset_of_a_batch=lambda p: ds.dataset(p.batch()).to_table(),
     dataset_of_tables=lambda p: ds.dataset([p.table(), p.table()]).to_table(),
     dataset_of_a_reader=lambda p: ds.InMemoryDataset(p.reader()).to_table(),
-    dataset_filtered=lambda p: p.dataset().to_table(filter=pc.field("a") > 1),
-    dataset_counted=lambda p: p.dataset().count_rows(),
-    dataset_head=lambda p: p.dataset().head(2),
     scanner_of_batches=lambda p: p.scanner().to_table(),
     scanner_of_a_reader=lambda p: ds.Scanner.from_batches(p.reader()).to_table(),
-    scanner_filtered=lambda p: ds.Scanner.from_batches(
-        p.reader(), filter=pc.field("a") > 1
-    ).to_table(),
-    scanner_head=lambda p: p.scanner().head(2),
-    dataset_joined=lambda p: p.dataset().join(p.dataset(), "s").to_table(),
     dataset_taken=lambda p: ds.dataset(Place(False).table()).take(p.array("indices")),
 )
 
@@ -263,7 +213,6 @@ _add(
 
 # Readers of device memory.
 _add(
-    open_stream=lambda p: ipc.open_stream(p.buffer("stream")).read_all(),
     open_stream_of_a_slice=lambda p: ipc.open_stream(p.buffer("stream").slice(0)).read_all(),
     open_file=lambda p: ipc.open_file(p.buffer("file")).read_all(),
     open_file_batch=lambda p: ipc.open_file(p.buffer("file")).get_batch(0),
@@ -281,15 +230,12 @@ _add(
     read_parquet_schema=lambda p: str(pq.read_schema(p.buffer("parquet"))),
     read_feather=lambda p: feather.read_table(p.buffer("feather")),
     read_orc=lambda p: orc.read_table(p.buffer("orc")),
-    read_csv=lambda p: csv.read_csv(p.buffer("text")),
-    open_csv=lambda p: csv.open_csv(p.buffer("text")).read_all(),
     read_json=lambda p: json.read_json(p.buffer("json")),
     fragment_of_a_buffer=lambda p: (
         ds.ParquetFileFormat().make_fragment(p.buffer("parquet")).to_table()
     ),
     fragment_of_csv=lambda p: ds.CsvFileFormat().make_fragment(p.buffer("text")).to_table(),
     inspected_buffer=lambda p: str(ds.IpcFileFormat().inspect(p.buffer("file"))),
-    input_stream=lambda p: pa.input_stream(p.buffer("text")).read(),
     input_stream_compressed=lambda p: pa.input_stream(
         p.buffer("compressed"), compression="zstd"
     ).read(),
@@ -316,12 +262,6 @@ _add(
     cuda_stream=lambda p: ipc.open_stream(_cuda_reader("stream")(p)).read_all(),
     cuda_stream_summed=lambda p: pc.sum(ipc.open_stream(_cuda_reader("stream")(p)).read_all()["a"]),
     cuda_stream_printed=lambda p: str(ipc.open_stream(_cuda_reader("stream")(p)).read_all()),
-    cuda_stream_validated=lambda p: (
-        ipc.open_stream(_cuda_reader("stream")(p)).read_next_batch().validate(full=True)
-    ),
-    cuda_stream_listed=lambda p: (
-        ipc.open_stream(_cuda_reader("stream")(p)).read_next_batch().to_pylist()
-    ),
     cuda_stream_exported=lambda p: pa.table(ipc.open_stream(_cuda_reader("stream")(p))),
     cuda_stream_cast=lambda p: (
         ipc.open_stream(_cuda_reader("stream")(p))
@@ -338,12 +278,8 @@ _add(
     cuda_tensor=lambda p: ipc.read_tensor(_cuda_reader("tensor")(p)),
     cuda_tensor_as_numpy=lambda p: np.asarray(ipc.read_tensor(_cuda_reader("tensor")(p))),
     cuda_message=lambda p: ipc.read_message(_cuda_reader("message")(p)).body,
-    cuda_message_serialized=lambda p: p.message().serialize(),
     cuda_message_aligned=lambda p: p.message().serialize(alignment=64),
-    cuda_message_written=lambda p: written(lambda s: p.message().serialize_to(s)),
     cuda_message_compared=lambda p: p.message().equals(p.message()),
-    cuda_message_body=lambda p: p.message().body,
-    cuda_message_metadata=lambda p: p.message().metadata,
     cuda_message_batch=lambda p: ipc.read_record_batch(p.message(), Place(False).numbers().schema),
     cuda_parquet=lambda p: pq.read_table(_cuda_reader("parquet")(p)),
     cuda_csv=lambda p: csv.read_csv(_cuda_reader("text")(p)),
@@ -357,9 +293,6 @@ _add(
     cuda_read_buffer=lambda p: _cuda_reader("text")(p).read_buffer(),
     cuda_copied_to_a_file=lambda p: written(lambda s: s.upload(_cuda_reader("text")(p))),
     reader_exported=lambda p: pa.RecordBatchReader.from_stream(p.reader()).read_all(),
-    reader_cast=lambda p: p.reader().cast(p.batch().schema).read_all(),
-    reader_as_a_capsule=lambda p: type(p.reader().__arrow_c_stream__()).__name__,
-    chunks_as_a_capsule=lambda p: type(p.chunked().__arrow_c_stream__()).__name__,
 )
 
 

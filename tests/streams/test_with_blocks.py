@@ -10,7 +10,6 @@ import pytest
 import pyarrow_cuda_compat as compat
 from pyarrow_cuda_compat import DeviceArray, Event, Stream
 from support.streams import AFTER, BEFORE, SIZE, pinned_of
-from support.threads import in_thread
 
 CPU = pa.default_cpu_memory_manager()
 
@@ -205,13 +204,6 @@ def test_a_copy_between_devices_waits_for_either(ctx, other_ctx, stream, late):
     with stream:
         target.copy_from_device(pulled)
         assert target.to_pybytes() == AFTER
-
-
-def test_a_block_ends_on_its_thread(stream):
-    with pytest.raises(RuntimeError, match="no `with` block"):
-        stream.__exit__(None, None, None)
-    with stream, pytest.raises(RuntimeError, match="no `with` block"):
-        in_thread(stream.__exit__)
 
 
 def test_blocks_that_end_in_another_order(ctx, stream, queue):

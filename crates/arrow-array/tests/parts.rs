@@ -9,10 +9,9 @@ mod raw;
 use arrow_array::{ArrayRef, Int32Array, Int32RunArray, StringArray, StructArray};
 use arrow_cuda_array::{ArrayParts, DeviceArrayData, DeviceRecordBatch, c_device};
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{Context, Device};
 use arrow_schema::{DataType, Schema};
 use common::field;
-use device::alone;
+use device::{alone, second_device};
 use raw::{Raw, import, there};
 use rstest::rstest;
 use std::sync::Arc;
@@ -62,10 +61,7 @@ fn an_array_without_elements_has_a_first_offset() {
 #[test]
 fn parts_of_several_contexts_are_refused() {
     let (_alone, context) = alone();
-    if Device::count().expect("a driver") < 2 {
-        return;
-    }
-    let second = Context::primary(1).expect("a second device");
+    let Some(second) = second_device() else { return };
     let parts = there(&second, &Int32Array::from(vec![1])).into_parts();
     let refused = DeviceArrayData::new(&context, parts).expect_err("another device");
     assert!(refused.to_string().contains("on device 1, in an array of context"), "{refused}");

@@ -8,10 +8,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, Int32Array, ListArray, RecordBatch, StringArray, StructArray};
 use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch};
-use arrow_cuda_context::{Context, Device};
+use arrow_cuda_context::Context;
 use arrow_schema::{DataType, Schema};
 use common::{Dice, array, field, types};
-use device::alone;
+use device::{alone, second_device};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -90,11 +90,8 @@ proptest! {
     #[test]
     fn arrays_go_to_other_devices(data_type in types(), length in 0..20usize, seed in any::<u64>()) {
         let (_alone, context) = alone();
-        if Device::count()? < 2 {
-            return Ok(());
-        }
+        let Some(second) = second_device() else { return Ok(()) };
         let whole = array(&data_type, length, &mut Dice(seed));
-        let second = Context::primary(1)?;
         let copy = there(&context, &whole).copy_to(&second)?;
         prop_assert_eq!(copy.context().device().number(), 1);
         check_same(&copy, &whole)?;

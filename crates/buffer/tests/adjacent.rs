@@ -9,8 +9,7 @@ use arrow_cuda_buffer::{DeviceBuffer, Error, clear_gaps, copy_to_host_scattered}
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer::{HostBuffer, TransferLimits, set_transfer_limits};
 use rstest::rstest;
-use simulator::{count_of, with_settings};
-use std::ffi::CStr;
+use simulator::{calls_of, count_of, with_settings};
 use std::mem::MaybeUninit;
 
 /// The limits and the counts are the process's.
@@ -43,13 +42,6 @@ fn downloaded(buffers: &[&DeviceBuffer]) -> Vec<Vec<u8>> {
     copy_to_host_scattered(parts.collect()).expect("a copy");
     // SAFETY: they were initialised from the start.
     all.iter().map(|part| part.iter().map(|byte| unsafe { byte.assume_init() }).collect()).collect()
-}
-
-/// How often a driver function is called meanwhile; nothing where the driver does not count.
-fn calls(function: &CStr, work: impl FnOnce()) -> Option<u64> {
-    let before = count_of(function);
-    work();
-    Some(count_of(function)? - before?)
 }
 
 #[test]
@@ -176,7 +168,7 @@ fn large_pinned_parts_are_copied_directly() {
             pinned[0].as_slice(),
         ];
         let mut buffers = Vec::new();
-        let up = calls(c"cuMemcpyHtoDAsync", || {
+        let up = calls_of(c"cuMemcpyHtoDAsync", || {
             buffers = DeviceBuffer::adjacent_from_host(&context(), &parts).expect("a copy");
         });
         assert!(up.is_none_or(|calls| calls == 5), "{up:?}");
@@ -218,10 +210,10 @@ fn parts_of_any_order_and_distance_come_down() {
             &parts[0],
             &parts[5],
         ];
-        let down = calls(c"cuMemcpyDtoH", || assert_eq!(downloaded(&mixed), wanted));
+        let down = calls_of(c"cuMemcpyDtoH", || assert_eq!(downloaded(&mixed), wanted));
         assert!(down.is_none_or(|calls| calls == 7), "{down:?}");
         // The gap of 90,000 bytes is not read.
-        let far = calls(c"cuMemcpyDtoH", || {
+        let far = calls_of(c"cuMemcpyDtoH", || {
             assert_eq!(downloaded(&[&buffers[3], &buffers[5]]), [&parts[3][..], &parts[5]]);
         });
         assert!(far.is_none_or(|calls| calls == 2), "{far:?}");

@@ -9,8 +9,9 @@ mod simulator;
 use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer::{ReadError, TransferLimits, set_transfer_limits};
+use common::pattern;
 use rstest::rstest;
-use simulator::{count_of, in_own_process, with_settings};
+use simulator::{count_of, with_settings};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::MutexGuard;
@@ -20,10 +21,6 @@ fn with_threads(threads: usize) -> (MutexGuard<'static, ()>, Context) {
     let alone = common::alone();
     set_transfer_limits(TransferLimits::with_threads(threads));
     alone
-}
-
-fn pattern(size: usize) -> Vec<u8> {
-    (0..size).map(|at| (at * 31 + at / 251) as u8).collect()
 }
 
 fn file_of(bytes: &[u8]) -> File {
@@ -82,23 +79,16 @@ fn a_move_that_fails_in_the_middle_is_an_error() {
 }
 
 #[test]
-#[ignore = "run by the next test, in a process of its own"]
-fn copies_without_pinned_memory() {
-    let (_alone, context) = with_threads(3);
-    let data = pattern(5_000_000);
-    let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
-    let file = file_of(&data);
-    buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("by one thread");
-    assert!(count_of(c"cuMemHostAlloc") > Some(0));
-    assert!(buffer.to_vec().expect("bytes") == data);
-}
-
-#[test]
 fn no_pinned_memory_is_needed() {
-    in_own_process(
-        "copies_without_pinned_memory",
-        &[("CUDA_SIM_FAULT", "cuMemHostAlloc:1+=2,cuMemHostRegister:1+=2")],
-    );
+    with_settings(&[("CUDA_SIM_FAULT", "cuMemHostAlloc:1+=2,cuMemHostRegister:1+=2")], || {
+        let (_alone, context) = with_threads(3);
+        let data = pattern(5_000_000);
+        let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
+        let file = file_of(&data);
+        buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("by one thread");
+        assert!(count_of(c"cuMemHostAlloc") > Some(0));
+        assert!(buffer.to_vec().expect("bytes") == data);
+    });
 }
 
 #[test]

@@ -6,8 +6,8 @@ mod common;
 use arrow_cuda_buffer::{
     CopyOrder, DeviceBuffer, Elements, Error, copy_elements, copy_elements_in,
 };
-use arrow_cuda_context::{Context, Device, Stream};
-use common::{Gate, alone};
+use arrow_cuda_context::{Context, Stream};
+use common::{Gate, alone, second_device};
 
 /// Has the kernel loaded that copies between layouts: that may wait for all work of the context.
 fn load_kernel(context: &Context) {
@@ -66,10 +66,7 @@ fn copies_between_layouts_without_a_stream_are_complete_when_they_return() {
 #[test]
 fn copies_between_layouts_of_two_devices_come_in_turn() {
     let (_alone, first) = alone();
-    if Device::count().expect("a driver") < 2 {
-        return;
-    }
-    let second = Context::primary(1).expect("a device");
+    let Some(second) = second_device() else { return };
     [&first, &second].into_iter().for_each(load_kernel);
     for (here, there) in [(&first, &second), (&second, &first)] {
         let stream = Stream::non_blocking(here).expect("room");
@@ -129,10 +126,7 @@ fn wrong_arguments_are_refused_and_change_nothing() {
 #[test]
 fn copies_between_layouts_refuse_a_stream_of_another_context() {
     let (_alone, context) = alone();
-    if Device::count().expect("a driver") < 2 {
-        return;
-    }
-    let other = Context::primary(1).expect("a device");
+    let Some(other) = second_device() else { return };
     let stream = Stream::new(&other).expect("room");
     let buffer = upload(&context, b"here");
     let every_second = Elements { buffer: &buffer, offset: 0, strides: &[2] };

@@ -6,9 +6,9 @@ mod common;
 mod simulator;
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
-use arrow_cuda_context::{Context, Device, Retained, Stream};
+use arrow_cuda_context::{Context, Retained, Stream};
 use arrow_cuda_transfer::HostBuffer;
-use common::alone;
+use common::{alone, second_device};
 use simulator::count_of;
 use std::sync::Arc;
 
@@ -92,10 +92,7 @@ fn copies_on_the_device_go_by_one_call_and_clear_the_gaps() {
 #[test]
 fn copies_to_another_device_on_a_stream_of_either() {
     let (_alone, context) = alone();
-    if Device::count().expect("a driver") < 2 {
-        return;
-    }
-    let other = Context::primary(1).expect("a device");
+    let Some(other) = second_device() else { return };
     let sources = uploaded(&context, &[b"one", b"two"]);
     let sources: Vec<_> = sources.iter().collect();
     for of in [&context, &other] {

@@ -6,6 +6,7 @@ mod common;
 use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer::{HostBuffer, TransferLimits, set_transfer_limits};
+use common::pattern;
 use rstest::rstest;
 use std::mem::MaybeUninit;
 use std::thread;
@@ -19,10 +20,6 @@ fn with_limits(limits: TransferLimits, test: impl FnOnce()) {
 
 fn context() -> Context {
     Context::primary(0).expect("a device")
-}
-
-fn pattern(size: usize) -> Vec<u8> {
-    (0..size).map(|at| (at * 31 + at / 251) as u8).collect()
 }
 
 #[rstest]

@@ -7,8 +7,7 @@ mod simulator;
 
 use arrow_cuda_context::{Context, Stream, completed};
 use common::{Gate, alone};
-use simulator::count_of;
-use std::ffi::CStr;
+use simulator::{calls_of, count_of};
 use std::sync::Arc;
 
 const MANY: usize = 40;
@@ -37,12 +36,6 @@ fn busy(streams: Vec<Stream>, retained: &Arc<()>) -> Busy {
         enqueue_nothing(stream, retained);
     }
     Busy { _gate: gate, _streams: streams }
-}
-
-fn calls_of(function: &CStr, work: impl FnOnce()) -> Option<u64> {
-    let before = count_of(function)?;
-    work();
-    Some(count_of(function)? - before)
 }
 
 #[test]

@@ -1,36 +1,15 @@
 //! Graphs that another thread captures while this one uses streams.
 
-#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
-
+#[path = "common/capture.rs"]
+mod capture;
 mod common;
 
 use arrow_cuda_context::{Placement, Stream, completed};
-use arrow_cuda_driver::{CudaResult, call};
+use capture::{GLOBAL, THREAD_LOCAL, begin, end};
 use common::{Gate, alone};
 use rstest::rstest;
-use std::ffi::c_void;
 use std::sync::Arc;
 use std::thread;
-
-const GLOBAL: i32 = 0;
-const THREAD_LOCAL: i32 = 1;
-
-fn begin(stream: &Stream, mode: i32) {
-    let _current = stream.context().enter().expect("alive");
-    // SAFETY: a live stream.
-    unsafe { call!(cuStreamBeginCapture_v2(stream.as_raw(), mode)) }.expect("not captured yet");
-}
-
-/// Succeeds unless something has ended the capture.
-fn end(stream: &Stream) -> CudaResult<()> {
-    let _current = stream.context().enter()?;
-    let mut graph: *mut c_void = std::ptr::null_mut();
-    // SAFETY: a live stream, and a place for a handle; the graph is destroyed once.
-    unsafe {
-        call!(cuStreamEndCapture(stream.as_raw(), (&raw mut graph).cast()))?;
-        call!(cuGraphDestroy(graph))
-    }
-}
 
 #[rstest]
 #[case(GLOBAL)]

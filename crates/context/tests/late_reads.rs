@@ -6,8 +6,8 @@ mod common;
 #[path = "common/late_read.rs"]
 mod late_read;
 
-use arrow_cuda_context::{Block, Context, Device, Placement};
-use common::alone;
+use arrow_cuda_context::{Block, Context, Placement};
+use common::{alone, second_device};
 use late_read::LateRead;
 use std::sync::MutexGuard;
 
@@ -15,12 +15,8 @@ const SIZE: usize = 4 << 20;
 
 /// Blocks go from one test to another: one test at a time.
 fn two_devices() -> Option<(MutexGuard<'static, ()>, [Context; 2])> {
-    let (guard, _) = alone();
-    if Device::count().expect("a driver") < 2 {
-        eprintln!("one device only: it has no peers");
-        return None;
-    }
-    Some((guard, [0, 1].map(|device| Context::primary(device).expect("a device"))))
+    let (guard, first) = alone();
+    Some((guard, [first, second_device()?]))
 }
 
 fn filled(context: &Context, value: u8) -> Block {

@@ -8,7 +8,7 @@ mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
-use arrow_cuda_context::{Block, Context, Device, Placement, Stream, StreamHandle};
+use arrow_cuda_context::{Block, Context, Placement, Stream, StreamHandle};
 use arrow_cuda_driver::call;
 use rstest::rstest;
 use simulator::{count_of, with_settings};
@@ -24,13 +24,9 @@ struct Pair {
 
 /// Access belongs to the process: one test at a time, each with contexts that have none.
 fn alone() -> Option<(MutexGuard<'static, ()>, Pair)> {
-    let (guard, _) = common::alone();
-    if Device::count().expect("a driver") < 2 {
-        eprintln!("one device only: it has no peers");
-        return None;
-    }
-    for device in 0..2 {
-        Context::primary(device).expect("a device").device().reset().expect("a device");
+    let (guard, first) = common::alone();
+    for context in [first, common::second_device()?] {
+        context.device().reset().expect("a device");
     }
     let [first, second] = [0, 1].map(|device| {
         let context = Context::primary(device).expect("a device");

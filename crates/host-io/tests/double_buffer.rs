@@ -9,9 +9,9 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Cache, Context, Stream};
 use arrow_cuda_driver::is_simulated;
 use arrow_cuda_host_io::{BufferWriter, HostBuffer, queue_download};
-use common::{Gate, alone};
+use common::{Gate, alone, pattern};
 use rstest::rstest;
-use simulator::{count_of, fault, in_own_process};
+use simulator::{count_of, fault, with_settings};
 use std::sync::MutexGuard;
 use std::thread;
 
@@ -24,10 +24,6 @@ fn zeros(context: &Context, size: usize) -> DeviceBuffer {
     let buffer = DeviceBuffer::allocate(context, size as u64).expect("room");
     buffer.fill(0).expect("a fill");
     buffer
-}
-
-fn pattern(size: usize) -> Vec<u8> {
-    (0..size).map(|at| (at * 31 + at / 251) as u8).collect()
 }
 
 /// The bytes on the device, without waiting for the default stream.
@@ -186,64 +182,53 @@ fn an_error_that_nobody_has_seen_surfaces_when_the_writer_is_closed() {
 }
 
 #[test]
-#[ignore = "run by the next test, in a process of its own"]
-fn writes_for_a_slow_device() {
-    let (_alone, context) = alone();
-    let data = pattern(2000);
-    let buffer = zeros(&context, data.len());
-    assert_eq!(write_all(&buffer, &data), 0);
-    assert!(buffer.to_vec().expect("alive") == data);
-}
-
-#[test]
 fn bytes_that_travel_are_left_alone() {
-    in_own_process("writes_for_a_slow_device", &[("CUDA_SIM_LATENCY", "2000")]);
-}
-
-#[test]
-#[ignore = "run by the next test, in a process of its own"]
-fn writes_with_one_half() {
-    let (_alone, context) = alone();
-    let data = pattern(2000);
-    let buffer = zeros(&context, data.len());
-    Cache::Pinned.set_limit(0).expect("alive"); // each half has memory of its own
-    fault("cuMemHostAlloc:2+=719");
-    let allocations = || count_of(c"cuMemHostAlloc").expect("a simulated driver");
-    let before = allocations();
-    assert_eq!(write_all(&buffer, &data), 0);
-    assert!(allocations() > before + 1, "the second half was asked for");
-    fault("");
-    assert!(buffer.to_vec().expect("alive") == data);
+    with_settings(&[("CUDA_SIM_LATENCY", "2000")], || {
+        let (_alone, context) = alone();
+        let data = pattern(2000);
+        let buffer = zeros(&context, data.len());
+        assert_eq!(write_all(&buffer, &data), 0);
+        assert!(buffer.to_vec().expect("alive") == data);
+    });
 }
 
 #[test]
 fn a_half_without_another_one_waits_for_itself() {
-    in_own_process("writes_with_one_half", &[("CUDA_SIM_LATENCY", "2000")]);
-}
-
-#[test]
-#[ignore = "run by the next test, in a process of its own"]
-fn writes_from_two_devices() {
-    let (_alone, context) = alone();
-    let other = DeviceBuffer::allocate(&Context::primary(1).expect("a device"), 4).expect("room");
-    other.copy_from_host(0, b"WXYZ").expect("a copy");
-    let buffer = zeros(&context, 4);
-    let writer = BufferWriter::open(buffer.clone()).expect("mutable");
-    writer.set_buffer_size(8).expect("host memory");
-    let gate = Gate::on_default_stream(&context);
-    writer.write(b"abcd").expect("buffered");
-    writer.seek(0).expect("queued");
-    let opener = gate.open_soon(); // after a copy that comes too early
-    writer.write_device(&other).expect("a copy");
-    opener.join().expect("no panic");
-    writer.close().expect("nothing buffered");
-    assert_eq!(buffer.to_vec().expect("alive"), b"WXYZ");
+    with_settings(&[("CUDA_SIM_LATENCY", "2000")], || {
+        let (_alone, context) = alone();
+        let data = pattern(2000);
+        let buffer = zeros(&context, data.len());
+        Cache::Pinned.set_limit(0).expect("alive"); // each half has memory of its own
+        fault("cuMemHostAlloc:2+=719");
+        let allocations = || count_of(c"cuMemHostAlloc").expect("a simulated driver");
+        let before = allocations();
+        assert_eq!(write_all(&buffer, &data), 0);
+        assert!(allocations() > before + 1, "the second half was asked for");
+        fault("");
+        assert!(buffer.to_vec().expect("alive") == data);
+    });
 }
 
 /// Each device has a default stream of its own, but the driver's copies between devices follow both.
 #[test]
 fn bytes_of_another_device_come_after_those_on_their_way() {
-    in_own_process("writes_from_two_devices", &[("CUDA_SIM_DEVICES", "2")]);
+    with_settings(&[("CUDA_SIM_DEVICES", "2")], || {
+        let (_alone, context) = alone();
+        let other =
+            DeviceBuffer::allocate(&Context::primary(1).expect("a device"), 4).expect("room");
+        other.copy_from_host(0, b"WXYZ").expect("a copy");
+        let buffer = zeros(&context, 4);
+        let writer = BufferWriter::open(buffer.clone()).expect("mutable");
+        writer.set_buffer_size(8).expect("host memory");
+        let gate = Gate::on_default_stream(&context);
+        writer.write(b"abcd").expect("buffered");
+        writer.seek(0).expect("queued");
+        let opener = gate.open_soon(); // after a copy that comes too early
+        writer.write_device(&other).expect("a copy");
+        opener.join().expect("no panic");
+        writer.close().expect("nothing buffered");
+        assert_eq!(buffer.to_vec().expect("alive"), b"WXYZ");
+    });
 }
 
 #[test]

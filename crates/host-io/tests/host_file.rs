@@ -10,6 +10,7 @@ use arrow_cuda_context::Context;
 use arrow_cuda_driver::is_simulated;
 use arrow_cuda_host_io::HostFile;
 use arrow_cuda_transfer::{ReadError, TransferLimits, WriteError, set_transfer_limits};
+use common::pattern;
 use rstest::rstest;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -22,10 +23,6 @@ fn with_threads(threads: usize) -> (MutexGuard<'static, ()>, Context) {
     let alone = common::alone();
     set_transfer_limits(TransferLimits::with_threads(threads));
     alone
-}
-
-fn pattern(size: usize) -> Vec<u8> {
-    (0..size).map(|at| (at * 31 + at / 251) as u8).collect()
 }
 
 fn bytes_of(file: &File) -> Vec<u8> {

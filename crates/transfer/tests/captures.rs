@@ -1,28 +1,24 @@
 //! Copies while another thread captures a stream into a graph.
 
-#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
+#[path = "../../context/tests/common/capture.rs"]
+mod capture;
 
 use arrow_cuda_context::{Context, Placement, Stream};
-use arrow_cuda_driver::{Interruption, call, interruptible};
+use arrow_cuda_driver::{Interruption, interruptible};
 use arrow_cuda_transfer::{
     TransferLimits, copy_from_host, copy_to_host, equals_host, set_transfer_limits,
 };
-use std::ffi::c_void;
+use capture::{GLOBAL, THREAD_LOCAL, begin, end};
 use std::mem::MaybeUninit;
 use std::thread;
-
-const GLOBAL: i32 = 0;
-const THREAD_LOCAL: i32 = 1;
 
 #[test]
 fn copies_by_threads_leave_captures_alone() {
     let context = Context::primary(0).expect("a device");
     set_transfer_limits(TransferLimits::with_threads(2));
     let captured = Stream::non_blocking(&context).expect("room");
-    let current = context.enter().expect("alive");
     for mode in [GLOBAL, THREAD_LOCAL] {
-        // SAFETY: a live stream.
-        unsafe { call!(cuStreamBeginCapture_v2(captured.as_raw(), mode)) }.expect("a stream");
+        begin(&captured, mode);
         thread::scope(|scope| {
             scope.spawn(|| {
                 copy_there_and_back(&context);
@@ -30,17 +26,10 @@ fn copies_by_threads_leave_captures_alone() {
                 assert!(interruptible(may_end, || copy_there_and_back(&context)).is_some());
             });
         });
-        let mut graph: *mut c_void = std::ptr::null_mut();
-        // SAFETY: a live stream, and a place for a handle; the graph is destroyed once.
-        unsafe {
-            call!(cuStreamEndCapture(captured.as_raw(), (&raw mut graph).cast()))
-                .expect("the capture is still valid");
-            call!(cuGraphDestroy(graph)).expect("a graph");
-        }
+        end(&captured).expect("still valid");
         set_transfer_limits(TransferLimits::with_threads(0));
         set_transfer_limits(TransferLimits::with_threads(2));
     }
-    drop(current);
 }
 
 fn copy_there_and_back(context: &Context) {

@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 #![allow(dead_code, reason = "each of the test files uses some of it")]
 
-use arrow_cuda_context::{Context, Stream, completed};
+use arrow_cuda_context::{Context, Device, Stream, completed};
 use arrow_cuda_driver::call;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +20,20 @@ pub fn alone() -> (MutexGuard<'static, ()>, Context) {
     context.synchronize().expect("alive");
     drop(completed());
     (guard, context)
+}
+
+/// The context of a second device, which some machines have: the simulator with `CUDA_SIM_DEVICES=2`.
+pub fn second_device() -> Option<Context> {
+    if Device::count().expect("a driver") < 2 {
+        eprintln!("there is one device only");
+        return None;
+    }
+    Some(Context::primary(1).expect("a device"))
+}
+
+/// Bytes that differ from their neighbours.
+pub fn pattern(size: usize) -> Vec<u8> {
+    (0..size).map(|at| (at * 31 + at / 251) as u8).collect()
 }
 
 /// A context beside the primary one, as another library makes it, and its handle.

@@ -1,7 +1,7 @@
 //! Device memory: sharing with other processes, adjacent blocks, and a device without room.
 
 use super::common::{Gate, destroy, their_context};
-use super::simulator::count_of;
+use super::simulator::calls_of;
 use super::{Device, LARGE, MIB, alone};
 use arrow_cuda_context::{
     Block, Context, Placement, is_released, prepare_sharing, retain_exported,
@@ -61,11 +61,7 @@ fn memory_released_before_a_completed_fence_is_reused() {
 fn an_allocation_asks_for_few_fences() {
     let (_guard, context) = alone();
     let gate = Gate::on_default_stream(&context);
-    let miss = || {
-        let before = count_of(c"cuEventQuery")?;
-        allocate(&context, LARGE).expose();
-        Some(count_of(c"cuEventQuery")? - before)
-    };
+    let miss = || calls_of(c"cuEventQuery", || allocate(&context, LARGE).expose());
     let calls: Vec<_> = (0..12).map(|_| miss()).collect();
     assert!(calls[9..].iter().all(|count| *count <= Some(6)), "{calls:?}");
     gate.open();

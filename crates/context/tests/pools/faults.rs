@@ -1,7 +1,7 @@
 //! Calls of the driver that fail.  Only the simulated driver has calls fail on request.
 
 use super::common::Gate;
-use super::simulator::{fault, run_ignored};
+use super::simulator::{fault, with_settings};
 use super::{Device, LARGE, Pages, Pinned, Source, alone};
 use arrow_cuda_context::{Context, Placement, Stream};
 use arrow_cuda_driver::is_simulated;
@@ -97,24 +97,19 @@ fn evidence_that_fails_makes_nothing_reusable(#[values(Device, Pinned, Pages)] s
 }
 
 #[test]
-#[ignore = "run by `with_zeroing`, in a process of its own"]
 fn a_block_that_may_still_be_cleared_is_not_reused() {
-    let Some((_guard, context)) = alone_with_the_simulator() else { return };
-    let busy = Stream::non_blocking(&context).expect("room");
-    let gate = Gate::on(&busy);
-    let failing = Fault::new("cuStreamSynchronize:1=999");
-    let error = Device.try_allocate(&context, LARGE).err().expect("the wait fails");
-    drop(failing);
-    assert_eq!(error.code(), Some(999));
-    let _block = Device.allocate(&context, LARGE);
-    let allocations = Device.stats(&context).driver_allocations;
-    assert_eq!(allocations, 2, "the first block is still in flight");
-    gate.open();
-    drop(busy.synchronize().expect("alive"));
-}
-
-#[test]
-fn with_zeroing() {
-    let test = "faults::a_block_that_may_still_be_cleared_is_not_reused";
-    run_ignored(test, &[("PYARROW_CUDA_ZERO", "on")]);
+    with_settings(&[("PYARROW_CUDA_ZERO", "on")], || {
+        let (_guard, context) = alone();
+        let busy = Stream::non_blocking(&context).expect("room");
+        let gate = Gate::on(&busy);
+        let failing = Fault::new("cuStreamSynchronize:1=999");
+        let error = Device.try_allocate(&context, LARGE).err().expect("the wait fails");
+        drop(failing);
+        assert_eq!(error.code(), Some(999));
+        let _block = Device.allocate(&context, LARGE);
+        let allocations = Device.stats(&context).driver_allocations;
+        assert_eq!(allocations, 2, "the first block is still in flight");
+        gate.open();
+        drop(busy.synchronize().expect("alive"));
+    });
 }

@@ -20,7 +20,7 @@ use common::{Gate, destroy, their_context};
 use rstest::rstest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Mutex, MutexGuard, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -30,10 +30,7 @@ const LARGE: u64 = 32 * MIB;
 
 /// The whole process shares the caches: one test at a time, each with empty ones.
 fn alone() -> (MutexGuard<'static, ()>, Context) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let context = Context::primary(0).expect("a device");
-    context.synchronize().expect("alive");
+    let (guard, context) = common::alone();
     context.cache().empty().expect("alive");
     Cache::Pinned.empty().expect("alive");
     context.cache().set_limit(512 * MIB).expect("alive");

@@ -1,7 +1,7 @@
 //! Pinned memory of the driver, beside other contexts and devices.
 
 use super::common::{Gate, destroy, their_context};
-use super::simulator::run_ignored;
+use super::simulator::in_own_process;
 use super::{LARGE, Pinned, alone};
 use arrow_cuda_context::{Cache, Context, Device, Extension, MemoryStats};
 use arrow_cuda_driver::{CudaError, call, is_simulated};
@@ -55,30 +55,26 @@ fn contexts_that_are_gone_are_not_remembered() {
 }
 
 #[test]
-#[ignore = "run by `with_other_devices`, in a process of its own"]
 fn exposed_memory_waits_for_other_devices() {
-    let (_guard, context) = alone();
-    if Device::count().expect("a driver") < 2 {
-        return;
-    }
-    // Another library has made that device's context, and nobody here has asked for it.
-    let mut theirs: *mut c_void = std::ptr::null_mut();
-    // SAFETY: stores a handle through the pointer, which outlives the call.
-    unsafe { call!(cuDevicePrimaryCtxRetain((&raw mut theirs).cast(), 1)) }.expect("a device");
-    let borrowed = Context::borrowed(1, theirs as usize).expect("alive");
-    let block = Pinned.allocate(&context, LARGE);
-    let gate = Gate::on_default_stream(&borrowed);
-    drop(borrowed);
-    let address = block.address();
-    drop(block);
-    let other = Pinned.allocate_beside(&gate, &context, LARGE);
-    assert_ne!(other.private_address(), address);
-    gate.open();
-    Context::primary(1).expect("a device").synchronize().expect("alive");
-    assert_eq!(Pinned.allocate(&context, LARGE).private_address(), address);
-}
-
-#[test]
-fn with_other_devices() {
-    run_ignored("pinned::exposed_memory_waits_for_other_devices", &[("CUDA_SIM_DEVICES", "2")]);
+    in_own_process(&[("CUDA_SIM_DEVICES", "2")], || {
+        let (_guard, context) = alone();
+        if Device::count().expect("a driver") < 2 {
+            return;
+        }
+        // Another library has made that device's context, and nobody here has asked for it.
+        let mut theirs: *mut c_void = std::ptr::null_mut();
+        // SAFETY: stores a handle through the pointer, which outlives the call.
+        unsafe { call!(cuDevicePrimaryCtxRetain((&raw mut theirs).cast(), 1)) }.expect("a device");
+        let borrowed = Context::borrowed(1, theirs as usize).expect("alive");
+        let block = Pinned.allocate(&context, LARGE);
+        let gate = Gate::on_default_stream(&borrowed);
+        drop(borrowed);
+        let address = block.address();
+        drop(block);
+        let other = Pinned.allocate_beside(&gate, &context, LARGE);
+        assert_ne!(other.private_address(), address);
+        gate.open();
+        Context::primary(1).expect("a device").synchronize().expect("alive");
+        assert_eq!(Pinned.allocate(&context, LARGE).private_address(), address);
+    });
 }

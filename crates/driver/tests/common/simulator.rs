@@ -1,16 +1,18 @@
 //! Counters and settings of the simulated driver, for the tests of all crates.
 
+#![allow(dead_code, reason = "for some of the test files")]
+
 #[allow(dead_code, reason = "the simulator's own tests use all of it")]
 #[path = "../../../cuda-sim/tests/driver/common/process.rs"]
 mod process;
 
 use arrow_cuda_driver::{is_simulated, library_name};
+#[allow(unused_imports, reason = "for some of the test files")]
+pub use process::in_own_process;
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::process::Command;
 
 /// How often a function of the simulated driver was called: `*` means all functions.  `None` on
 /// hardware, which does not count.
-#[allow(dead_code, reason = "for some of the test files")]
 pub fn count_of(function: &CStr) -> Option<u64> {
     type Count = extern "C" fn(*const c_char) -> u64;
     if !is_simulated().expect("a driver") {
@@ -22,15 +24,20 @@ pub fn count_of(function: &CStr) -> Option<u64> {
     })
 }
 
+/// How often a function is called meanwhile; nothing where the driver does not count.
+pub fn calls_of(function: &CStr, work: impl FnOnce()) -> Option<u64> {
+    let before = count_of(function);
+    work();
+    Some(count_of(function)? - before?)
+}
+
 /// How many of something the simulated driver has, by the name of the function that tells.
-#[allow(dead_code, reason = "for some of the test files")]
 pub fn live(function: &CStr) -> u64 {
     // SAFETY: the functions that count have this type.
     unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> u64>(symbol(function))() }
 }
 
 /// Has calls of the simulated driver fail from now on, as `CUDA_SIM_FAULT` describes it.
-#[allow(dead_code, reason = "for some of the test files")]
 pub fn fault(rules: &str) {
     let rules = CString::new(rules).expect("no NUL");
     // SAFETY: the function has this type, and reads to the NUL.
@@ -44,33 +51,10 @@ pub fn fault(rules: &str) {
 }
 
 /// Runs a test's body in a process of its own, with settings of the simulated driver.  Does nothing on hardware.
-#[allow(dead_code, reason = "for some of the test files")]
 pub fn with_settings<F: Fn()>(settings: &[(&str, &str)], body: F) {
     if process::role().is_some() || is_simulated().expect("a driver") {
-        process::in_own_process(settings, body);
+        in_own_process(settings, body);
     }
-}
-
-/// Runs an ignored test in a process of its own, with settings of the simulated driver.  Does nothing on hardware, which
-/// does not know them, and fails when it likes.
-#[allow(dead_code, reason = "for some of the test files")]
-pub fn in_own_process(test: &str, settings: &[(&str, &str)]) {
-    if is_simulated().expect("a driver") {
-        run_ignored(test, settings);
-    }
-}
-
-/// Runs an ignored test in a process of its own, on any driver.
-#[allow(dead_code, reason = "for some of the test files")]
-pub fn run_ignored(test: &str, settings: &[(&str, &str)]) {
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", test, "--ignored"])
-        .envs(settings.iter().copied())
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
-    // A name that selects no test would pass.
-    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
 }
 
 fn symbol(name: &CStr) -> *mut c_void {

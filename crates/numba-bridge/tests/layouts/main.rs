@@ -84,16 +84,6 @@ proptest! {
     }
 
     #[test]
-    fn a_row_major_layout_has_row_major_strides(
-        shape in prop::collection::vec(0..5i64, 0..5), item_size in 1..9u32,
-    ) {
-        let layout = Layout::row_major(bytes(item_size), shape.clone()).expect("small numbers");
-        prop_assert!(layout.is_row_major() && layout.is_contiguous());
-        let strided = Layout::strided(bytes(item_size), shape, layout.strides().to_vec());
-        prop_assert_eq!(strided, Ok(layout));
-    }
-
-    #[test]
     fn nothing_overflows(
         layout in prop::collection::vec((any::<i64>(), any::<i64>()), 0..5), item_size in 0..9u32,
     ) {

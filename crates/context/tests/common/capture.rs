@@ -1,0 +1,27 @@
+//! Streams that are captured into graphs.
+
+#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
+
+use arrow_cuda_context::Stream;
+use arrow_cuda_driver::{CudaResult, call};
+use std::ffi::c_void;
+
+pub const GLOBAL: i32 = 0;
+pub const THREAD_LOCAL: i32 = 1;
+
+pub fn begin(stream: &Stream, mode: i32) {
+    let _current = stream.context().enter().expect("alive");
+    // SAFETY: a live stream.
+    unsafe { call!(cuStreamBeginCapture_v2(stream.as_raw(), mode)) }.expect("not captured yet");
+}
+
+/// Succeeds unless something has ended the capture.
+pub fn end(stream: &Stream) -> CudaResult<()> {
+    let _current = stream.context().enter()?;
+    let mut graph: *mut c_void = std::ptr::null_mut();
+    // SAFETY: a live stream, and a place for a handle; the graph is destroyed once.
+    unsafe {
+        call!(cuStreamEndCapture(stream.as_raw(), (&raw mut graph).cast()))?;
+        call!(cuGraphDestroy(graph))
+    }
+}
