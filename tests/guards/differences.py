@@ -13,9 +13,11 @@ DIFFERENCES: dict[str, str] = {
     r"pyarrow\.lib:Buffer\.equals\(.*": (
         "pyarrow refuses to compare buffers of different devices by ValueError"
     ),
-    r"pyarrow(:array|\.lib:Array\.from_pandas)\(obj=table\b.*": (
-        "a table on a device is one array for others"
+    r"pyarrow(:array|\.lib:Array\.from_pandas)\(obj=table\b.*|"
+    r"pyarrow:record_batch\(data=(table|chunked).*": (
+        "tables and chunked arrays on a device are one array for others"
     ),
+    r"pyarrow\.compute:index\(data=buffer .*": "a device buffer is no sequence of bytes",
     r"pyarrow:py_buffer\(.*|pyarrow\.lib:OSFile\(.*": "a device buffer has no bytes: BufferError",
     r"typical:mixed .* (is exported|is a device capsule|is in parquet|is in a chunked array)": (
         "the C Device interface takes no data of several devices: ArrowInvalid"

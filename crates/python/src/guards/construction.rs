@@ -4,13 +4,13 @@
 //! in the slots of the type.  A guard puts its own function into one of them, also where other classes have inherited
 //! it.
 
-use super::guard::{Call, Guard};
+use super::guard::Guard;
 use super::places::word;
 use crate::interpreter::hang_if_ended;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::PyType;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::sync::{LazyLock, PoisonError, RwLock};
@@ -164,18 +164,24 @@ unsafe fn construct<R>(
         // SAFETY: a live type, a tuple, and a dict or null.
         let (class, arguments, keywords) = unsafe {
             let class = Bound::from_borrowed_ptr(py, class).cast_into_unchecked::<PyType>();
-            let arguments =
-                Bound::from_borrowed_ptr(py, arguments).cast_into_unchecked::<PyTuple>();
             let keywords = Bound::from_borrowed_ptr_or_opt(py, keywords);
-            (class, arguments, keywords.map(|keywords| keywords.cast_into_unchecked::<PyDict>()))
+            (class, Bound::from_borrowed_ptr(py, arguments), keywords)
         };
         let guarded = class.mro().iter().find_map(|base| guarded(base.as_ptr().addr()));
         // Put there before the slot is written.  Without an exception, Python raises one.
         let Some(guarded) = guarded else { return Err(failure) };
-        match replaced(guarded.guard.get(), &arguments, keywords.as_ref()) {
-            Ok(None) => Ok(guarded.original),
-            Ok(Some((arguments, keywords))) => {
-                Err(hang_if_ended(|| call(guarded.original, arguments.as_ptr(), keywords.as_ptr())))
+        let none = py.None().into_bound(py);
+        let changed = || -> PyResult<_> {
+            let Some(walk) = guarded.guard.get().walk(&none)? else { return Ok((None, None)) };
+            let named = keywords.as_ref().map(|keywords| walk.visit(keywords)).transpose()?;
+            Ok((walk.visit(&arguments)?, named.flatten()))
+        };
+        match changed() {
+            Ok((None, None)) => Ok(guarded.original),
+            Ok((used, named)) => {
+                let (arguments, keywords) = (used.unwrap_or(arguments), named.or(keywords));
+                let keywords = keywords.as_ref().map_or(std::ptr::null_mut(), Bound::as_ptr);
+                Err(hang_if_ended(|| call(guarded.original, arguments.as_ptr(), keywords)))
             }
             Err(error) => {
                 error.restore(py);
@@ -188,25 +194,6 @@ unsafe fn construct<R>(
         Ok(original) => call(original, arguments, keywords),
         Err(result) => result,
     }
-}
-
-/// The arguments with others in place of data on a device; none if all stay.
-fn replaced<'py>(
-    guard: &Guard,
-    arguments: &Bound<'py, PyTuple>,
-    keywords: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Option<(Bound<'py, PyTuple>, Bound<'py, PyDict>)>> {
-    let py = arguments.py();
-    let keywords = keywords.cloned().unwrap_or_else(|| PyDict::new(py));
-    let names = keywords.keys().to_tuple();
-    let all: Vec<_> = arguments.iter().chain(keywords.values()).collect();
-    let Call::With(used) = guard.call(py, &all.into_iter(), Some(&names))? else { return Ok(None) };
-    let (positional, named) = used.split_at(arguments.len());
-    let keywords = PyDict::new(py);
-    for (name, value) in names.iter().zip(named) {
-        keywords.set_item(name, value)?;
-    }
-    Ok(Some((PyTuple::new(py, positional)?, keywords)))
 }
 
 unsafe extern "C" {

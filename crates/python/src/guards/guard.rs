@@ -82,8 +82,7 @@ impl Guard {
         }
         let first = arguments.clone().next();
         let first = first.unwrap_or_else(|| py.None().into_bound(py));
-        let action = (self.when == When::EachData).then_some((handler, &first));
-        let Some(walk) = Walk::new(py, action)? else { return Ok(Call::Unchanged) };
+        let Some(walk) = self.walk(&first)? else { return Ok(Call::Unchanged) };
         if !self.acts_with(arguments.clone(), names)? {
             return Ok(Call::Unchanged);
         }
@@ -97,6 +96,16 @@ impl Guard {
             used.splice(number..=number, [found]);
         }
         Ok(used.map_or(Call::Unchanged, Call::With))
+    }
+
+    /// A walk for a call with that first argument; none as long as no device was used.
+    pub(super) fn walk<'a, 'py>(
+        &'a self,
+        first: &'a Bound<'py, PyAny>,
+    ) -> PyResult<Option<Walk<'a, 'py>>> {
+        let action =
+            (self.when == When::EachData).then_some((self.handler.bind(first.py()), first));
+        Walk::new(first.py(), action)
     }
 
     fn acts_with<'py>(
