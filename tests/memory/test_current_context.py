@@ -68,8 +68,12 @@ CALLS = {
 }
 
 
+# The sanitizer does not see what the host writes into pinned memory.
+MARKS = {"equals host": [pytest.mark.gaps]}
+
+
 @pytest.mark.parametrize("device", [0, 1])
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("call", [pytest.param(call, marks=MARKS.get(call, ())) for call in CALLS])
 def test_the_callers_current_context_stays(call, device, cuda, contexts, ctx, own_context, driver):
     if device >= len(contexts):
         pytest.skip("needs two devices")
