@@ -281,7 +281,7 @@ def set_environment() -> None:
     # Python reads .pth files in site-packages only, and in folders that code adds as such.
     (SITE / "sitecustomize.py").write_text(
         "import os, site\n"
-        "for folder in os.environ['PYTHONPATH'].split(os.pathsep):\n"
+        "for folder in filter(None, os.environ.get('PYTHONPATH', '').split(os.pathsep)):\n"
         "    site.addsitedir(folder)\n"
     )
     paths = [str(SITE), *filter(None, [os.environ.get("PYTHONPATH")])]

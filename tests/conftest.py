@@ -218,10 +218,10 @@ def guarded(ctx):
 def _interpreter(*arguments, timeout=120, cwd=None, **env):
     """Runs Python with these arguments, and returns the finished process.
 
-    It finds `support`, unless the test sets PYTHONPATH.  A variable given as None is taken out of
-    the environment.
+    It finds `support`, unless the test sets PYTHONPATH, and what is there for these tests.  A
+    variable given as None is taken out of the environment.
     """
-    paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [env.pop("PYTHONPATH", str(TESTS)), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     environment |= {key: value for key, value in env.items() if value is not None}
     for key in [key for key, value in env.items() if value is None]:

@@ -1,10 +1,12 @@
 """Uninstalling leaves nothing behind, also of what was run."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-import _pyarrow_cuda_compat_hook
+import numpy
+import pyarrow
 import pytest
 
 pytestmark = [pytest.mark.subprocesses, pytest.mark.independent]
@@ -24,7 +26,10 @@ def everything(folder):
 
 
 def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=240
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -44,7 +49,7 @@ def test_uninstalling_leaves_nothing(tmp_path):
     installed = everything(environment)
     # pyarrow and numpy are those of the tests; while pip works, it sees nothing of theirs.
     others = site / "others.pth"
-    others.write_text(f"{Path(_pyarrow_cuda_compat_hook.__file__).parent}\n")
+    others.write_text("".join(f"{Path(it.__file__).parents[1]}\n" for it in (numpy, pyarrow)))
     assert str(environment) in run(python, "-c", IMPORTED)
     command = [python, "-m", "pyarrow_cuda_compat"]
     run(*command, "info")

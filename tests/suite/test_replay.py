@@ -180,7 +180,7 @@ def test_what_is_lacking(play, monkeypatch, tmp_path, need):
     (tmp_path / "numba").mkdir()
     (tmp_path / "numba" / "__init__.py").touch()
     (tmp_path / "numba" / "cuda.py").write_text("raise RuntimeError('no compiler')")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     result = play(f"# A case.\n# needs: {need}\nprint(1)\n")
     assert (result.status, result.transcript) == ("skipped", None)
     assert result.detail.startswith(f"needs {need} (")
@@ -192,7 +192,7 @@ def test_a_library_that_can_use_the_gpu(play, monkeypatch, tmp_path, need):
         (tmp_path / f"{name}.py").write_text("class cuda: is_available = lambda: True")
     for name in ("jax", "jax_cuda99_plugin"):
         (tmp_path / f"{name}.py").touch()
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     assert play(f"# A case.\n# needs: {need}\nprint(1)\n").transcript == ">>> print(1)\n1\n"
 
 
@@ -209,14 +209,14 @@ def test_numba_finds_a_driver_itself(play, monkeypatch, tmp_path, name, status):
         sys.modules["numba.cuda"] = ModuleType("numba.cuda")
         sys.modules["numba.cuda"].gpus = [SimpleNamespace(name={name!r})]"""
     (tmp_path / "sitecustomize.py").write_text(stand_in)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     script = "# A case.\n# needs: numba.cuda\nprint(1)\n"
     assert play(script, ">>> print(1)\n1\n").status == status
 
 
 def test_variables_are_set_before_anything_is_imported(play, monkeypatch, tmp_path):
     (tmp_path / "looks.py").write_text("import os; assert os.environ['OF_THE_CASE'] == 'a b'")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     result = play("# A case.\n# environment: OF_THE_CASE=a b\n# needs: looks\nprint(1)\n")
     assert result.transcript == ">>> print(1)\n1\n"
 
