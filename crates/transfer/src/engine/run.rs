@@ -81,7 +81,7 @@ unsafe fn stage(
     let crew = Crew::beside(copy.others, &workers, may_wake);
     let (moves, stream) = (plan.moves(task, job.pieces()), streams.of(task).handle());
     let closed = ClosedOnDrop(&job);
-    let throttle = Throttle::new(engine.small_copies(), Instant::now());
+    let throttle = Throttle::new(&engine.small_copies, Instant::now());
     let moved = Issuer { current, job: &job, crew, lane, stream, device, moves, throttle }.run();
     drop(closed);
     if moved.as_ref().is_err_and(|error| *error != CudaError::Interrupted) {
@@ -133,7 +133,7 @@ mod tests {
             // SAFETY: a live block of eight bytes.
             let made = unsafe { run(&current, Task::Upload, small, block.private_address()) };
             assert_eq!(made, Ok(None), "the driver makes it");
-            engine.small_copies().load(Ordering::Relaxed)
+            engine.small_copies.load(Ordering::Relaxed)
         };
         let copy = engine.count(TransferLimits::of_this_machine);
         let before = count();
