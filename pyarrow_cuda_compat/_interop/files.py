@@ -132,10 +132,8 @@ def opened(path: Any, flags: int, argument: str = "path") -> Iterator[tuple[int,
         # Who opened it with this flag has to align everything.
         status = _native._open_flags(file)
         if status & os.O_DIRECT:
-            direct, file = (
-                file,
-                os.open(f"/proc/self/fd/{file}", status & os.O_ACCMODE | os.O_CLOEXEC),
-            )
+            direct = file
+            file = os.open(f"/proc/self/fd/{direct}", status & os.O_ACCMODE | os.O_CLOEXEC)
             os.close(direct)
         yield file, name
     finally:

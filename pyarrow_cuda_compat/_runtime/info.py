@@ -42,7 +42,7 @@ VARIABLES = re.compile(
     r"CUDA_LAUNCH_BLOCKING|NUMBA_"
 )
 KERNEL_MODULE = Path("/proc/driver/nvidia/version")
-# By the name of the driver error.
+# What to do about an error of the driver, by its name.
 ADVICE = {
     "CUDA_ERROR_NO_DEVICE": "check CUDA_VISIBLE_DEVICES, and that nvidia-smi shows a GPU",
     "CUDA_ERROR_STUB_LIBRARY": "take the CUDA toolkit's stubs out of LD_LIBRARY_PATH",
@@ -125,21 +125,15 @@ def driver_facts(native: ModuleType) -> dict[str, object]:
     try:
         facts: dict[str, object] = native._driver()
     except OSError as error:
-        return {"error": str(error)} | advice(str(error))
+        said: dict[str, object] = {"error": str(error)}
+        advice = [text for name, text in ADVICE.items() if name in str(error)]
+        return said | {"advice": advice[0]} if advice else said
     facts["version"] = f"CUDA {facts.pop('cuda')}"
     if not facts["simulated"] and KERNEL_MODULE.exists():
         number = re.search(r"\b\d+\.\d+(\.\d+)?\b", KERNEL_MODULE.read_text())
         facts["version"] = f"{number[0]}, {facts['version']}" if number else facts["version"]
     facts["path"] = loaded_from(str(facts.pop("library")))
     return facts
-
-
-def advice(error: str) -> dict[str, object]:
-    """What to do about an error of the driver."""
-    for name, text in ADVICE.items():
-        if name in error:
-            return {"advice": text}
-    return {}
 
 
 def loaded_from(library: str) -> str:

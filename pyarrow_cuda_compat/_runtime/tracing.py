@@ -131,10 +131,6 @@ def end_call(
 def _callers_level() -> int:
     """How far up the stack from `end_call` the program's own line is, as logging counts."""
     level, frame = 2, sys._getframe(2)
-    while frame.f_back and _is_ours(frame.f_globals.get("__package__")):
+    while frame.f_back and str(frame.f_globals.get("__package__")).partition(".")[0] == PACKAGE:
         level, frame = level + 1, frame.f_back
     return level
-
-
-def _is_ours(package: object) -> bool:
-    return isinstance(package, str) and package.partition(".")[0] == PACKAGE

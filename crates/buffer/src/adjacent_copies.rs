@@ -208,7 +208,7 @@ fn queue_all(
     let Some(first) = copies.first() else { return Ok(Completed::default()) };
     let is_of_copies = stream.context().is_same(first.context());
     if !is_of_copies {
-        runs(copies).try_for_each(|run| run.fill(0))?;
+        runs(copies).iter().try_for_each(|run| run.fill(0))?;
     }
     let kept: Vec<DeviceBuffer> = sources.iter().map(|source| (*source).clone()).collect();
     Ok(stream.enqueue(Box::new((copies.to_vec(), kept, owner)), |current, stream| {
@@ -246,7 +246,9 @@ fn are_alike(a: &Pair<'_>, b: &Pair<'_>) -> bool {
 fn fill(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> Result<(), Error> {
     let mut filled = Vec::with_capacity(parts.len());
     for (to, part) in buffers.iter().zip(parts).filter(|(to, _)| !to.is_empty()) {
-        filled.push((to, *part, is_copied_directly(context, part)?));
+        // The device reads pinned memory faster than others can gather it, if it is much.
+        let is_direct = part.len() >= LARGE && is_pinned(context, part.as_ptr(), part.len())?;
+        filled.push((to, *part, is_direct));
     }
     for run in filled.chunk_by(|(a, ..), (b, ..)| is_next(a, b)) {
         let ((first, ..), _) = ends(run);
@@ -308,17 +310,10 @@ fn are_pinned(context: &Context, parts: &[&[u8]]) -> CudaResult<bool> {
 }
 
 /// The ranges that adjacent buffers cover, with the gaps between them, where there are any.
-fn runs(buffers: &[DeviceBuffer]) -> impl Iterator<Item = DeviceBuffer> {
+fn runs(buffers: &[DeviceBuffer]) -> Vec<DeviceBuffer> {
     let filled: Vec<_> = buffers.iter().filter(|buffer| !buffer.is_empty()).collect();
-    let runs: Vec<_> = filled
-        .chunk_by(|a, b| is_next(a, b))
-        .filter(|run| run.len() > 1)
-        .map(|run| {
-            let (first, last) = ends(run);
-            first.through(last)
-        })
-        .collect();
-    runs.into_iter()
+    let runs = filled.chunk_by(|a, b| is_next(a, b)).filter(|run| run.len() > 1);
+    runs.map(ends).map(|(first, last)| first.through(last)).collect()
 }
 
 /// Clears what lies between buffers that were allocated together, on the default stream: the bytes of
@@ -347,14 +342,8 @@ fn clear(
     buffers: &[DeviceBuffer],
     stream: StreamHandle<'_>,
 ) -> CudaResult<()> {
-    runs(buffers).try_for_each(|run| {
+    runs(buffers).iter().try_for_each(|run| {
         // SAFETY: within one allocation that the caller's work retains.
         unsafe { current.queue_fill(run.private_address, 0, run.size as usize, stream) }
     })
-}
-
-/// Whether a part goes to the device by itself: the device reads pinned memory faster than others can
-/// gather it, if it is much.
-fn is_copied_directly(context: &Context, part: &[u8]) -> CudaResult<bool> {
-    Ok(part.len() >= LARGE && is_pinned(context, part.as_ptr(), part.len())?)
 }

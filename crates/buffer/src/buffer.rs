@@ -83,11 +83,6 @@ impl DeviceBuffer {
         }
     }
 
-    /// Packed memory of the context's own, whatever the program has set: for a short time.
-    pub(crate) fn allocate_own(context: &Context, size: u64) -> CudaResult<Self> {
-        Ok(Self::of_block(context.allocate(size, Placement::Packed)?))
-    }
-
     /// All of the memory that the program's allocator gives; `None` if it has set none for the context's device.
     pub(crate) fn allocate_lent(context: &Context, size: u64) -> CudaResult<Option<Self>> {
         let Some(Allocation { address, owner }) = allocator::allocate(context, size)? else {

@@ -5,7 +5,7 @@
 
 use crate::error::invalid;
 use crate::{DeviceBuffer, Error, range};
-use arrow_cuda_context::{Completed, Context, Retained};
+use arrow_cuda_context::{Completed, Context, Placement, Retained};
 use arrow_cuda_transfer::{self as transfer, CopyOrder};
 use std::mem::MaybeUninit;
 
@@ -156,8 +156,10 @@ impl DeviceBuffer {
         data.check_memory()?;
         let (to, from) = (self.private_address + position, data.private_address);
         if range::overlap(to, from, data.size) {
-            // The driver does not define overlapping copies; a temporary buffer makes them safe.
-            let detour = Self::allocate_own(data.context(), data.size)?;
+            // The driver does not define overlapping copies; a temporary buffer makes them safe.  It is the
+            // context's own memory, whatever allocator the program has set: for a short time.
+            let detour = data.context().allocate(data.size, Placement::Packed)?;
+            let detour = Self::of_block(detour);
             let mut completed = detour.copy_from_device_in(order, 0, data)?;
             completed.extend(self.copy_from_device_in(order, position, &detour)?);
             return Ok(completed);

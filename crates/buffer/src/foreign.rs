@@ -29,14 +29,11 @@ pub fn device_address(context: &Context, address: u64) -> Result<u64, Error> {
 fn find(current: &Current<'_>, address: u64) -> Result<u64, Error> {
     let found = current.device_address(address)?;
     found.ok_or_else(|| {
-        other_device_error(current.context(), address).unwrap_or(unknown_address().into())
+        // The driver's error for unknown memory.  It also applies to memory that was released here but
+        // that the driver still has allocated.
+        let unknown = CudaError::of_call("cuPointerGetAttribute", codes::INVALID_VALUE);
+        other_device_error(current.context(), address).unwrap_or(unknown.into())
     })
-}
-
-/// The driver's error for unknown memory.  It also applies to memory that was released here but
-/// that the driver still has allocated.
-fn unknown_address() -> CudaError {
-    CudaError::of_call("cuPointerGetAttribute", codes::INVALID_VALUE)
 }
 
 /// The error for memory that belongs to another device, if any does.  Without peer access, a

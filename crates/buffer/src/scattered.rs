@@ -94,23 +94,6 @@ impl DeviceBuffer {
         let copied = unsafe { transfer::copy_from_host_gathered(self.context(), to, parts) };
         self.expose_on_failure(copied)
     }
-
-    /// Scatters the buffer to parts of host memory, which come with their offsets in it, in ascending
-    /// order.
-    pub(crate) fn copy_to_host_placed(
-        &self,
-        parts: &mut [(usize, &mut [MaybeUninit<u8>])],
-    ) -> Result<(), Error> {
-        let size = parts.last().map_or(0, |(at, part)| at + part.len());
-        if !self.check_readable(0, size as u64)? {
-            return Ok(());
-        }
-        // SAFETY: the range was checked; the buffer owns its memory.
-        let copied = unsafe {
-            transfer::copy_to_host_scattered(self.context(), parts, self.private_address)
-        };
-        self.expose_on_failure(copied)
-    }
 }
 
 /// Copies the first bytes of buffers to host memory, as many as there is memory for each.  Buffers that
@@ -145,7 +128,11 @@ pub fn copy_to_host_scattered(mut parts: Vec<HostPart<'_>>) -> Result<(), Error>
         for (from, out) in group {
             placed.push(((from.private_address - start) as usize, &mut **out));
         }
-        whole.copy_to_host_placed(&mut placed)?;
+        whole.check_memory()?;
+        // SAFETY: each part lies within its buffer, which owns its memory; they are in ascending order.
+        let copied =
+            unsafe { transfer::copy_to_host_scattered(whole.context(), &mut placed, start) };
+        whole.expose_on_failure(copied)?;
     }
     Ok(())
 }

@@ -44,21 +44,14 @@ impl Context {
 const FINAL: [i32; 3] =
     [codes::PEER_ACCESS_ALREADY_ENABLED, codes::PEER_ACCESS_UNSUPPORTED, codes::TOO_MANY_PEERS];
 
-enum Route {
-    /// Both are the same.
-    Within,
-    Peer,
-}
-
-impl Route {
-    fn between(one: &Context, other: &Context) -> Self {
-        if one.is_same(other) {
-            return Self::Within;
-        }
-        one.access(other);
-        other.access(one);
-        Self::Peer
+/// Whether both are the same.  Others get access to each other.
+fn are_same(one: &Context, other: &Context) -> bool {
+    if one.is_same(other) {
+        return true;
     }
+    one.access(other);
+    other.access(one);
+    false
 }
 
 impl Current<'_> {
@@ -79,17 +72,17 @@ impl Current<'_> {
         from: u64,
         size: usize,
     ) -> CudaResult<()> {
-        let route = Route::between(self.context(), target);
+        let is_within = are_same(self.context(), target);
         target.await_small_copies()?;
         self.await_turn(StreamHandle::DEFAULT)?;
-        match route {
-            Route::Within => {
+        match is_within {
+            true => {
                 // SAFETY: guaranteed by the caller.
                 unsafe { call!(cuMemcpyDtoD_v2(to, from, size)) }?;
                 // The driver only queues such a copy, so this waits for its end.
                 self.synchronize_stream(StreamHandle::DEFAULT)
             }
-            Route::Peer => {
+            false => {
                 drop(target.enter()?);
                 // SAFETY: guaranteed by the caller; both contexts are alive.
                 unsafe { call!(cuMemcpyPeer(to, target.raw(), from, self.context().raw(), size)) }?;
@@ -124,10 +117,10 @@ impl Current<'_> {
         let stream = self.raw_stream_for_work(stream)?;
         target.await_small_copies()?;
         source.await_small_copies()?;
-        match Route::between(source, target) {
+        match are_same(source, target) {
             // SAFETY: guaranteed by the caller.
-            Route::Within => unsafe { call!(cuMemcpyDtoDAsync_v2(to, from, size, stream)) },
-            Route::Peer => {
+            true => unsafe { call!(cuMemcpyDtoDAsync_v2(to, from, size, stream)) },
+            false => {
                 drop((target.enter()?, source.enter()?));
                 let contexts = (target.raw(), source.raw());
                 // SAFETY: guaranteed by the caller; both contexts are alive.

@@ -21,14 +21,13 @@ pub(crate) fn lengths(shape: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
 
 /// A sequence of integers, of no more dimensions than NumPy's arrays have.
 pub(crate) fn integers(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
-    at_most(MAX_DIMENSIONS, dimensions_of(sequence)?, too_many_dimensions, |each| integer(&each))
+    of_dimensions(sequence, |each| integer(&each))
 }
 
 /// The entries of a shape or of strides, of any class: at most as many as an array can have dimensions.
 #[pyfunction(name = "_dimensions")]
 pub(crate) fn dimensions<'py>(sequence: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
-    let entries = at_most(MAX_DIMENSIONS, dimensions_of(sequence)?, too_many_dimensions, Ok)?;
-    PyTuple::new(sequence.py(), entries)
+    PyTuple::new(sequence.py(), of_dimensions(sequence, Ok)?)
 }
 
 /// The objects of an iterable.
@@ -37,18 +36,19 @@ pub(crate) fn objects<'py>(iterable: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'
     at_most(MAX_OBJECTS, iterable.try_iter()?, too_many, Ok)
 }
 
-fn dimensions_of<'py>(sequence: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
-    sequence.try_iter().map_err(|error| {
+fn of_dimensions<'py, T>(
+    sequence: &Bound<'py, PyAny>,
+    read: impl Fn(Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
+    let entries = sequence.try_iter().map_err(|error| {
         if !error.is_instance_of::<PyTypeError>(sequence.py()) {
             return error;
         }
         let found = sequence.get_type();
         PyTypeError::new_err(format!("expected integers, got an object of {found}"))
-    })
-}
-
-fn too_many_dimensions() -> String {
-    format!("maximum supported dimension for a device array is {MAX_DIMENSIONS}")
+    })?;
+    let too_many = || format!("maximum supported dimension for a device array is {MAX_DIMENSIONS}");
+    at_most(MAX_DIMENSIONS, entries, too_many, read)
 }
 
 fn at_most<'py, T>(

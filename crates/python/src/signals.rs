@@ -1,7 +1,7 @@
 //! Waits and copies that Ctrl-C can end.
 
 use crate::errors::OrRaise;
-use arrow_cuda_context::{Context, Pending, Stream};
+use arrow_cuda_context::{Context, Pending};
 use arrow_cuda_driver::{CudaResult, Interruption, interruptible};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -43,16 +43,8 @@ pub(crate) fn copy_for_signals<T>(
     copy_behind(py, || context.wait_for(&Pending::DefaultStream), attempt)
 }
 
-/// As [`copy_for_signals`], for a copy in the order of a stream.
-pub(crate) fn copy_on_stream_for_signals<T>(
-    py: Python<'_>,
-    stream: &Stream,
-    attempt: impl FnMut() -> PyResult<T>,
-) -> PyResult<T> {
-    copy_behind(py, || stream.synchronize().map(drop), attempt)
-}
-
-fn copy_behind<T>(
+/// As [`copy_for_signals`], for a copy behind what `wait` waits for.
+pub(crate) fn copy_behind<T>(
     py: Python<'_>,
     wait: impl Fn() -> CudaResult<()> + Sync,
     mut attempt: impl FnMut() -> PyResult<T>,

@@ -1,6 +1,6 @@
 //! Host memory of somebody else, pinned for a time.
 
-use arrow_cuda_context::{Context, Current, Retained};
+use arrow_cuda_context::{Context, Retained};
 use arrow_cuda_driver::{CudaResult, blocking, may_release, report_failure};
 
 /// Memory that its owner has allocated in the ordinary way, pinned and mapped for the device as long
@@ -80,19 +80,15 @@ impl RegisteredMemory {
 
 /// Unpins memory and drops its owner, unless the driver still has the memory.
 fn release(context: &Context, start: usize, owner: Retained) -> CudaResult<()> {
-    match context.enter() {
-        Ok(current) => unpin(&current, start, owner),
+    let current = match context.enter() {
+        Ok(current) => current,
         // With its context, the memory was unpinned.
-        Err(error) if context.is_gone(&error) => Ok(()),
+        Err(error) if context.is_gone(&error) => return Ok(()),
         Err(error) => {
             std::mem::forget(owner);
-            Err(error)
+            return Err(error);
         }
-    }
-}
-
-/// Drops the owner once the driver has let go of the memory.
-fn unpin(current: &Current<'_>, start: usize, owner: Retained) -> CudaResult<()> {
+    };
     // Work that still uses the memory would fault, or use pages that somebody else has by then.
     let waited = current.synchronize();
     // SAFETY: registered in `register`, and unregistered once, here; nothing uses it any more.

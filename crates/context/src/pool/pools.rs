@@ -45,7 +45,7 @@ impl Pool {
     pub(super) fn with_fences<T>(&self, work: impl FnOnce(&mut Fences) -> T) -> CudaResult<T> {
         let mut fences = self.fences.lock()?;
         let result = work(&mut fences);
-        let useless = fences.take_useless();
+        let useless = mem::take(&mut fences.useless);
         drop(fences);
         drop(useless);
         Ok(result)

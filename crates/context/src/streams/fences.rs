@@ -23,8 +23,8 @@ const POLL_TIME: Duration = Duration::from_micros(50);
 pub(crate) struct Fences {
     fences: VecDeque<Fence>,
     spare: Vec<Event>,
-    /// Those of contexts that are gone.
-    useless: Vec<Event>,
+    /// Those of contexts that are gone, to be taken out, and dropped under no lock.
+    pub(crate) useless: Vec<Event>,
 }
 
 /// A point in the work of all contexts.
@@ -51,17 +51,14 @@ impl Fences {
         if is_new {
             self.add(current, last_release)?;
         }
-        Ok(self.remove(self.count_reached(current)))
-    }
-
-    /// How many fences are reached.  A fence is not reached before those in front of it, so this asks
-    /// for two of them while the device is busy, and for one while it is not.
-    fn count_reached(&self, current: &Current<'_>) -> usize {
+        // A fence is not reached before those in front of it, so this asks for two of them while the device is
+        // busy, and for one while it is not.
         let is_reached = |fence: &&Fence| fence.is_reached(current);
-        match self.fences.back().filter(is_reached) {
+        let reached = match self.fences.back().filter(is_reached) {
             Some(_) => self.fences.len(),
             None => self.fences.iter().take_while(is_reached).count(),
-        }
+        };
+        Ok(self.remove(reached))
     }
 
     /// The oldest fence, to be waited for under no lock.
@@ -90,11 +87,6 @@ impl Fences {
             std::hint::spin_loop();
         }
         Ok(Some(self.remove(self.fences.len())))
-    }
-
-    /// Events that are of no use any more, to be dropped under no lock.
-    pub(crate) fn take_useless(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.useless)
     }
 
     /// Removes the first fences.  Returns the number of the last release before them.

@@ -38,7 +38,7 @@ pub fn unmap(at: u64, length: u64) {
 
 #[derive(Debug)]
 pub struct Mapping {
-    start: usize,
+    pub start: usize,
     length: u64,
 }
 
@@ -46,10 +46,6 @@ impl Mapping {
     /// Maps `length` bytes, of the file `fd` from its beginning if there is one.
     pub fn new(length: u64, access: i32, flags: i32, fd: RawFd) -> io::Result<Self> {
         Ok(Self { start: map(0, length, access, flags, fd, 0)?, length })
-    }
-
-    pub fn start(&self) -> usize {
-        self.start
     }
 }
 

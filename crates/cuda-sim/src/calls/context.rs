@@ -178,7 +178,7 @@ exported! { driver:
         if peer.device == context.device || !driver.config.peers {
             return Err(PEER_ACCESS_UNSUPPORTED);
         }
-        if !context.add_peer(peer) {
+        if !lock(&context.peers).insert(peer.id) {
             return Err(PEER_ACCESS_ALREADY_ENABLED);
         }
     }
@@ -187,7 +187,7 @@ exported! { driver:
     [4000] call cuCtxDisablePeerAccess(peer: Handle) {
         let context = stack::current()?;
         let peer = driver.context(peer)?;
-        if !context.remove_peer(peer) {
+        if !lock(&context.peers).remove(&peer.id) {
             return Err(PEER_ACCESS_NOT_ENABLED);
         }
     }

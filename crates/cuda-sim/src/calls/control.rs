@@ -107,7 +107,7 @@ fn driver() -> Option<&'static Driver> {
 
 fn count(which: impl Fn(&Region) -> bool) -> u64 {
     driver().map_or(0, |driver| {
-        driver.memory().regions.iter().filter(|region| which(region)).count() as u64
+        driver.memory().regions.values().filter(|region| which(region)).count() as u64
     })
 }
 

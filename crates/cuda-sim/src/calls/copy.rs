@@ -5,8 +5,8 @@
 //! wait for it.  The same holds for a small copy from pageable memory, on a stream or not: by then, the
 //! driver has staged its bytes.
 
-use crate::base::Handle;
 use crate::base::code::{ILLEGAL_ADDRESS, INVALID_VALUE, Result};
+use crate::base::{Handle, lock};
 use crate::contexts::{Context, stack};
 use crate::driver::Driver;
 use crate::entry::exported;
@@ -52,12 +52,11 @@ impl Copy {
             return Ok(());
         }
         let mut outcome = Ok(());
-        context.copy_in_turn(|| {
-            stream.run(|| {
-                // A copy that is refused does not end the context.
-                outcome = context.check().and_then(|()| self.carry_out(driver));
-                Ok(())
-            })
+        let _one_at_a_time = lock(&context.copying);
+        stream.run(|| {
+            // A copy that is refused does not end the context.
+            outcome = context.check().and_then(|()| self.carry_out(driver));
+            Ok(())
         })?;
         outcome
     }

@@ -10,7 +10,7 @@ use super::ENTRY_POINTS as ALL;
 use super::device::DRIVER_VERSION;
 use crate::base::code::{INVALID_VALUE, NOT_FOUND, Result};
 use crate::entry::fault::plain;
-use crate::entry::{EntryPoint, Out, exported};
+use crate::entry::{Out, exported};
 
 /// Bits that ask for the functions of the legacy default stream, and for those of the per-thread one.
 const LEGACY_STREAM: u64 = 1;
@@ -66,14 +66,7 @@ fn find(symbol: *const c_char, version: i32, flags: u64) -> Result<Result<*const
     let all = ALL.into_iter().flatten();
     let variants = all.filter(|point| plain(point.name).as_bytes() == symbol);
     // A driver takes a negative version for a great one.
-    Ok(choose(variants, version as u32, flags & PER_THREAD_STREAM != 0))
-}
-
-fn choose<'a>(
-    variants: impl Iterator<Item = &'a EntryPoint>,
-    version: u32,
-    per_thread: bool,
-) -> Result<*const c_void, Search> {
+    let (version, per_thread) = (version as u32, flags & PER_THREAD_STREAM != 0);
     let mut outcome = Search::Unknown;
     for point in variants {
         if version < point.since {
@@ -81,8 +74,8 @@ fn choose<'a>(
         } else if point.until.is_none_or(|until| version < until)
             && !(per_thread && point.per_thread)
         {
-            return Ok(point.address);
+            return Ok(Ok(point.address));
         }
     }
-    Err(outcome)
+    Ok(Err(outcome))
 }

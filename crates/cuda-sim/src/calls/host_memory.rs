@@ -41,7 +41,7 @@ exported! { driver:
         stack::current()?;
         let pointer = pointer.required()?;
         let memory = driver.memory();
-        let region = memory.regions.containing(host as u64);
+        let region = memory.containing(host as u64);
         let is_known = region.is_some_and(Region::is_on_host);
         if flags != 0 || !is_known {
             return Err(INVALID_VALUE);
@@ -58,7 +58,8 @@ exported! { driver:
         if host == 0 || size == 0 || flags & !REGISTER_FLAGS != 0 || !fits {
             return Err(INVALID_VALUE);
         }
-        if memory.regions.touches(base, size) {
+        let last = memory.regions.range(..base + size).next_back();
+        if last.is_some_and(|(_, region)| region.end() > base) {
             return Err(HOST_MEMORY_ALREADY_REGISTERED);
         }
         memory.add(context, context.device, base, size, Kind::Registered);
@@ -69,7 +70,7 @@ exported! { driver:
         capture::refuse_unsafe()?;
         stack::check_top()?;
         let base = host as u64;
-        if driver.memory().regions.containing(base).is_none() {
+        if driver.memory().containing(base).is_none() {
             return Err(HOST_MEMORY_NOT_REGISTERED);
         }
         end_when_idle(driver, base, &Kind::Registered)?;
@@ -97,7 +98,7 @@ fn allocate(driver: &Driver, pointer: Out<usize>, size: usize, flags: u32) -> Re
 fn end_when_idle(driver: &Driver, base: u64, kind: &Kind) -> Result {
     let id = || {
         let memory = driver.memory();
-        let region = memory.regions.at(base).filter(|region| region.kind == *kind);
+        let region = memory.regions.get(&base).filter(|region| region.kind == *kind);
         region.map(|region| region.id).ok_or(INVALID_VALUE)
     };
     let found = id()?;

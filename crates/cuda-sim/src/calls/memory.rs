@@ -20,9 +20,9 @@ exported! { driver:
     [3020] call cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
         let context = stack::current()?;
         let (free, total) = (free.required()?, total.required()?);
-        let (free_bytes, total_bytes) = driver.memory().free_and_total(context.device);
-        free.set(free_bytes as usize);
-        total.set(total_bytes as usize);
+        let device = &driver.memory().devices[context.device];
+        free.set(device.free_bytes() as usize);
+        total.set(device.total as usize);
     }
 
     [3020] call cuMemAlloc_v2(pointer: Out<u64>, size: usize) {
@@ -63,7 +63,7 @@ exported! { driver:
         }
         let mut memory = driver.memory();
         // Another thread may have freed it meanwhile.
-        if memory.regions.at(pointer).is_none_or(|now| now.id != region.id) {
+        if memory.regions.get(&pointer).is_none_or(|now| now.id != region.id) {
             return Err(INVALID_VALUE);
         }
         memory.release(pointer);
@@ -72,7 +72,7 @@ exported! { driver:
     [3020] call cuMemGetAddressRange_v2(base: Out<u64>, size: Out<usize>, pointer: u64) {
         let context = stack::current()?;
         let memory = driver.memory();
-        let region = memory.regions.containing(pointer);
+        let region = memory.containing(pointer);
         let region = region.filter(|region| region.is_accessible_from(context)).ok_or(NOT_FOUND)?;
         base.set_if_wanted(region.base);
         size.set_if_wanted(region.size as usize);
@@ -93,7 +93,7 @@ exported! { driver:
             return Ok(());
         }
         freeable(driver, pointer)?;
-        if let Some(region) = driver.memory().regions.at_mut(pointer) {
+        if let Some(region) = driver.memory().regions.get_mut(&pointer) {
             region.is_being_freed = true;
         }
         stream.submit_or_run(move || {
@@ -127,7 +127,7 @@ exported! { driver:
         stack::current()?;
         let device = {
             let memory = driver.memory();
-            let region = memory.regions.at(pointer).ok_or(INVALID_VALUE)?;
+            let region = memory.regions.get(&pointer).ok_or(INVALID_VALUE)?;
             if !matches!(region.kind, Kind::Imported { .. }) {
                 return Err(INVALID_VALUE);
             }
@@ -144,7 +144,7 @@ exported! { driver:
 /// The region that starts at `pointer`, if `cuMemFree` can free it.
 fn freeable(driver: &Driver, pointer: u64) -> Result<Region> {
     let memory = driver.memory();
-    let region = memory.regions.at(pointer).filter(|region| {
+    let region = memory.regions.get(&pointer).filter(|region| {
         !region.is_being_freed && (region.is_device_allocation() || region.kind == Kind::Managed)
     });
     region.cloned().ok_or(INVALID_VALUE)

@@ -33,7 +33,7 @@ exported! { driver:
     [4000] call cuPointerGetAttribute(data: *mut c_void, attribute: i32, pointer: u64) {
         let context = stack::current()?;
         let memory = driver.memory();
-        let region = memory.regions.containing(pointer);
+        let region = memory.containing(pointer);
         let region =
             region.filter(|region| region.is_accessible_from(context)).ok_or(INVALID_VALUE)?;
         let value = value_of(region, attribute, pointer).ok_or(INVALID_VALUE)?;
@@ -53,7 +53,7 @@ exported! { driver:
         }
         let memory = driver.memory();
         let region =
-            memory.regions.containing(pointer).filter(|region| region.is_accessible_from(context));
+            memory.containing(pointer).filter(|region| region.is_accessible_from(context));
         for index in 0..count as usize {
             // SAFETY: the caller passes `count` attributes and as many pointers for their values.
             let (attribute, target) =

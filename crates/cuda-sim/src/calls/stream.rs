@@ -34,7 +34,7 @@ exported! { driver:
     [4000] call cuStreamDestroy_v2(stream: Handle) {
         // Default streams are not in the table, so they are refused like any invalid handle.
         let stream = driver.streams.remove(stream)?;
-        stream.close();
+        stream.queue.close();
         capture::forget(|queue| Arc::ptr_eq(queue, &stream.queue));
         stream.context.check()?;
     }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use crate::base::Handle;
 use crate::base::code::{Code, Result};
-use crate::base::{Handle, lock};
 use crate::work::{Health, Mark, Queues};
 
 pub struct Context {
@@ -18,11 +18,11 @@ pub struct Context {
     pub queues: Queues,
     health: Arc<Health>,
     /// The handle, where it is not the address of this object.
-    inherited: OnceLock<Handle>,
-    /// Contexts of other devices whose memory kernels of this one may use.
-    peers: Mutex<BTreeSet<u64>>,
+    pub inherited: OnceLock<Handle>,
+    /// Contexts of other devices, by their numbers, whose memory kernels of this one may use.
+    pub peers: Mutex<BTreeSet<u64>>,
     /// Held by a synchronous copy, also while it waits for its turn.
-    copying: Mutex<()>,
+    pub copying: Mutex<()>,
 }
 
 impl Context {
@@ -48,11 +48,6 @@ impl Context {
         self.inherited.get().copied().unwrap_or(ptr::from_ref(self).addr())
     }
 
-    /// Uses the handle of an earlier context, before any caller has seen its own.
-    pub fn inherit(&self, handle: Handle) {
-        self.inherited.get_or_init(|| handle);
-    }
-
     /// Fails once the context is destroyed, and with the error of its work.
     pub fn check(&self) -> Result {
         self.health.check()
@@ -66,16 +61,6 @@ impl Context {
         self.health.error()
     }
 
-    /// Makes a synchronous copy, one at a time.
-    pub fn copy_in_turn<T>(&self, copy: impl FnOnce() -> T) -> T {
-        let _turn = lock(&self.copying);
-        copy()
-    }
-
-    pub fn await_copy(&self) {
-        drop(lock(&self.copying));
-    }
-
     /// Waits for all work that was queued.
     pub fn synchronize(&self) {
         self.queues.tails().iter().for_each(Mark::wait);
@@ -86,19 +71,5 @@ impl Context {
         self.health.destroy();
         self.synchronize();
         self.queues.close();
-    }
-
-    /// True if the access was new.
-    pub fn add_peer(&self, peer: &Self) -> bool {
-        lock(&self.peers).insert(peer.id)
-    }
-
-    /// True if there was an access.
-    pub fn remove_peer(&self, peer: &Self) -> bool {
-        lock(&self.peers).remove(&peer.id)
-    }
-
-    pub fn has_peer(&self, peer: &Self) -> bool {
-        lock(&self.peers).contains(&peer.id)
     }
 }

@@ -5,6 +5,7 @@ use std::mem::ManuallyDrop;
 
 use super::Context;
 use crate::base::code::{INVALID_CONTEXT, Result};
+use crate::base::lock;
 
 thread_local! {
     // Not dropped, because calls that come while the thread or the process ends still use it.
@@ -28,7 +29,7 @@ pub fn current() -> Result<&'static Context> {
 /// events stall nobody.
 pub fn await_copy() {
     if let Ok(context) = current() {
-        context.await_copy();
+        drop(lock(&context.copying));
     }
 }
 

@@ -9,9 +9,9 @@ use crate::contexts::Context;
 pub struct Device {
     pub primary: Mutex<Primary>,
     /// All primary contexts of a device have one handle, one after the other.
-    primary_handle: OnceLock<Handle>,
+    pub primary_handle: OnceLock<Handle>,
     /// Contexts that were not destroyed.
-    contexts: Mutex<Vec<&'static Context>>,
+    pub contexts: Mutex<Vec<&'static Context>>,
 }
 
 #[derive(Default)]
@@ -22,17 +22,6 @@ pub struct Primary {
 }
 
 impl Device {
-    pub fn adopt(&self, context: &'static Context) {
-        if context.is_primary {
-            context.inherit(*self.primary_handle.get_or_init(|| context.handle()));
-        }
-        lock(&self.contexts).push(context);
-    }
-
-    pub fn disown(&self, context: &Context) {
-        lock(&self.contexts).retain(|other| other.id != context.id);
-    }
-
     pub fn synchronize(&self) {
         let contexts = lock(&self.contexts).clone();
         for context in contexts {

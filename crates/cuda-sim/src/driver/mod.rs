@@ -105,7 +105,13 @@ impl Driver {
 
     pub fn create_context(&self, device: usize, is_primary: bool) -> &'static Context {
         let context = Context::create(device, is_primary, self.config.latency);
-        self.devices[device].adopt(context);
+        let device = &self.devices[device];
+        if context.is_primary {
+            // Before any caller has seen its own.
+            let handle = *device.primary_handle.get_or_init(|| context.handle());
+            context.inherited.get_or_init(|| handle);
+        }
+        lock(&device.contexts).push(context);
         lock(&self.contexts).insert(context.handle(), context);
         context
     }
@@ -135,9 +141,9 @@ impl Driver {
     pub fn destroy_context(&self, context: &'static Context) {
         context.destroy();
         capture::forget(|queue| queue.context == context.id);
-        self.devices[context.device].disown(context);
+        lock(&self.devices[context.device].contexts).retain(|other| other.id != context.id);
         let mut memory = self.memory();
-        let owned = memory.regions.iter().filter(|region| region.context.id == context.id);
+        let owned = memory.regions.values().filter(|region| region.context.id == context.id);
         for base in owned.map(|region| region.base).collect::<Vec<_>>() {
             memory.release(base);
         }

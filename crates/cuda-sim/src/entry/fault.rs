@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock};
+use std::sync::{LazyLock, Mutex, OnceLock};
 
 use crate::base::code::{Code, INVALID_VALUE, Result};
 use crate::base::lock;
@@ -43,7 +43,7 @@ impl Rule {
 /// Counts a call, and returns the code with which it must fail, if any.
 pub fn next_call(function: &'static str) -> Option<Code> {
     let name = plain(function);
-    let mut calls = calls();
+    let mut calls = lock(&CALLS);
     calls.total += 1;
     *calls.counts.entry(name).or_default() += 1;
     // Every rule counts the call, so that one rule does not shift another.
@@ -53,8 +53,9 @@ pub fn next_call(function: &'static str) -> Option<Code> {
 /// Replaces the rules by those of `spec`; an empty one clears them.  On failure returns the part of
 /// `spec` that is not a rule; the old rules then stay.
 pub fn set_rules(spec: &str) -> Result<(), String> {
-    let rules = parse(spec)?;
-    calls().rules = rules;
+    let parts = spec.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let rules = parts.map(|part| parse_rule(part).ok_or_else(|| part.to_owned()));
+    lock(&CALLS).rules = rules.collect::<Result<_, _>>()?;
     Ok(())
 }
 
@@ -71,7 +72,7 @@ pub fn load_environment() -> Result {
 
 /// How often `name` was called; `*` means all functions together.
 pub fn call_count(name: &str) -> u64 {
-    let calls = calls();
+    let calls = lock(&CALLS);
     match plain(name) {
         ANY => calls.total,
         name => calls.counts.get(name).copied().unwrap_or(0),
@@ -80,24 +81,12 @@ pub fn call_count(name: &str) -> u64 {
 
 /// A line for each function that was called: its name, a space, and how often; in alphabetical order.
 pub fn call_counts() -> String {
-    calls().counts.iter().map(|(name, count)| format!("{name} {count}\n")).collect()
-}
-
-fn calls() -> MutexGuard<'static, Calls> {
-    lock(&CALLS)
+    lock(&CALLS).counts.iter().map(|(name, count)| format!("{name} {count}\n")).collect()
 }
 
 /// The name without the version that the interface appends.
 pub fn plain(name: &str) -> &str {
     name.strip_suffix("_v2").unwrap_or(name)
-}
-
-fn parse(spec: &str) -> Result<Vec<Rule>, String> {
-    spec.split(',')
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-        .map(|part| parse_rule(part).ok_or_else(|| part.to_owned()))
-        .collect()
 }
 
 fn parse_rule(part: &str) -> Option<Rule> {

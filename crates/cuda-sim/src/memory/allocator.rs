@@ -5,7 +5,6 @@
 //! reused only after everything else that is free.
 
 use std::collections::{BTreeMap, HashMap};
-use std::mem;
 use std::ops::Range;
 
 /// The size and alignment to which a large allocation is rounded up.
@@ -24,8 +23,9 @@ pub struct Allocator {
     current: Option<(u64, u64)>,
     /// Live small allocations of each shared block.
     shared: HashMap<u64, u32>,
-    /// Blocks that were freed since [`Allocator::take_freed`] was called.
-    freed: Vec<Range<u64>>,
+    /// Blocks that were freed, to be taken out.  Their contents must be discarded before anything else is
+    /// allocated.
+    pub freed: Vec<Range<u64>>,
 }
 
 impl Allocator {
@@ -102,12 +102,6 @@ impl Allocator {
             end += length;
         }
         self.free.insert(start, end - start);
-    }
-
-    /// The blocks that were freed since the last call.  Their contents must be discarded before
-    /// anything else is allocated.
-    pub fn take_freed(&mut self) -> Vec<Range<u64>> {
-        mem::take(&mut self.freed)
     }
 
     /// Cuts nothing more from the current block, which is freed at once when it is empty.

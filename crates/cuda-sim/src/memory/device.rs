@@ -1,6 +1,7 @@
 //! The memory of one device, and how much of it is used.
 
 use std::fs::File;
+use std::mem;
 
 use super::Window;
 use super::allocator::{Allocator, BLOCK};
@@ -20,7 +21,7 @@ pub struct DeviceMemory {
 
 impl DeviceMemory {
     pub fn new(window: &'static Window, total: u64) -> Self {
-        Self { window, total, used: 0, allocator: Allocator::new(window.allocatable()) }
+        Self { window, total, used: 0, allocator: Allocator::new(0..window.length) }
     }
 
     pub fn free_bytes(&self) -> u64 {
@@ -69,7 +70,7 @@ impl DeviceMemory {
 
     /// Gives the pages of freed blocks back to the system.
     fn discard_freed(&mut self) {
-        for blocks in self.allocator.take_freed() {
+        for blocks in mem::take(&mut self.allocator.freed) {
             self.window.discard(&blocks);
         }
     }

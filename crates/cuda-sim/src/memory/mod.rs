@@ -11,8 +11,9 @@ pub use region::{Kind, Region};
 pub use sharing::{HANDLE_BYTES, IpcHandle};
 pub use window::Window;
 
+use std::collections::BTreeMap;
+
 use device::DeviceMemory;
-use region::Regions;
 
 use crate::base::code::{INVALID_VALUE, OUT_OF_MEMORY, Result};
 use crate::base::{READ_WRITE, map, unmap};
@@ -25,23 +26,19 @@ pub struct Resolved {
 }
 
 pub struct Memory {
-    pub regions: Regions,
-    devices: Vec<DeviceMemory>,
+    /// By address; none of them overlap.
+    pub regions: BTreeMap<u64, Region>,
+    pub devices: Vec<DeviceMemory>,
     last_id: u64,
 }
 
 impl Memory {
     pub fn new(windows: &[&'static Window], total: u64) -> Self {
         Self {
-            regions: Regions::default(),
+            regions: BTreeMap::new(),
             devices: windows.iter().map(|window| DeviceMemory::new(window, total)).collect(),
             last_id: 0,
         }
-    }
-
-    pub fn free_and_total(&self, device: usize) -> (u64, u64) {
-        let memory = &self.devices[device];
-        (memory.free_bytes(), memory.total)
     }
 
     pub fn allocate(&mut self, context: &'static Context, size: u64, kind: Kind) -> Result<u64> {
@@ -77,19 +74,20 @@ impl Memory {
     ) {
         self.last_id += 1;
         let (id, is_being_freed) = (self.last_id, false);
-        self.regions.insert(Region { base, size, id, device, context, kind, is_being_freed });
+        let region = Region { base, size, id, device, context, kind, is_being_freed };
+        self.regions.insert(base, region);
     }
 
     /// Ends the region that starts at `base`: its addresses are invalid from now on.
     pub fn release(&mut self, base: u64) {
-        let Some(region) = self.regions.remove(base) else {
+        let Some(region) = self.regions.remove(&base) else {
             return;
         };
         let device = &mut self.devices[region.device];
         match region.kind {
             Kind::Device { is_exported } => {
                 if is_exported {
-                    device.window.withdraw_export(base - device.window.base);
+                    device.window.set_export(base - device.window.base, 0);
                 }
                 device.free(base, region.size);
             }
@@ -100,10 +98,20 @@ impl Memory {
         }
     }
 
+    pub fn containing(&self, address: u64) -> Option<&Region> {
+        let (_, region) = self.regions.range(..=address).next_back()?;
+        (address < region.end()).then_some(region)
+    }
+
+    fn covering(&self, address: u64, length: u64) -> Option<&Region> {
+        let end = address.checked_add(length)?;
+        self.containing(address).filter(|region| end <= region.end())
+    }
+
     /// Decides, for every call, whether it may use `length` bytes at `address`.  Fails unless all of
     /// them lie in one live region.
     pub fn resolve(&self, address: u64, length: u64) -> Result<Resolved> {
-        let region = self.regions.covering(address, length).ok_or(INVALID_VALUE)?;
+        let region = self.covering(address, length).ok_or(INVALID_VALUE)?;
         let is_on_host = region.is_on_host();
         Ok(Resolved {
             contents: match is_on_host {
@@ -122,14 +130,14 @@ impl Memory {
         address: u64,
         length: u64,
     ) -> Result<Resolved> {
-        let region = self.regions.covering(address, length);
+        let region = self.covering(address, length);
         region.filter(|region| region.is_accessible_from(context)).ok_or(INVALID_VALUE)?;
         self.resolve(address, length)
     }
 
     /// The region of an address, if kernels of a context can access it, and where its contents are.
     pub fn accessible(&self, context: &Context, address: u64) -> Option<(&Region, Resolved)> {
-        let region = self.regions.containing(address)?;
+        let region = self.containing(address)?;
         let resolved = self.resolve_accessible(context, region.base, region.size).ok()?;
         Some((region, resolved))
     }

@@ -1,8 +1,7 @@
-//! Regions of memory: what is allocated, registered or imported, by address.
-
-use std::collections::BTreeMap;
+//! Regions of memory: what is allocated, registered or imported.
 
 use super::IpcHandle;
+use crate::base::lock;
 use crate::contexts::Context;
 
 /// Memory that calls may name.
@@ -49,7 +48,7 @@ impl Region {
         is_own
             || self.is_on_host()
             || self.device == context.device
-            || context.has_peer(self.context)
+            || lock(&context.peers).contains(&self.context.id)
     }
 
     /// Whether it counts against the device's memory until it is freed.
@@ -57,49 +56,7 @@ impl Region {
         matches!(self.kind, Kind::Device { .. } | Kind::Pool)
     }
 
-    fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.base + self.size
-    }
-}
-
-/// Regions, none of which overlap.
-#[derive(Default)]
-pub struct Regions(BTreeMap<u64, Region>);
-
-impl Regions {
-    pub fn insert(&mut self, region: Region) {
-        self.0.insert(region.base, region);
-    }
-
-    pub fn remove(&mut self, base: u64) -> Option<Region> {
-        self.0.remove(&base)
-    }
-
-    pub fn at(&self, base: u64) -> Option<&Region> {
-        self.0.get(&base)
-    }
-
-    pub fn at_mut(&mut self, base: u64) -> Option<&mut Region> {
-        self.0.get_mut(&base)
-    }
-
-    pub fn containing(&self, address: u64) -> Option<&Region> {
-        let (_, region) = self.0.range(..=address).next_back()?;
-        (address < region.end()).then_some(region)
-    }
-
-    pub fn covering(&self, address: u64, length: u64) -> Option<&Region> {
-        let end = address.checked_add(length)?;
-        self.containing(address).filter(|region| end <= region.end())
-    }
-
-    pub fn touches(&self, address: u64, length: u64) -> bool {
-        let end = address.saturating_add(length);
-        let last = self.0.range(..end).next_back();
-        last.is_some_and(|(_, region)| region.end() > address)
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &Region> {
-        self.0.values()
     }
 }

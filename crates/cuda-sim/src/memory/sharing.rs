@@ -6,8 +6,8 @@ use crate::contexts::Context;
 
 impl Memory {
     pub fn export(&mut self, address: u64) -> Result<IpcHandle> {
-        let base = self.regions.containing(address).ok_or(INVALID_VALUE)?.base;
-        let region = self.regions.at_mut(base).ok_or(INVALID_VALUE)?;
+        let base = self.containing(address).ok_or(INVALID_VALUE)?.base;
+        let region = self.regions.get_mut(&base).ok_or(INVALID_VALUE)?;
         let Kind::Device { is_exported } = &mut region.kind else {
             return Err(INVALID_VALUE);
         };
@@ -30,7 +30,7 @@ impl Memory {
     /// address; another context has a mapping of its own.  Fails with `INVALID_VALUE` when the
     /// exporter or its allocation is gone.
     pub fn import(&mut self, context: &'static Context, handle: &IpcHandle) -> Result<u64> {
-        let known = self.regions.iter().find_map(|region| match &region.kind {
+        let known = self.regions.values().find_map(|region| match &region.kind {
             Kind::Imported { origin, .. }
                 if origin == handle && std::ptr::eq(region.context, context) =>
             {
@@ -54,7 +54,7 @@ impl Memory {
     /// Adds `change` to the number of times that an import is open, and returns the sum; `None`
     /// where no import starts.
     pub fn count_open(&mut self, base: u64, change: isize) -> Option<usize> {
-        match &mut self.regions.at_mut(base)?.kind {
+        match &mut self.regions.get_mut(&base)?.kind {
             Kind::Imported { opens, .. } => {
                 *opens = opens.saturating_add_signed(change);
                 Some(*opens)

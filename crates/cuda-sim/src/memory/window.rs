@@ -31,7 +31,7 @@ pub struct Window {
     pub base: u64,
     _reserved: Mapping,
     contents: Mapping,
-    length: u64,
+    pub length: u64,
     file: File,
     /// Tells exports of this window from those of other ones.
     nonce: u64,
@@ -60,13 +60,13 @@ impl Window {
         let shared = libc::MAP_SHARED | libc::MAP_NORESERVE;
         let contents = Mapping::new(with_exports, READ_WRITE, shared, file.as_raw_fd())?;
         let mut nonce = [0_u8; 8];
-        keep_to_this_process(contents.start(), with_exports);
+        keep_to_this_process(contents.start, with_exports);
         // SAFETY: the buffer has 8 bytes.
         if unsafe { libc::getrandom(nonce.as_mut_ptr().cast(), nonce.len(), 0) } != 8 {
             return Err(io::Error::last_os_error());
         }
         Ok(Self {
-            base: (reserved.start() as u64).next_multiple_of(BLOCK),
+            base: (reserved.start as u64).next_multiple_of(BLOCK),
             _reserved: reserved,
             contents,
             length,
@@ -75,17 +75,13 @@ impl Window {
         })
     }
 
-    pub fn allocatable(&self) -> Range<u64> {
-        0..self.length
-    }
-
     /// Whether `address` is reserved for this device, allocated or not.
     pub fn contains(&self, address: u64) -> bool {
         (self.base..self.base + self.length).contains(&address)
     }
 
     pub fn contents_of(&self, address: u64) -> usize {
-        self.contents.start() + (address - self.base) as usize
+        self.contents.start + (address - self.base) as usize
     }
 
     pub fn descriptor(&self) -> RawFd {
@@ -94,7 +90,7 @@ impl Window {
 
     /// Gives the pages of whole blocks back to the system.
     pub fn discard(&self, blocks: &Range<u64>) {
-        let at = (self.contents.start() + blocks.start as usize) as *mut c_void;
+        let at = (self.contents.start + blocks.start as usize) as *mut c_void;
         // SAFETY: the blocks lie in the contents and hold no allocation.  If it fails,
         // the pages only stay in use.
         unsafe { libc::madvise(at, (blocks.end - blocks.start) as usize, libc::MADV_REMOVE) };
@@ -107,14 +103,10 @@ impl Window {
         (self.set_export(offset, token), token)
     }
 
-    /// Takes the allocation that begins at `offset` off the list.
-    pub fn withdraw_export(&self, offset: u64) {
-        self.set_export(offset, 0);
-    }
-
-    fn set_export(&self, offset: u64, token: u64) -> u64 {
+    /// What the list says of the allocation that begins at `offset`; 0 takes it off.
+    pub fn set_export(&self, offset: u64, token: u64) -> u64 {
         let entry = self.length + offset / ALIGNMENT * ENTRY;
-        let place = self.contents.start() + entry as usize;
+        let place = self.contents.start + entry as usize;
         // SAFETY: the list is mapped as long as this lives, and its words are accessed as atomics only.
         unsafe { AtomicU64::from_ptr(place as *mut u64) }.store(token, Ordering::Release);
         entry
@@ -128,7 +120,7 @@ impl Window {
         length: u64,
         foreign: Option<(&File, u64)>,
     ) -> io::Result<()> {
-        let place = self.contents.start() + offset as usize;
+        let place = self.contents.start + offset as usize;
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
         let (file, at) = foreign.unwrap_or((&self.file, offset));
         map(place, length, READ_WRITE, flags, file.as_raw_fd(), at)?;

@@ -19,7 +19,7 @@ impl Stream {
     }
 
     pub fn legacy(context: &'static Context) -> Self {
-        Self { context, priority: 0, queue: Arc::clone(context.queues.legacy()) }
+        Self { context, priority: 0, queue: Arc::clone(&context.queues.legacy) }
     }
 
     /// The calling thread's own default stream.
@@ -98,11 +98,6 @@ impl Stream {
     /// Whether work becomes part of a graph instead of being done.
     pub fn captures(&self) -> Result<bool> {
         capture::takes_work_of(&self.queue)
-    }
-
-    /// Refuses more work; what was queued is still done.
-    pub fn close(&self) {
-        self.queue.close();
     }
 
     fn tails(&self) -> Vec<Mark> {

@@ -122,7 +122,10 @@ pub fn forget(is_gone: impl Fn(&Arc<Queue>) -> bool) {
 
 /// Fails for the legacy default stream while a blocking stream is captured.
 pub fn status(queue: &Arc<Queue>) -> Result<Status> {
-    let found = find(|capture| match capture.is_of(queue) {
+    if !is_under_way() {
+        return Ok(Status::None);
+    }
+    let found = lock(&CAPTURES).iter().find_map(|capture| match capture.is_of(queue) {
         true if capture.is_valid => Some(Ok(Status::Active)),
         true => Some(Ok(Status::Invalidated)),
         false if capture.is_followed_by(queue) => Some(Err(STREAM_CAPTURE_IMPLICIT)),
@@ -179,13 +182,6 @@ fn refuse(code: Code, conflicts: impl Fn(&Capture) -> bool) -> Result {
         outcome = Err(code);
     }
     outcome
-}
-
-fn find<T>(what: impl Fn(&Capture) -> Option<T>) -> Option<T> {
-    match is_under_way() {
-        false => None,
-        true => lock(&CAPTURES).iter().find_map(what),
-    }
 }
 
 fn change<T>(change: impl FnOnce(&mut Vec<Capture>) -> T) -> T {

@@ -13,7 +13,7 @@ pub struct Queues {
     context: u64,
     health: Arc<Health>,
     latency: Duration,
-    legacy: Arc<Queue>,
+    pub legacy: Arc<Queue>,
     /// Locked while work is queued, so that the order between streams is that of the calls.
     others: Mutex<Vec<Arc<Queue>>>,
     per_thread: Mutex<HashMap<u64, Arc<Queue>>>,
@@ -30,10 +30,6 @@ impl Queues {
             others: Mutex::default(),
             per_thread: Mutex::default(),
         }
-    }
-
-    pub fn legacy(&self) -> &Arc<Queue> {
-        &self.legacy
     }
 
     pub fn create(&self, order: Order) -> Arc<Queue> {

@@ -61,14 +61,13 @@ pub(crate) fn context_named(object: &Bound<'_, PyAny>) -> PyResult<Option<Contex
     let count = py.detach(Device::count).or_raise(py)?;
     match number.filter(|number| *number < count) {
         Some(number) => py.detach(|| Context::primary(number)).or_raise(py).map(Some),
-        None => Err(no_such_device(object, count)),
+        None => {
+            let devices = match count {
+                1 => "there is 1 device, which is number 0".to_owned(),
+                count => format!("there are {count} devices, numbered from 0"),
+            };
+            let text = format!("device {object} does not exist: {devices}");
+            Err(PyValueError::new_err(text))
+        }
     }
-}
-
-fn no_such_device(number: &Bound<'_, PyAny>, count: u32) -> PyErr {
-    let devices = match count {
-        1 => "there is 1 device, which is number 0".to_owned(),
-        count => format!("there are {count} devices, numbered from 0"),
-    };
-    PyValueError::new_err(format!("device {number} does not exist: {devices}"))
 }

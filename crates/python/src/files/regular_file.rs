@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd};
 use std::os::unix::fs::MetadataExt;
 
 /// A file without blocks that is larger is sparse.
@@ -25,7 +25,7 @@ impl RegularFile {
     pub(super) fn of(stream: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let Some(file) = open_file(stream)? else { return Ok(None) };
         // Direct reads need aligned memory and sizes.
-        if !file.metadata()?.is_file() || flags_of(file.as_raw_fd())? & libc::O_DIRECT != 0 {
+        if !file.metadata()?.is_file() || open_flags(file.as_raw_fd())? & libc::O_DIRECT != 0 {
             return Ok(None);
         }
         if !call_out(&stream.getattr("readable")?, ())?.is_truthy()? {
@@ -68,9 +68,15 @@ pub(super) fn duplicate(descriptor: i32) -> io::Result<File> {
 
 /// The file behind an object whose methods nobody has changed, as a subclass might; `None` for others.
 fn open_file(object: &Bound<'_, PyAny>) -> PyResult<Option<File>> {
-    let object = unwrapped(object)?;
     let class = object.get_type();
-    let mut raw = object.clone();
+    // The file inside a named temporary file.  Its name is looked up first: few programs import the module.
+    let object = match class.name()? == "_TemporaryFileWrapper"
+        && is_class(&class, "tempfile", "_TemporaryFileWrapper")?
+    {
+        true => object.getattr("file")?,
+        false => object.clone(),
+    };
+    let (class, mut raw) = (object.get_type(), object.clone());
     for buffered in ["BufferedReader", "BufferedWriter", "BufferedRandom"] {
         if is_class(&class, "io", buffered)? {
             call_out(&object.getattr("flush")?, ())?;
@@ -89,18 +95,6 @@ fn open_file(object: &Bound<'_, PyAny>) -> PyResult<Option<File>> {
     }
 }
 
-/// The file inside a named temporary file; any other object itself.
-fn unwrapped<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let class = object.get_type();
-    // The name is looked up first: few programs import the module.
-    match class.name()? == "_TemporaryFileWrapper"
-        && is_class(&class, "tempfile", "_TemporaryFileWrapper")?
-    {
-        true => object.getattr("file"),
-        false => Ok(object.clone()),
-    }
-}
-
 fn is_class(class: &Bound<'_, PyType>, module: &str, name: &str) -> PyResult<bool> {
     Ok(class.is(class.py().import(module)?.getattr(name)?.cast::<PyType>()?))
 }
@@ -109,11 +103,7 @@ fn is_class(class: &Bound<'_, PyType>, module: &str, name: &str) -> PyResult<boo
 /// sandboxed program may be unable to load.
 #[pyfunction(name = "_open_flags")]
 pub(super) fn open_flags(descriptor: i32) -> PyResult<i32> {
-    Ok(flags_of(descriptor)?)
-}
-
-fn flags_of(descriptor: RawFd) -> io::Result<i32> {
     // SAFETY: asks for flags only, and fails if the descriptor is not open.
     let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFL) };
-    if flags < 0 { Err(io::Error::last_os_error()) } else { Ok(flags) }
+    if flags < 0 { Err(io::Error::last_os_error().into()) } else { Ok(flags) }
 }

@@ -3,7 +3,7 @@
 use super::classes::PyStream;
 use crate::errors::{OrRaise, class_name};
 use crate::interpreter::Owner;
-use crate::signals::{copy_for_signals, copy_on_stream_for_signals, wait_for_signals};
+use crate::signals::{copy_behind, copy_for_signals, wait_for_signals};
 use arrow_cuda_buffer::CopyOrder;
 use arrow_cuda_context::{Context, Retained, Stream};
 use arrow_cuda_driver::CudaResult;
@@ -81,8 +81,8 @@ impl ChosenOrder {
         match &self.stream {
             None => copy_for_signals(py, context, || attempt(CopyOrder::Now)),
             Some(stream) => {
-                let queued =
-                    copy_on_stream_for_signals(py, stream, || attempt(CopyOrder::On(stream)))?;
+                let wait = || stream.synchronize().map(drop);
+                let queued = copy_behind(py, wait, || attempt(CopyOrder::On(stream)))?;
                 self.finish(py)?;
                 Ok(queued)
             }

@@ -8,7 +8,7 @@ use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
 use crate::signals::wait_for_signals;
 use arrow_cuda_context::{Context, Event, Stream};
-use arrow_cuda_driver::{CallError, codes};
+use arrow_cuda_driver::codes;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -180,7 +180,10 @@ impl PyEvent {
         if !self.event.context().is_same(end.event.context()) {
             return Err(PyValueError::new_err("the events belong to different contexts"));
         }
-        py.detach(|| self.event.elapsed(&end.event)).or_raise_explained(py, not_reached)
+        py.detach(|| self.event.elapsed(&end.event)).or_raise_explained(py, |error| {
+            let text = "one of the events is not reached yet: event.synchronize() waits for it";
+            (error.code == codes::NOT_READY).then(|| text.to_owned())
+        })
     }
 
     fn __sub__<'py>(slf: &Bound<'py, Self>, start: &Bound<'py, Self>) -> PyResult<f32> {
@@ -195,12 +198,6 @@ impl PyEvent {
             if self.event.has_timing() { "True" } else { "False" }
         )
     }
-}
-
-/// What to do where an event is not reached yet.
-fn not_reached(error: &CallError) -> Option<String> {
-    let text = "one of the events is not reached yet: event.synchronize() waits for it";
-    (error.code == codes::NOT_READY).then(|| text.to_owned())
 }
 
 /// The stream that an argument names, or the one that stands for the default stream.

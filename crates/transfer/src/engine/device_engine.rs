@@ -30,7 +30,7 @@ pub(super) struct Engine {
     /// When the last copy ended.
     last_end: Lock<Option<Instant>>,
     /// Counts the small copies that the driver makes beside others.
-    small_copies: CachePadded<AtomicUsize>,
+    pub(super) small_copies: CachePadded<AtomicUsize>,
 }
 
 #[derive(Clone, Debug)]
@@ -107,11 +107,6 @@ impl Engine {
         if self.copies.load(Ordering::Relaxed) > 0 {
             self.small_copies.fetch_add(1, Ordering::Relaxed);
         }
-    }
-
-    /// How many of them there were so far.
-    pub(super) fn small_copies(&self) -> &AtomicUsize {
-        &self.small_copies
     }
 
     /// Waits for the turn of a large copy.  To be kept while the copy is made.

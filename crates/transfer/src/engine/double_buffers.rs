@@ -73,7 +73,17 @@ pub(crate) unsafe fn copy_stretches<S: Default, E: From<CudaError> + Send>(
     let size = stretches.iter().map(|stretch| stretch.size).sum();
     let _disregarded = current.disregard_captures();
     current.await_turn(StreamHandle::DEFAULT)?;
-    let work = |stream| Work::new(context, task, stretches, &pass, stream);
+    let work = |stream| Work {
+        context,
+        task,
+        stretches,
+        pass: &pass,
+        stream,
+        next: AtomicUsize::new(0),
+        passed: AtomicUsize::new(0),
+        is_stopped: AtomicBool::new(false),
+        failure: Mutex::new(None),
+    };
     let limits = transfer_limits();
     if let Some(engine) = engine_for(&current, task, size, &limits, || Ok(false))? {
         let _copy = engine.count(transfer_limits);
@@ -148,19 +158,7 @@ struct Work<'copy, P, E> {
     failure: Mutex<Option<E>>,
 }
 
-impl<'copy, P, E: From<CudaError> + Send> Work<'copy, P, E> {
-    fn new(
-        context: &'copy Context,
-        task: Task,
-        stretches: &'copy [Stretch],
-        pass: &'copy P,
-        stream: Option<&'copy Stream>,
-    ) -> Self {
-        let (next, passed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let (is_stopped, failure) = (AtomicBool::new(false), Mutex::new(None));
-        Self { context, task, stretches, pass, stream, next, passed, is_stopped, failure }
-    }
-
+impl<P, E: From<CudaError> + Send> Work<'_, P, E> {
     /// Copies everything, by as many threads as there are halves for.
     fn share<S: Default>(
         &self,

@@ -6,7 +6,7 @@ use crossbeam_utils::CachePadded;
 /// The helpers of one job.  Each count has a cache line of its own, to avoid false sharing.
 #[derive(Debug, Default)]
 pub(super) struct Helpers {
-    most: usize,
+    pub(super) most: usize,
     /// They were recruited, and have not come yet.
     expected: CachePadded<AtomicUsize>,
     /// They have come, and have nothing to do at the moment.
@@ -20,10 +20,6 @@ const CLOSED: usize = 1 << (usize::BITS - 1);
 impl Helpers {
     pub(super) fn at_most(most: usize) -> Self {
         Self { most, ..Self::default() }
-    }
-
-    pub(super) fn most(&self) -> usize {
-        self.most
     }
 
     /// How many have come, or will.

@@ -65,7 +65,7 @@ impl Issuer<'_> {
         while progress.moved < job.pieces() && !job.is_stopped() {
             patience.check()?;
             // The host waits for the default stream: on the device, other jobs would wait, too.
-            has_started = has_started || self.lane.has_started(self.current)?;
+            has_started = has_started || self.current.is_reached(&self.lane.start)?;
             let has_begun = has_started && self.begin_move(&mut progress)?;
             let has_moved = self.end_move(&mut progress)?;
             let is_device_busy = progress.begun > progress.moved;
@@ -121,9 +121,7 @@ impl Issuer<'_> {
         }
         (progress.moved..*end).for_each(|piece| self.job.finish_move(piece));
         progress.moved = *end;
-        if let Some((_, event)) = progress.ends.pop_front() {
-            self.lane.reuse(event);
-        }
+        self.lane.ends.extend(progress.ends.pop_front().map(|(_, event)| event));
         self.throttle.end(Instant::now());
         self.crew.grow(self.job);
         Ok(true)

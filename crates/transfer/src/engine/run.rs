@@ -29,25 +29,8 @@ pub(crate) unsafe fn run(
     host: HostMemory<'_>,
     device: u64,
 ) -> CudaResult<Option<bool>> {
-    // SAFETY: no thread accesses the memory when `stage` has returned.
+    // SAFETY: the job is closed before this returns, and no thread accesses the memory afterwards.
     let host = unsafe { host.without_lifetime() };
-    // SAFETY: guaranteed by the caller.
-    let job = unsafe { stage(current, task, host, device) }?;
-    Ok(job.map(|job| job.differs()))
-}
-
-/// Runs a job, and returns it; `None` if none was made.  Either way no thread accesses the host side
-/// afterwards.
-///
-/// # Safety
-///
-/// As for [`run`].
-unsafe fn stage(
-    current: &Current<'_>,
-    task: Task,
-    host: HostMemory<'static>,
-    device: u64,
-) -> CudaResult<Option<Arc<Job>>> {
     let (limits, context) = (transfer_limits(), current.context());
     let size = host.size();
     let is_accessible = || match host.contiguous_start() {
@@ -81,14 +64,14 @@ unsafe fn stage(
     let crew = Crew::beside(copy.others, &workers, may_wake);
     let (moves, stream) = (plan.moves(task, job.pieces()), streams.of(task).handle());
     let closed = ClosedOnDrop(&job);
-    let throttle = Throttle::new(engine.small_copies(), Instant::now());
+    let throttle = Throttle::new(&engine.small_copies, Instant::now());
     let moved = Issuer { current, job: &job, crew, lane, stream, device, moves, throttle }.run();
     drop(closed);
     if moved.as_ref().is_err_and(|error| *error != CudaError::Interrupted) {
         // The device could not be waited for with certainty, and must not write to other copies' slots.
         taken.discard(context);
     }
-    moved.map(|()| Some(job))
+    moved.map(|()| Some(job.differs()))
 }
 
 /// The engine, if it is to make a copy of `size` bytes, and the device cannot access the host side itself.
@@ -133,7 +116,7 @@ mod tests {
             // SAFETY: a live block of eight bytes.
             let made = unsafe { run(&current, Task::Upload, small, block.private_address()) };
             assert_eq!(made, Ok(None), "the driver makes it");
-            engine.small_copies().load(Ordering::Relaxed)
+            engine.small_copies.load(Ordering::Relaxed)
         };
         let copy = engine.count(TransferLimits::of_this_machine);
         let before = count();

@@ -77,7 +77,7 @@ impl<'workers> Crew<'workers> {
 
     /// Offers a new job to as many threads as it is worth.
     pub(super) fn begin(&self, job: &Arc<Job>) {
-        self.recruit(job, job.helpers.most());
+        self.recruit(job, job.helpers.most);
     }
 
     /// Offers a job to more threads if it has work for them.

@@ -10,9 +10,9 @@ pub(crate) struct Lane {
     /// Where the next copy's slots begin, if it does not need the whole lane.
     next: usize,
     /// Marks what the default stream has to do before a copy.
-    start: Event,
+    pub(crate) start: Event,
     /// Unused events for the ends of moves.
-    ends: Vec<Event>,
+    pub(crate) ends: Vec<Event>,
 }
 
 impl Lane {
@@ -25,7 +25,7 @@ impl Lane {
     /// be waited for, the memory is never released: after a reset, moves may still be on their way.
     pub(crate) fn discard(self, context: &Context) {
         if context.enter().and_then(|current| current.synchronize()).is_err() {
-            self.slots.retain_for_good();
+            std::mem::forget(self.slots);
         }
     }
 
@@ -56,11 +56,7 @@ impl Lane {
         Ok(is_complete)
     }
 
-    pub(crate) fn has_started(&self, current: &Current<'_>) -> CudaResult<bool> {
-        current.is_reached(&self.start)
-    }
-
-    /// An event at the end of what is queued on a stream.
+    /// An event at the end of what is queued on a stream, to be put back among the `ends` then.
     pub(crate) fn mark_end(
         &mut self,
         current: &Current<'_>,
@@ -69,10 +65,5 @@ impl Lane {
         let event = self.ends.pop().map_or_else(|| Event::new(current.context()), Ok)?;
         current.record(&event, stream)?;
         Ok(event)
-    }
-
-    /// Takes an event of [`mark_end`](Self::mark_end) back, for its next use.
-    pub(crate) fn reuse(&mut self, event: Event) {
-        self.ends.push(event);
     }
 }

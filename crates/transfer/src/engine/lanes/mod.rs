@@ -69,16 +69,13 @@ impl Lanes {
         drop(outdated);
         let mut taken = TakenLane { lanes: self, size, limit, lane: None };
         if lane.is_none() {
-            lane = Some(Lane::new(context, size).inspect_err(|_| self.postpone()).ok()?);
+            let postpone = |_: &_| {
+                drop(self.0.lock().map(|mut state| state.copies_until_retry = RETRY_AFTER));
+            };
+            lane = Some(Lane::new(context, size).inspect_err(postpone).ok()?);
         }
         taken.lane = lane;
         Some(taken)
-    }
-
-    fn postpone(&self) {
-        if let Ok(mut state) = self.0.lock() {
-            state.copies_until_retry = RETRY_AFTER;
-        }
     }
 
     /// Releases the lanes; those in use when their copies are complete.

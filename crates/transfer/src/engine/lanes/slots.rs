@@ -11,7 +11,7 @@ use arrow_cuda_driver::{CudaError, CudaResult, codes};
 pub(super) struct Slots {
     start: usize,
     size: usize,
-    registered: RegisteredMemory,
+    _registered: RegisteredMemory,
 }
 
 impl Slots {
@@ -26,12 +26,7 @@ impl Slots {
         // SAFETY: the owner keeps the memory where it is.
         let registered =
             unsafe { RegisteredMemory::register(context, start, size, Box::new(pages)) }?;
-        Ok(Self { start: start.expose_provenance(), size, registered })
-    }
-
-    /// Keeps the memory for good: the device may still use it.
-    pub(super) fn retain_for_good(self) {
-        std::mem::forget(self.registered);
+        Ok(Self { start: start.expose_provenance(), size, _registered: registered })
     }
 
     pub(super) fn start(&self) -> *mut u8 {
