@@ -15,14 +15,14 @@ const INTERVAL: Duration = Duration::from_millis(20);
 
 /// The copies of one direction.
 #[derive(Debug, Default)]
-pub(super) struct Admission(Mutex<Queue>);
+pub(super) struct Admission(Mutex<Queue<Arc<Waiter>>>);
 
 /// Who is admitted, and who is next.
-#[derive(Debug, Default)]
-struct Queue {
+#[derive(Debug)]
+struct Queue<Waiter> {
     admitted: usize,
     /// The next one is at the front.
-    waiting: VecDeque<Arc<Waiter>>,
+    waiting: VecDeque<Waiter>,
 }
 
 #[derive(Debug)]
@@ -35,6 +35,31 @@ struct Waiter {
 #[derive(Debug)]
 pub(super) struct Admitted<'admission>(&'admission Admission);
 
+impl<Waiter> Default for Queue<Waiter> {
+    fn default() -> Self {
+        Self { admitted: 0, waiting: VecDeque::new() }
+    }
+}
+
+impl<Waiter> Queue<Waiter> {
+    /// Admits one more at once, or has it wait.  Returns whether it is admitted.
+    fn join(&mut self, waiter: impl FnOnce() -> Waiter) -> Result<(), &Waiter> {
+        if self.admitted < MOST {
+            self.admitted += 1;
+            return Ok(());
+        }
+        self.waiting.push_back(waiter());
+        Err(&self.waiting[self.waiting.len() - 1])
+    }
+
+    /// One of those that are admitted leaves.  Returns who is admitted in its place.
+    fn leave(&mut self) -> Option<Waiter> {
+        let next = self.waiting.pop_front();
+        self.admitted -= usize::from(next.is_none());
+        next
+    }
+}
+
 impl Admission {
     /// Waits for this thread's turn.
     ///
@@ -42,15 +67,14 @@ impl Admission {
     ///
     /// When a signal ends the copy.
     pub(super) fn enter(&self) -> CudaResult<Admitted<'_>> {
-        let mut queue = self.queue();
-        if queue.admitted < MOST {
-            queue.admitted += 1;
-            return Ok(Admitted(self));
-        }
-        let (thread, is_admitted) = (thread::current(), AtomicBool::new(false));
-        let waiter = Arc::new(Waiter { thread, is_admitted });
-        queue.waiting.push_back(waiter.clone());
-        drop(queue);
+        let new = || {
+            let (thread, is_admitted) = (thread::current(), AtomicBool::new(false));
+            Arc::new(Waiter { thread, is_admitted })
+        };
+        let waiter = match self.queue().join(new) {
+            Ok(()) => return Ok(Admitted(self)),
+            Err(waiter) => waiter.clone(),
+        };
         let mut patience = Patience::new();
         while !waiter.is_admitted.load(Ordering::Acquire) {
             // Those that are admitted may look for signals, for which they need the interpreter.
@@ -74,17 +98,14 @@ impl Admission {
     }
 
     /// A forked child makes no copy, so it does not come here.
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn queue(&self) -> MutexGuard<'_, Queue<Arc<Waiter>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
-        let mut queue = self.0.queue();
-        let next = queue.waiting.pop_front();
-        queue.admitted -= usize::from(next.is_none());
-        drop(queue);
+        let next = self.0.queue().leave();
         if let Some(next) = next {
             next.is_admitted.store(true, Ordering::Release);
             next.thread.unpark();
