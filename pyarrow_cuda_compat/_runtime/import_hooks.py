@@ -11,14 +11,19 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 
-def follow(package: str, module: str, function: str | None = None) -> None:
-    """Imports `module` now, if `package` is imported, and right after each later import of it.
+def follow(
+    package: str, module: str, function: str | None = None, *, reloads: bool = False
+) -> None:
+    """Imports `module` now, if `package` is imported, or right after its import.
 
-    Then calls a function of the module, if one is named, with the name of the package.
+    Then calls a function of the module, if one is named, with the name of the package; with
+    `reloads`, also each time that `importlib.reload` has run the package again.
     """
     if package in sys.modules:
         _import(package, module, function)
-    _WATCHER.followers.setdefault(package, []).append((module, function))
+        if not reloads:
+            return
+    _WATCHER.followers.setdefault(package, []).append((module, function, reloads))
     if _WATCHER not in sys.meta_path:
         sys.meta_path.insert(0, _WATCHER)
 
@@ -48,7 +53,7 @@ class _Watcher:
 
     def __init__(self) -> None:
         #: Modules to import, and functions to call, after the import of each package.
-        self.followers: dict[str, list[tuple[str, str | None]]] = {}
+        self.followers: dict[str, list[tuple[str, str | None, bool]]] = {}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -65,9 +70,12 @@ class _Watcher:
 
         def exec_module(module: ModuleType) -> None:
             execute(module)
-            # `importlib.reload` runs the module again.
-            for follower in self.followers[name]:
-                _import(name, *follower)
+            # An import that failed may be tried again, so the watch ends only here.
+            followers = self.followers.pop(name, ())
+            if reloads := [each for each in followers if each[2]]:
+                self.followers[name] = reloads
+            for follower, function, _ in followers:
+                _import(name, follower, function)
 
         # The loader is the package's own.  Its class stays, for those who look at it.
         loader.exec_module = exec_module  # type: ignore[method-assign]

@@ -59,7 +59,7 @@ def install() -> None:
     """Guards all functions in the table, once each."""
     assertions.install()
     for module in dict.fromkeys(module for module, _, _ in TABLE):
-        follow(module, __name__, "guard")
+        follow(module, __name__, "guard", reloads=True)
 
 
 def guard(module: str) -> None:
