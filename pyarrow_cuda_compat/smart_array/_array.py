@@ -14,11 +14,12 @@ from ._coherent import GPU, HOST, CoherentArray
 from ._construction import is_for_devices, new, of_object
 from ._view import View
 
-#: Methods of `numpy.ndarray` that change the array.
-_CHANGING = {"byteswap", "fill", "itemset", "partition", "put", "setfield", "sort"}
-#: Attributes and methods that return views, for which no element is read.
+#: Attributes, methods and functions that return views, for which no element is read.
 _VIEWING = {"T", "diagonal", "imag", "mT", "ravel", "real", "reshape", "squeeze", "swapaxes"}
-_VIEWING |= {"transpose", "view"}
+_VIEWING |= {"transpose", "view", "broadcast_to", "expand_dims", "flip", "moveaxis"}
+#: Functions that read no element.
+_DESCRIBING = {"ndim", "shape", "size", "may_share_memory", "shares_memory"}
+_DESCRIBING |= {"empty_like", "zeros_like"}
 #: Attributes that give access to the memory of the host, for writing too.
 _LENDING = {"ctypes", "data", "flat"}
 #: The memory of the two sides stays where it is, and writable.
@@ -32,9 +33,9 @@ class _ArgHint:
 class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     """An array whose data is on the host or on the device, wherever it was needed last.
 
-    It works like a NumPy array: indexing, operators, functions, and the attributes and methods of
-    ``numpy.ndarray``.  Arrays that result from these are SmartArrays, too.  Views share their
-    data with the array that they were taken from.
+    It works like a NumPy array: indexing, operators, NumPy's functions, and the attributes and
+    methods of ``numpy.ndarray``.  Arrays that result from these are SmartArrays, too.  Views share
+    their data with the array that they were taken from.  As Numba's, it is true if it is not empty.
 
     Functions that Numba has compiled take it for the host (``numba.jit``) and for the device
     (``numba.cuda.jit``).  A kernel finds the data on the device, and leaves it there: it is copied
@@ -338,20 +339,24 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         return view
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        outputs = options.get("out", ())
-        if outputs:
-            options["out"] = tuple(_on_host(each) for each in outputs)
-        result = getattr(ufunc, method)(*(_on_host(each) for each in inputs), **options)
-        for changed in inputs[:1] if method == "at" else outputs:
-            if isinstance(changed, SmartArray):
-                changed.mark_changed(HOST)
-        if not outputs:
-            return self._wrapped(result)
-        return outputs[0] if len(outputs) == 1 else outputs
+        return _call(getattr(ufunc, method), inputs, options)
+
+    def __array_function__(
+        self, function: Any, _types: Any, arguments: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        name = function.__name__
+        if name in _DESCRIBING:
+            given, named = (_on_host(each, of=_memory) for each in (arguments, options))
+            return _wrapped(function(*given, **named), [])
+        if name in _VIEWING and arguments and arguments[0] is self:
+            return self._view_or(True, lambda host: function(host, *arguments[1:], **options))
+        return _call(function, arguments, options)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name in _REFUSED or not hasattr(np.ndarray, name):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            is_numpys = hasattr(np.ndarray, name)
+            raise AttributeError(text + (": get() returns an array that has" if is_numpys else ""))
         if callable(getattr(np.ndarray, name)):
             return self._method(name)
         result = self._view_or(name in _VIEWING, lambda host: getattr(host, name))
@@ -360,15 +365,13 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         return result
 
     def _method(self, name: str) -> Callable[..., Any]:
-        @wraps(getattr(np.ndarray, name))
-        def method(*arguments: Any, **options: Any) -> Any:
-            def call(host: np.ndarray[Any, Any]) -> Any:
-                return getattr(host, name)(*arguments, **options)
+        function = getattr(np.ndarray, name)
 
-            result = self._view_or(name in _VIEWING, call)
-            if name in _CHANGING:
-                self.mark_changed(HOST)
-            return result
+        @wraps(function)
+        def method(*arguments: Any, **options: Any) -> Any:
+            if name in _VIEWING:
+                return self._view_or(True, lambda host: function(host, *arguments, **options))
+            return _call(function, (self, *arguments), options)
 
         return method
 
@@ -380,20 +383,29 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
             object.__setattr__(self, name, value)
 
     def __getitem__(self, key: Any) -> Any:
-        return self._view_or(layouts.is_basic(key), lambda host: host[key])
+        if layouts.is_basic(key):
+            return self._view_or(True, lambda host: host[key])
+        return _call(np.ndarray.__getitem__, (self, key), {})
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.get(HOST)[key] = _on_host(value)
-        self.mark_changed(HOST)
+        _call(np.ndarray.__setitem__, (self, key, value), {})
+
+    # Those of NumPy's ufuncs refuse what they cannot compare.
+    def __eq__(self, other: object) -> Any:
+        return _call(np.ndarray.__eq__, (self, other), {})
+
+    def __ne__(self, other: object) -> Any:
+        return _call(np.ndarray.__ne__, (self, other), {})
 
     def __iter__(self) -> Iterator[Any]:
         return map(self._wrapped, self.get(HOST))
 
     def __contains__(self, value: object) -> bool:
-        return value in self.get(HOST)
+        return _call(np.ndarray.__contains__, (self, value), {})  # type: ignore[no-any-return]
 
     def __bool__(self) -> bool:
-        return bool(self.get(HOST))
+        """Whether it has elements, as in Numba; the truth of the element without dimensions."""
+        return self.shape[0] > 0 if self.shape else bool(self.get(HOST))
 
     def __int__(self) -> int:
         return int(self.get(HOST))
@@ -429,8 +441,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     def _view_or(self, may_be_view: bool, function: Callable[[np.ndarray[Any, Any]], Any]) -> Any:
         """What a function makes of the host's array, which need not be up to date for a view."""
         if may_be_view:
-            memory = self._sides.host_memory()
-            view = function(memory if self._view is None else self._view.on_host(memory))
+            view = function(_memory(self))
             if isinstance(view, np.ndarray) and self._shares(view):
                 return self._wrapped(view)
         return self._wrapped(function(self.get(HOST)))
@@ -439,19 +450,15 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         return np.may_share_memory(array, self._sides.host_memory())
 
     def _wrapped(self, result: Any) -> Any:
-        """A result from NumPy: an array as a SmartArray, and everything else as it is."""
-        if isinstance(result, tuple):
-            return tuple(map(self._wrapped, result))
-        if not isinstance(result, np.ndarray) or not is_for_devices(result.dtype):
-            return result
-        if not self._shares(result):
-            has_gaps = not (result.flags.c_contiguous or result.flags.f_contiguous)
-            return SmartArray(result, copy=has_gaps)
+        return _wrapped(result, [(self, None)])
+
+    def _view_over(self, array: np.ndarray[Any, Any]) -> SmartArray:
         whole = self._sides.host_memory()
-        if result is whole:
+        if array is whole:
             return self._over(self._sides)
-        offset = layouts.address_of(result) - layouts.address_of(whole)
-        return self._over(self._sides, View(offset, result))
+        offset = layouts.address_of(array) - layouts.address_of(whole)
+        is_writable = array.flags.writeable or not whole.flags.writeable
+        return self._over(self._sides, View(offset, array, is_writable))
 
 
 def _check_target(where: str) -> None:
@@ -459,5 +466,71 @@ def _check_target(where: str) -> None:
         raise ValueError(f'"{where}" is not a valid target')
 
 
-def _on_host(value: Any) -> Any:
-    return value.get(HOST) if isinstance(value, SmartArray) else value
+def _memory(array: SmartArray) -> np.ndarray[Any, Any]:
+    """The array of the host, which may be stale."""
+    memory = array._sides.host_memory()
+    return memory if array._view is None else array._view.on_host(memory)
+
+
+def _on_host(value: Any, lent: Any = None, of: Any = SmartArray.get) -> Any:
+    """Arrays of the host in the place of SmartArrays, also of those in lists; `lent` notes both."""
+    if isinstance(value, SmartArray):
+        host = of(value)
+        if lent is not None:
+            lent.append((value, host))
+        return host
+    if type(value) is dict:
+        return {name: _on_host(each, lent, of) for name, each in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_on_host(each, lent, of) for each in value)
+    return value
+
+
+def _call(function: Callable[..., Any], arguments: Any, options: dict[str, Any]) -> Any:
+    """Call a function of NumPy with arrays of the host in the place of SmartArrays.
+
+    Those that it has changed are marked: the outputs, and all of them if it returns nothing or
+    fails, because it works in place then, or may have overwritten what it takes quantiles of.
+    """
+    lent: list[tuple[SmartArray, np.ndarray[Any, Any]]] = []
+    given, named = _on_host(arguments, lent), _on_host(options, lent)
+    if not lent:  # they are in another container, where NumPy finds them
+        function = getattr(function, "_implementation", function)
+    result, outputs = None, named.get("out")
+    try:
+        result = function(*given, **named)
+    finally:
+        is_any = result is None or function.__name__.endswith(("median", "percentile", "quantile"))
+        written = [id(each) for some in (result, outputs) for each in _several(some)]
+        for array, host in lent:
+            if is_any or id(host) in written:
+                array.mark_changed(HOST)
+    return _wrapped(result, lent)
+
+
+def _several(results: Any) -> Any:
+    return results if isinstance(results, tuple) else (results,)
+
+
+def _wrapped(result: Any, lent: list[tuple[SmartArray, Any]]) -> Any:
+    """A result from NumPy: an array as a SmartArray, and everything else as it is."""
+    if isinstance(result, (tuple, list)):
+        is_tuple = isinstance(result, tuple)
+        results = (
+            _wrapped(e, lent) if is_tuple or isinstance(e, np.ndarray) else e for e in result
+        )
+        return getattr(result, "_make", type(result))(results)
+    if not isinstance(result, (np.ndarray, np.void)):
+        return result
+    for array, host in lent:
+        if host is result:
+            return array
+    sources = [array for array, _ in lent if isinstance(result, np.void) or array._shares(result)]
+    if type(result) is not np.ndarray or not is_for_devices(result.dtype):
+        for source in sources:
+            source._sides.may_change_on_host()
+        return result
+    if sources:
+        return sources[0]._view_over(result)
+    has_gaps = not (result.flags.c_contiguous or result.flags.f_contiguous)
+    return SmartArray(result, copy=has_gaps)

@@ -17,23 +17,10 @@ def on_device(array):
 
 
 CALLS = {
-    "sum": lambda a: a.sum(),
-    "mean, axis": lambda a: a.mean(axis=0),
-    "argsort": lambda a: a.argsort(axis=1),
-    "astype": lambda a: a.astype("f4"),
-    "nonzero": lambda a: a.nonzero(),
-    "tolist": lambda a: a.tolist(),
-    "dot": lambda a: a.dot(a.T),
     "matmul": lambda a: a @ a.T,
     "operators": lambda a: -a + 2 * a**2 - 1 / (a + 1) // 2,
     "comparison": lambda a: (a == 3) | (a > [1, 2, 3]),
     "unequal": lambda a: a != a.copy(),
-    "of numpy": lambda a: np.sqrt(a),
-    "two results": lambda a: np.divmod(a, 2),
-    "reduce": lambda a: np.add.reduce(a, axis=1),
-    "function": lambda a: np.concatenate([a, a]),
-    "sort": lambda a: np.sort(a, axis=0),
-    "where": lambda a: np.where(a > 2, a, 0),
     "int": lambda a: int(a[1, 1]) + a[0, 1].item(),
     "index": lambda a: [*range(10)][a[1:, 1:2].reshape(())],
     "float": lambda a: float(a[0:1, 1:2]) if False else float(a[0, 1]),
@@ -48,13 +35,9 @@ CALLS = {
 CHANGES = {
     "item": lambda a: a.__setitem__((0, 1), 9),
     "slice": lambda a: a.__setitem__(slice(None, None, -1), a[0]),
-    "fill": lambda a: a.fill(9),
     "sort": lambda a: a[:, ::-1].sort(),
-    "partition": lambda a: a.partition(1),
-    "put": lambda a: a.put([0, 3], 7),
     "in place": lambda a: a.__iadd__(1),
     "out": lambda a: np.multiply(a, 3, out=a[...]),
-    "sum, out": lambda a: a.sum(axis=0, out=a[1]),
     "at": lambda a: np.add.at(a, 0, 5),
     "real": lambda a: setattr(a, "real", 2),
     "flat": lambda a: setattr(a, "flat", [5, 6, 7]),
@@ -77,13 +60,7 @@ def test_it_computes_as_numpy_does(name):
     array = SmartArray(host, where="gpu")
     result, expected = CALLS[name](array), CALLS[name](host)
     assert plain(result) == plain(expected)
-    is_function = name in ("function", "sort", "where")  # which NumPy computes itself
-    if isinstance(expected, np.ndarray) and not is_function:
-        assert type(result) is SmartArray
-    elif isinstance(expected, tuple) and isinstance(expected[0], np.ndarray):
-        assert {type(each) for each in result} == {SmartArray}
-    else:
-        assert type(result) is type(expected)
+    assert type(result) is (SmartArray if isinstance(expected, np.ndarray) else type(expected))
     assert on_device(array) == host.tolist()
 
 
@@ -111,24 +88,12 @@ def test_numpy_gets_a_copy_of_its_own():
 
 def test_attributes_that_it_does_not_have():
     array = SmartArray(VALUES)
-    for name in (
-        "resize",
-        "setflags",
-        "no_such",
-        "_private",
-        "__array_interface__",
-        "_numba_type_",
-    ):
+    for name in ("no_such", "_private", "_numba_type_"):
         assert not hasattr(array, name)
-    for name in ("shape", "dtype"):
-        with pytest.raises(AttributeError):
-            setattr(array, name, 1)
     with pytest.raises(TypeError):
         hash(array)
     with pytest.raises(TypeError, match="unsized"):
         len(SmartArray(1))
-    with pytest.raises(ValueError, match="ambiguous"):
-        bool(array)
     assert repr(array) == "SmartArray([1., 2., 3., 4.])"
     assert repr(array.reshape(2, 2)) == "SmartArray([[1., 2.],\n            [3., 4.]])"
 

@@ -21,11 +21,12 @@ np.add.at(array, 0, 10)
 np.multiply(array, 2, out=array)
 array[1:] = 5
 array.get("gpu").copy_to_host()
-# NumPy's own functions get a copy.
+# NumPy's functions return SmartArrays; what converts them gets a copy.
 np.asarray(array)[0] = 0
 np.concatenate([array, array])
 np.array(array, copy=False).flags.writeable
 # Copies.
 (copy.deepcopy(array), pickle.loads(pickle.dumps(array)))
 hash(array)
-bool(array)
+# It is true if it is not empty, as in Numba.
+bool(array), bool(array[:0])
