@@ -1,4 +1,4 @@
-"""Functions of NumPy and methods of its arrays do with a SmartArray what they do with an ndarray."""
+"""NumPy's functions and methods do with a SmartArray what they do with an ndarray."""
 
 import itertools
 import warnings
@@ -9,19 +9,13 @@ import pytest
 from pyarrow_cuda_compat import SmartArray
 
 #: What works on files, on the whole process, or on memory that nobody has written to.
-APART = {
-    "test",
-    "info",
-    "load",
-    "loadtxt",
-    "genfromtxt",
-    "fromfile",
-    "fromregex",
-    "save",
-    "savetxt",
-}
-APART |= {"savez", "savez_compressed", "show_config", "show_runtime", "seterr", "seterrcall"}
-APART |= {"setbufsize", "set_printoptions", "empty", "empty_like", "tofile", "dump"}
+APART = set(
+    """
+    test info load loadtxt genfromtxt fromfile fromregex save savetxt savez savez_compressed
+    show_config show_runtime seterr seterrcall setbufsize set_printoptions empty empty_like tofile
+    dump
+    """.split()  # noqa: SIM905
+)
 #: What is another answer, as docs/numba.md says, with the text of its error.
 DIFFERENT = {
     "numpy.bmat": (np.bmat, None, None),  # asks for NumPy's class and leaves out what is none
@@ -44,10 +38,7 @@ def numpys():
                 yield f"{module.__name__}.{name}", function
     for name in set(dir(np.ndarray)) - APART:
         if callable(getattr(np.ndarray, name)) and not name.startswith("__"):
-            yield (
-                name,
-                lambda array, *rest, name=name, **named: getattr(array, name)(*rest, **named),
-            )
+            yield name, lambda array, *rest, name=name, **more: getattr(array, name)(*rest, **more)
 
 
 FUNCTIONS = dict(sorted(numpys()))
@@ -150,12 +141,8 @@ def test_a_function_that_fails_may_have_written():
 
 def test_no_element_travels_for_what_only_describes():
     array = on_device([1.0, 2.0])
-    assert (np.shape(array), np.ndim(array), np.size(array), np.zeros_like(array).shape) == (
-        (2,),
-        1,
-        2,
-        (2,),
-    )
+    assert np.shape(array) == np.zeros_like(array).shape == (2,)
+    assert (np.ndim(array), np.size(array)) == (1, 2)
     array.get("gpu").fill(7)
     array.mark_changed("gpu")
     assert np.shares_memory(array, np.expand_dims(array, 0))

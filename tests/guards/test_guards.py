@@ -62,15 +62,6 @@ def test_rows_name_members_of_pyarrow(module, name):
         assert pa.cpp_version_info.major < max(bridges.releases())[0]
 
 
-def test_guarded_methods_are_bound_as_before(ctx):
-    array = pa.array([1, 2])
-    assert array.equals.__self__ is array
-    assert array.equals(other=array)
-    assert pa.Array.equals(array, array)
-    with pytest.raises(TypeError, match="takes exactly 1 positional argument"):
-        array.equals()
-
-
 def test_what_is_refused_says_the_way_out(ctx):
     array = pa.array([3, 1, None]).copy_to(ctx.memory_manager)
     table = pa.table({"a": array})
