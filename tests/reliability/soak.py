@@ -100,6 +100,7 @@ def held(ctx):
     ctx.synchronize()
     compat.empty_cache(ctx)
     compat.empty_pinned_cache()
+    pa.default_memory_pool().release_unused()
     ctypes.CDLL(None).malloc_trim(0)
     process = Path("/proc/self")
     resident = int((process / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
