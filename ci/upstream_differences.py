@@ -1,4 +1,4 @@
-"""A plugin for pytest: tests of pyarrow's that expect an error where this package has an answer."""
+"""A plugin for pytest: pyarrow's tests that expect an error where this package answers."""
 
 from __future__ import annotations
 

@@ -390,7 +390,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     def __setitem__(self, key: Any, value: Any) -> None:
         _call(np.ndarray.__setitem__, (self, key, value), {})
 
-    # Those of NumPy's ufuncs refuse what they cannot compare.
+    # The ufuncs that compare refuse other objects, such as strings.
     def __eq__(self, other: object) -> Any:
         return _call(np.ndarray.__eq__, (self, other), {})
 

@@ -8,7 +8,7 @@ import pytest
 
 from pyarrow_cuda_compat import SmartArray
 
-#: What works on files, on the whole process, or on memory that nobody has written to.
+#: Functions for files, for the whole process, or for memory that nobody has written to.
 APART = set(
     """
     test info load loadtxt genfromtxt fromfile fromregex save savetxt savez savez_compressed
@@ -16,9 +16,9 @@ APART = set(
     dump
     """.split()  # noqa: SIM905
 )
-#: What is another answer, as docs/numba.md says, with the text of its error.
+#: Functions that answer otherwise, as docs/numba.md says, with the text of the error.
 DIFFERENT = {
-    "numpy.bmat": (np.bmat, None, None),  # asks for NumPy's class and leaves out what is none
+    "numpy.bmat": (np.bmat, None, None),  # it leaves out objects of other classes than NumPy's
     "numpy.frombuffer": (np.frombuffer, TypeError, "bytes-like object"),
     "numpy.from_dlpack": (np.from_dlpack, RuntimeError, "device"),  # it is on a GPU
     "resize": (lambda a: a.resize(2), AttributeError, r"get\(\) returns an array that has"),

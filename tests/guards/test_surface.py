@@ -2,7 +2,7 @@
 
 import json
 
-#: What is meant to differ, and why.
+#: The differences that are meant, and why.
 CHANGED = {
     "pyarrow.lib:Array.copy_to, documentation": "the parameter `stream`",
     "pyarrow.lib:RecordBatch.copy_to, documentation": "the parameter `stream`",

@@ -103,7 +103,7 @@ impl Window {
         (self.set_export(offset, token), token)
     }
 
-    /// What the list says of the allocation that begins at `offset`; 0 takes it off.
+    /// Lists the allocation that begins at `offset`, or with 0 takes it off the list.
     pub fn set_export(&self, offset: u64, token: u64) -> u64 {
         let entry = self.length + offset / ALIGNMENT * ENTRY;
         let place = self.contents.start + entry as usize;

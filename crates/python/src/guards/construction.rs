@@ -190,7 +190,7 @@ unsafe fn construct<R>(
         }
     });
     match original {
-        // Nothing is to be dropped while it runs.
+        // This frame drops nothing while it runs.
         Ok(original) => call(original, arguments, keywords),
         Err(result) => result,
     }

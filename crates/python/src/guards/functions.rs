@@ -26,7 +26,7 @@ struct Guarded {
     unguarded: Py<Unguarded>,
 }
 
-/// What is known of a guarded function; none for one that has no guard.
+/// The entry of a guarded function; none for one that has no guard.
 ///
 /// # Safety
 ///

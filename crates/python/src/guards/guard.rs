@@ -1,4 +1,4 @@
-//! What a guard does with the arguments of a call.
+//! A guard looks for data on a device in the arguments of a call.
 
 use super::walk::Walk;
 use crate::interpreter::hang_if_ended;
@@ -22,7 +22,7 @@ enum When {
     EachData,
     /// Instead of the function, with that and all arguments, if one of them contains data on a device.
     AnyData,
-    /// The same in every call.
+    /// As above, in every call.
     Always,
 }
 
@@ -41,7 +41,7 @@ impl FromPyObject<'_, '_> for When {
     }
 }
 
-/// Looks for data on a device in the arguments of a call.
+/// The handler of a guard, and when it is called.
 #[pyclass(frozen, module = "pyarrow_cuda_compat._native", name = "_Guard")]
 pub(super) struct Guard {
     handler: Py<PyAny>,
@@ -59,7 +59,7 @@ impl Guard {
     }
 }
 
-/// What becomes of a call.
+/// How a call goes on.
 pub(super) enum Call<'py> {
     Unchanged,
     /// The function gets these arguments.

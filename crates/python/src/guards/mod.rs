@@ -1,4 +1,4 @@
-//! Guards of pyarrow's functions that read their data in host memory.
+//! Guards for the functions of pyarrow that read their data in host memory.
 //!
 //! Such a function crashes, or gives wrong answers, for data in device memory.  Its guard has it called with the same
 //! arguments unless one of them contains data on a device.  The table in `pyarrow_cuda_compat/_pyarrow/guards/table.py`

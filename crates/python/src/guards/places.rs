@@ -1,4 +1,4 @@
-//! Words of Python's objects and types, which have no functions to read or write them.
+//! The words of an object or type in Python, where Python has no function that reads or writes them.
 
 use pyo3::ffi;
 use std::ffi::c_void;
