@@ -87,9 +87,6 @@ def _import(take: _Method, in_ptr: Any, second: Any, is_batch: bool) -> Any:
 
 
 def _tensor_of(original: _Method, array: Any, *args: Any, **kwargs: Any) -> Any:
-    numbers = _native._numbers(array)
-    if numbers is not None:
-        return _export_tensor(numbers, *args, **kwargs)
     if _native._is_on_device(array):
         return _export_tensor(_tensor(array), *args, **kwargs)
     return original(_on_host(array), *args, **kwargs)
@@ -119,7 +116,8 @@ def _export_tensor(tensor: _native.DeviceArray, stream: Any = None, **kwargs: An
 def _tensor(array: Any) -> _native.DeviceArray:
     """The values of an array on a device, if they are all that there is to it."""
     try:
-        return _with_its_dimensions(array)
+        numbers = _native._numbers(array)
+        return _with_its_dimensions(array) if numbers is None else numbers
     except (TypeError, ValueError) as error:
         raise BufferError(f"the array cannot be a tensor: {error}") from None
 

@@ -5,7 +5,7 @@
 //! it.
 
 use super::guard::Guard;
-use super::places::word;
+use super::places::{PyVectorcall_Function, word};
 use crate::interpreter::hang_if_ended;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
@@ -194,9 +194,4 @@ unsafe fn construct<R>(
         Ok(original) => call(original, arguments, keywords),
         Err(result) => result,
     }
-}
-
-unsafe extern "C" {
-    /// Part of the limited API since Python 3.12 only, but exported by 3.11 with this signature.
-    fn PyVectorcall_Function(callable: *mut ffi::PyObject) -> *mut c_void;
 }

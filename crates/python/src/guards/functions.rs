@@ -5,7 +5,7 @@
 //! this package, a `functools.partial`, a bound method.  All else about the function stays as it is.
 
 use super::guard::{Call, Guard, PyObject_Vectorcall, Vectorcall, call_by};
-use super::places::word;
+use super::places::{PyVectorcall_Function, word};
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -201,9 +201,4 @@ impl Unguarded {
     fn __getattr__<'py>(&self, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
         self.function.bind(name.py()).getattr(name)
     }
-}
-
-unsafe extern "C" {
-    /// Part of the limited API since Python 3.12 only, but exported by 3.11 with this signature.
-    fn PyVectorcall_Function(callable: *mut ffi::PyObject) -> *mut c_void;
 }

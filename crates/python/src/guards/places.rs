@@ -12,3 +12,8 @@ pub(super) unsafe fn word(object: *mut ffi::PyObject, index: usize) -> *mut *mut
     // SAFETY: guaranteed by the caller.
     unsafe { object.cast::<*mut c_void>().add(index) }
 }
+
+unsafe extern "C" {
+    /// Part of the limited API since Python 3.12 only, but exported by 3.11 with this signature.
+    pub(super) fn PyVectorcall_Function(callable: *mut ffi::PyObject) -> *mut c_void;
+}
