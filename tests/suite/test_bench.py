@@ -251,7 +251,7 @@ def uploads(is_made):
         ("file_up", no_call, "file-up-1GiB"),
         ("file_parts_up", no_call, "file-parts-64KiB"),
         ("file_down", lambda _, path: lambda: Path(path).write_bytes(b"other"), "file-down-1GiB"),
-        ("buffer", lambda _: bytes(65536), "index"),
+        ("buffer", lambda _: [None] * 6, "index"),
     ],
 )
 def test_a_peer_that_fails_is_a_result(measured, name, replaced, what):
