@@ -1,5 +1,6 @@
 """Arrays in device memory."""
 
+from abc import ABC
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -59,15 +60,10 @@ def device_array(
     return DeviceArray(current_context().new_buffer(size), dtype, shape, steps, offset=before)
 
 
-def DeviceNDArray(
-    shape: Any,
-    strides: Any,
-    dtype: Any,
-    stream: Any = 0,
-    writeback: Any = None,
-    gpu_data: Any = None,
-) -> DeviceArray:
-    """Make a device array with the arguments of Numba's constructor.
+class DeviceNDArray(ABC):  # noqa: B024 - its only class is registered below
+    """Numba's class of arrays on a device, which every `DeviceArray` is an instance of.
+
+    A call makes a `DeviceArray`, with the arguments of Numba's constructor.
 
     Parameters
     ----------
@@ -103,16 +99,33 @@ def DeviceNDArray(
     >>> host
     array([1, 2, 3], dtype=int16)
     """
-    shape, dtype, steps = layouts.described(shape, dtype, strides, "C")
-    if gpu_data is None:
-        array = device_array(shape, dtype, steps)
-    else:
-        if not isinstance(gpu_data, CudaBuffer):
-            gpu_data = CudaBuffer.from_numba(gpu_data)
-        array = DeviceArray(gpu_data, dtype, shape, steps)
-    if writeback is not None:
-        _native._set_writeback(array, writeback)
-    return array
+
+    def __new__(  # type: ignore[misc]
+        cls,
+        shape: Any,
+        strides: Any,
+        dtype: Any,
+        stream: Any = 0,
+        writeback: Any = None,
+        gpu_data: Any = None,
+    ) -> DeviceArray:
+        if cls is not DeviceNDArray:
+            raise TypeError(
+                f"{cls.__name__} cannot have instances: DeviceNDArray makes a DeviceArray"
+            )
+        shape, dtype, steps = layouts.described(shape, dtype, strides, "C")
+        if gpu_data is None:
+            array = device_array(shape, dtype, steps)
+        else:
+            if not isinstance(gpu_data, CudaBuffer):
+                gpu_data = CudaBuffer.from_numba(gpu_data)
+            array = DeviceArray(gpu_data, dtype, shape, steps)
+        if writeback is not None:
+            _native._set_writeback(array, writeback)
+        return array
+
+
+DeviceNDArray.register(DeviceArray)
 
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceArray:

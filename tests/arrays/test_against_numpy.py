@@ -140,6 +140,55 @@ def test_other_orders_and_types(data, dtype, shape):
     assert view is None or same_view(view, expected, device, host)
 
 
+def outcome(call, array):
+    """The bytes of the array that a call returns or changes, or the class of its error."""
+    try:
+        changed = call(array)
+    except Exception as error:
+        return type(error)
+    array = array if changed is None else changed
+    return array.shape, np.asarray(array).tobytes()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize("dtype", ["i4", "u1", "f4", "?", "c8", "M8[s]", "m8[s]", "i4, f8"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(np.float32(-2e11), np.float64("nan"), np.datetime64(5, "s"), np.timedelta64(5, "s")),
+        *(np.complex64(1 + 2j), np.array(7.5), np.array([5], "M8[s]"), np.array([1, 2])),
+        *(1 + 2j, "7", b"x", None, 2**40, -1, True, (1, 2.5), [np.float32(-2e11)], [1], [[1]], {}),
+    ],
+    ids=repr,
+)
+def test_values_are_converted_or_refused_as_numpy_does(dtype, value):
+    host, device = both((3,), dtype)
+    for call in (
+        lambda array: array.__setitem__(1, value),
+        lambda array: array.__setitem__(slice(0, 2), value),
+        lambda array: array.fill(value),
+    ):
+        assert outcome(call, device) == outcome(call, host)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 3, 1), (2, 3)], ids=str)
+def test_dimensions_and_orders_are_taken_or_refused_as_numpy_does(shape):
+    host, device = both(shape, "i4")
+    axes = [0, -1, 1, 2, -4, (), (0,), (0, 0), (0, -1), (0, 2)]
+    calls = [lambda array, axis=axis: array.squeeze(axis) for axis in axes]
+    calls += [lambda array, axes=axes: array.transpose(axes) for axes in ((0, 1), (0, 3), (0, 0))]
+    for order in "CFAKaZ":
+        calls += [lambda array, order=order: array.ravel(order)]
+        calls += [lambda array, order=order: array.copy(order)]
+        calls += [lambda array, order=order: array.reshape(-1, order=order)]
+    for call in calls:
+        for ours, theirs in [(device, host), (device.T, host.T)]:
+            found, expected = outcome(call, ours), outcome(call, theirs)
+            assert found in (expected, NotImplementedError)
+    with pytest.raises(NotImplementedError, match="neither order"):
+        both((2, 3, 4), "i4")[1].transpose(1, 0, 2).copy("K")
+
+
 @FEW
 @given(data=st.data(), dtype=NUMBERS, shape=SHAPES, order=st.sampled_from("CF"))
 def test_assignment(data, dtype, shape, order):

@@ -228,8 +228,8 @@ def test_an_element_computes_as_its_scalar_does(scalar):
 
 def test_larger_arrays_have_no_value():
     array = DeviceArray.from_host([1.0, 2.0])
-    with pytest.raises(ValueError, match="ambiguous"):
-        bool(array)
+    with pytest.raises(TypeError, match="format"):
+        f"{array:.2f}"
     with pytest.raises(ValueError, match="size 1"):
         array.item()
     with pytest.raises(NotImplementedError, match="cupy"):
@@ -240,6 +240,11 @@ def test_larger_arrays_have_no_value():
     assert len({array, array}) == 1
     assert float(DeviceArray.from_host([[2.5]])) == 2.5
     assert not DeviceArray.from_host([0])[0]
+
+
+def test_a_larger_array_is_true_if_it_is_not_empty():
+    for shape, is_true in [(1, True), ((2, 3), True), ((3, 0), True), ((0, 3), False)]:
+        assert bool(DeviceArray.from_host(np.zeros(shape))) is is_true
 
 
 def test_a_number_of_another_size_is_out_of_bounds():

@@ -60,7 +60,17 @@ def test_signatures(line):
 
 def test_every_function_has_a_signature_here():
     functions = {name for name in memory.__all__ if inspect.isfunction(getattr(memory, name))}
-    assert functions - {"current_context"} == {line.partition("(")[0] for line in SIGNATURES}
+    named = {line.partition("(")[0] for line in SIGNATURES}
+    assert functions - {"current_context"} == named - {"DeviceNDArray"}
+
+
+def test_every_device_array_is_an_instance_of_numbas_class():
+    array = memory.to_device(np.zeros(3))
+    for each in (array, array[:2], array[0], memory.DeviceNDArray(3, 8, "f8")):
+        assert isinstance(each, memory.DeviceNDArray)
+    assert not isinstance(np.zeros(3), memory.DeviceNDArray)
+    with pytest.raises(TypeError, match="Mine cannot have instances"):
+        type("Mine", (memory.DeviceNDArray,), {})(3, 8, "f8")
 
 
 # --- layouts ------------------------------------------------------------------------------------

@@ -57,7 +57,8 @@ impl IpcMemHandle {
     ///
     /// # Errors
     ///
-    /// [`Error::Handle`] when there are too few bytes, or the size is negative.
+    /// [`Error::Handle`] when there are too few bytes, or a part of the offset only, or the size is
+    /// negative.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let Some((size, rest)) = bytes.split_first_chunk::<SIZE>() else {
             return Err(too_short(bytes.len()));
@@ -73,8 +74,15 @@ impl IpcMemHandle {
             return Err(too_short(bytes.len()));
         };
         let offset = match <[u8; 8]>::try_from(rest) {
-            Ok(offset) if bytes.len() == WITH_OFFSET => u64::from_ne_bytes(offset),
-            _ => 0,
+            Ok(offset) => u64::from_ne_bytes(offset),
+            // Without its end, the offset would name other memory.
+            Err(_) if (WHOLE + 1..WITH_OFFSET).contains(&bytes.len()) => {
+                return Err(Error::Handle(format!(
+                    "the IPC handle has {} bytes, {WHOLE} or {WITH_OFFSET} are needed",
+                    bytes.len()
+                )));
+            }
+            Err(_) => 0,
         };
         Ok(Self::new(size, *allocation, offset))
     }

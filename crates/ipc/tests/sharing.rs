@@ -63,3 +63,16 @@ fn lent_memory_is_released_with_its_buffer() {
     drop(exported);
     assert!(block_at(address, address).is_some(), "exported memory stays allocated");
 }
+
+#[test]
+fn a_handle_that_was_cut_is_refused() {
+    for (length, offset) in
+        [(71, None), (72, Some(0)), (73, None), (79, None), (80, Some(1)), (96, Some(0))]
+    {
+        let handle = IpcMemHandle::from_bytes(
+            &[&[1; 72][..], &1_u64.to_ne_bytes(), &[0; 16]].concat()[..length],
+        );
+        let found = handle.ok().and_then(|handle| Some(handle.allocation()?.1));
+        assert_eq!(found, offset, "{length} bytes");
+    }
+}

@@ -17,6 +17,14 @@ pub enum Error {
     /// An index leaves the array.
     #[error("{0}")]
     Index(String),
+    /// The array has no such dimension.
+    #[error("axis {axis} is out of bounds for array of dimension {ndim}")]
+    Axis {
+        /// What was asked for.
+        axis: i64,
+        /// How many there are.
+        ndim: usize,
+    },
     /// A view cannot have that layout; a copy could.
     #[error("{0}")]
     NeedsCopy(String),

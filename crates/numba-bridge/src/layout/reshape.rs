@@ -76,16 +76,18 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for one that has another length.
+    /// [`Error::Invalid`] for one that has another length or is named twice.
     pub fn squeeze(&self, axes: Option<&[i64]>) -> Result<Self, Error> {
         let mut dropped = Vec::new();
         for axis in axes.unwrap_or_default() {
-            let (at, length, _) = self.dimension(*axis)?;
-            if length != 1 {
-                let text = "cannot select an axis to squeeze out which has size not equal to one";
-                return invalid(text);
+            let (at, _, _) = self.dimension(*axis)?;
+            if dropped.contains(&at) {
+                return invalid("duplicate value in 'axis'");
             }
             dropped.push(at);
+        }
+        if dropped.iter().any(|at| self.shape[*at] != 1) {
+            return invalid("cannot select an axis to squeeze out which has size not equal to one");
         }
         let is_kept = |at: usize, length: i64| match axes {
             None => length != 1,
@@ -143,7 +145,8 @@ impl Layout {
                             unchanged",
             );
         };
-        if *stride != from && self.size > 0 {
+        // The stride of a dimension of one element is never used.
+        if *stride != from && *length != 1 && self.size > 0 {
             return invalid(
                 "To change to a dtype of a different size, the last axis must be \
                             contiguous",
@@ -197,12 +200,7 @@ impl Layout {
             let (length, stride) = self.dimensions().nth(at)?;
             Some((at, length, stride))
         });
-        found.ok_or_else(|| {
-            Error::Index(format!(
-                "axis {axis} is out of bounds for array of dimension {}",
-                self.ndim()
-            ))
-        })
+        found.ok_or(Error::Axis { axis, ndim: self.ndim() })
     }
 }
 

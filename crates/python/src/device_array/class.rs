@@ -6,7 +6,7 @@ use crate::exchange::dtype::DType;
 use crate::tracing::Facts;
 use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::{DeviceArray, Layout, Order};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use std::sync::Arc;
@@ -103,5 +103,18 @@ pub(super) fn order_argument(order: &str) -> PyResult<Order> {
         "C" | "c" => Ok(Order::C),
         "F" | "f" => Ok(Order::Fortran),
         _ => Err(PyValueError::new_err(format!("order must be 'C' or 'F', not '{order}'"))),
+    }
+}
+
+/// The order that an argument names for an array: 'A' is Fortran's only if that is the array's own, and
+/// 'K' the array's own.
+pub(super) fn order_for(array: &DeviceArray, order: &str) -> PyResult<Order> {
+    match (order, array.order()) {
+        ("A" | "a", own) => Ok(own.unwrap_or(Order::C)),
+        ("K" | "k", Some(own)) => Ok(own),
+        ("K" | "k", None) => Err(PyNotImplementedError::new_err(
+            "the elements are in neither order, 'C' or 'F': name the one that you want",
+        )),
+        _ => order_argument(order),
     }
 }

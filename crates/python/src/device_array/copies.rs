@@ -1,6 +1,6 @@
 //! Copies between a device array and others, on the host and on devices.
 
-use super::class::{PyDeviceArray, order_argument};
+use super::class::{PyDeviceArray, order_for};
 use super::host::{self, order_of_copy};
 use crate::errors::allocating;
 use crate::exchange::asarray::{check_copied, converted};
@@ -134,8 +134,8 @@ impl PyDeviceArray {
     ///
     /// Parameters
     /// ----------
-    /// order : {'C', 'F'}, default 'C'
-    ///     Whether the last or the first dimension of the copy is the densest.
+    /// order : {'C', 'F', 'A', 'K'}, default 'C'
+    ///     Whether the last or the first dimension of the copy is the densest; 'A' and 'K' as for `ravel`.
     ///
     /// Returns
     /// -------
@@ -148,7 +148,7 @@ impl PyDeviceArray {
     /// (16, 8)
     #[pyo3(signature = (order="C"))]
     fn copy(&self, py: Python<'_>, order: &str) -> PyResult<Self> {
-        let order = order_argument(order)?;
+        let order = order_for(&self.array, order)?;
         let context = self.array.buffer().context();
         let array = allocating(py, context, || self.array.copy_to(context, order))?;
         let arrow = self.arrow_of_copy(py, &array)?;
@@ -164,8 +164,8 @@ impl PyDeviceArray {
     ///
     /// Raises
     /// ------
-    /// ValueError
-    ///     If `value` is not a scalar, or the array is read-only.
+    /// TypeError, ValueError, OverflowError
+    ///     If `value` is not a scalar that the dtype can have, or the array is read-only.
     ///
     /// Examples
     /// --------
@@ -174,11 +174,7 @@ impl PyDeviceArray {
     /// >>> array.copy_to_host()
     /// array([1.5, 1.5, 1.5], dtype=float32)
     fn fill(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let dtype = self.dtype.to_numpy(value.py())?;
-        let one = host::as_numpy(value.py(), value, Some(&dtype))?;
-        if one.len() != 1 {
-            return Err(PyValueError::new_err("the value is not a scalar"));
-        }
+        let one = host::as_element(value.py(), value, &self.dtype.to_numpy(value.py())?)?;
         host::assign(self, one.as_any())
     }
 

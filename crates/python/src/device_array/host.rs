@@ -17,6 +17,7 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMet
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
 use std::mem::MaybeUninit;
 
 pub(super) fn order_of_copy(
@@ -112,8 +113,17 @@ pub(super) fn assign(target: &PyDeviceArray, value: &Bound<'_, PyAny>) -> PyResu
     }
     let value = theirs.as_ref().map_or(value, |array| array.as_any());
     let dtype = target.dtype.to_numpy(py)?;
-    let host = as_numpy(py, value, Some(&dtype))?;
+    let is_element = target.array.layout().ndim() == 0;
+    let host =
+        match is_element || value.is_instance(&numpy(py)?.getattr(intern!(py, "generic"))?)? {
+            true => as_element(py, value, &dtype)?,
+            false => as_numpy(py, value, Some(&dtype))?,
+        };
     let shape: Vec<i64> = host.shape().iter().map(|length| *length as i64).collect();
+    let is_sequence = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+    if is_sequence && shape.len() > target.array.layout().ndim() {
+        return Err(PyValueError::new_err("setting an array element with a sequence"));
+    }
     let element = target.array.element();
     // Before anything is copied: does it fit?
     let one = Layout::row_major(element, shape.clone()).or_raise(py)?;
@@ -166,6 +176,18 @@ pub(super) fn as_numpy<'py>(
     // Assignment converts as NumPy's own does: 1.5 becomes 1 in an array of integers.
     let array = numpy(py)?.call_method1(intern!(py, "asarray"), (object, dtype))?;
     Ok(array.cast_into::<PyUntypedArray>()?)
+}
+
+/// A scalar as an element: NumPy refuses in an assignment what it would convert to an array.
+pub(super) fn as_element<'py>(
+    py: Python<'py>,
+    scalar: &Bound<'py, PyAny>,
+    dtype: &Bound<'py, PyArrayDescr>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    check_arrow(scalar)?;
+    let element = numpy(py)?.call_method1(intern!(py, "empty"), (PyTuple::empty(py), dtype))?;
+    element.set_item(PyTuple::empty(py), scalar)?;
+    Ok(element.cast_into::<PyUntypedArray>()?)
 }
 
 /// Refuses arrays of Arrow from which NumPy would make other values than they have.

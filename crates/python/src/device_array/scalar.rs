@@ -7,7 +7,7 @@ use super::class::PyDeviceArray;
 use super::host;
 use crate::streams::argument::ChosenOrder;
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -188,12 +188,12 @@ impl PyDeviceArray {
         }
     }
 
+    /// An element as its scalar; what is larger if it is not empty, as arrays of Numba, whose kernels
+    /// ask `if not array`.
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
-        match self.array.layout().count() {
-            1 => self.item_of(py)?.is_truthy(),
-            _ => Err(PyValueError::new_err(
-                "the truth value of a device array whose size is not 1 is ambiguous",
-            )),
+        match self.array.layout().shape().first() {
+            None => self.item_of(py)?.is_truthy(),
+            Some(length) => Ok(*length > 0),
         }
     }
 
@@ -204,7 +204,7 @@ impl PyDeviceArray {
         let py = slf.py();
         match slf.get().scalar(py)? {
             Some(scalar) => scalar.call_method1("__format__", (spec,)),
-            None => Ok(slf.str()?.into_any()),
+            None => py.get_type::<PyAny>().call_method1("__format__", (slf, spec)),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Views in other shapes, orders and types.
 
-use super::class::{PyDeviceArray, order_argument};
+use super::class::{PyDeviceArray, order_for};
 use crate::bounded_sequences::{integers, lengths};
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use arrow_cuda_numba_bridge::{Error, Layout, Order};
-use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -61,8 +61,9 @@ impl PyDeviceArray {
     /// ----------
     /// *shape : int or sequence of int
     ///     The lengths; one may be -1, which the others determine.
-    /// order : {'C', 'F'}, default 'C'
-    ///     The order in which the elements are counted, in both shapes.
+    /// order : {'C', 'F', 'A'}, default 'C'
+    ///     The order in which the elements are counted, in both shapes; 'A' is 'F' for an array that
+    ///     is contiguous in that order only.
     ///
     /// Returns
     /// -------
@@ -82,7 +83,10 @@ impl PyDeviceArray {
     /// (2, 3)
     #[pyo3(signature = (*shape, order="C"))]
     fn reshape(&self, py: Python<'_>, shape: &Bound<'_, PyTuple>, order: &str) -> PyResult<Self> {
-        let (shape, order) = (one_or_several(shape)?, order_argument(order)?);
+        if order.eq_ignore_ascii_case("K") {
+            return Err(PyValueError::new_err("order 'K' is not permitted for reshaping"));
+        }
+        let (shape, order) = (one_or_several(shape)?, order_for(&self.array, order)?);
         self.viewed(py, |layout| layout.reshape(&shape, order))
     }
 
@@ -90,8 +94,9 @@ impl PyDeviceArray {
     ///
     /// Parameters
     /// ----------
-    /// order : {'C', 'F'}, default 'C'
-    ///     The order in which they are counted.
+    /// order : {'C', 'F', 'A', 'K'}, default 'C'
+    ///     The order in which they are counted; 'A' is 'F' for an array that is contiguous in that order
+    ///     only, and 'K' the order of an array that is contiguous.
     /// stream : Stream, optional
     ///     Accepted because Numba's arrays take it; a view needs no stream.
     ///
@@ -104,7 +109,7 @@ impl PyDeviceArray {
     /// ------
     /// NotImplementedError
     ///     If the elements are not at equal distances in that order; ``array.copy().ravel()``
-    ///     copies them.
+    ///     copies them.  If `order` is 'K' and the array is contiguous in neither order.
     ///
     /// Examples
     /// --------
@@ -119,7 +124,7 @@ impl PyDeviceArray {
             &Bound<'_, PyAny>,
         >,
     ) -> PyResult<Self> {
-        let order = order_argument(order)?;
+        let order = order_for(&self.array, order)?;
         self.viewed(py, |layout| layout.ravel(order))
     }
 
@@ -157,6 +162,8 @@ impl PyDeviceArray {
     /// ------
     /// ValueError
     ///     If a dimension is missing or repeated.
+    /// numpy.exceptions.AxisError
+    ///     If there is no such dimension.
     ///
     /// Examples
     /// --------
@@ -199,7 +206,9 @@ impl PyDeviceArray {
     /// Raises
     /// ------
     /// ValueError
-    ///     If one of them has another length.
+    ///     If one of them has another length, or is named twice.
+    /// numpy.exceptions.AxisError
+    ///     If there is no such dimension.
     ///
     /// Examples
     /// --------
@@ -214,6 +223,9 @@ impl PyDeviceArray {
             &Bound<'_, PyAny>,
         >,
     ) -> PyResult<Self> {
+        // NumPy takes the first dimension of an array that has none.
+        let is_first = |axis: &&Bound<'_, PyAny>| matches!(axis.extract(), Ok(-1 | 0));
+        let axis = axis.filter(|axis| self.array.layout().ndim() > 0 || !is_first(axis));
         let axes = axis.map(lengths).transpose()?;
         self.viewed(py, |layout| layout.squeeze(axes.as_deref()))
     }

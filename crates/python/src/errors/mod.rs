@@ -136,10 +136,20 @@ fn exception(
             ArrayError::Unsupported(text) => PyBufferError::new_err(text),
             ArrayError::Invalid(text) => PyValueError::new_err(text),
             ArrayError::Index(text) => PyIndexError::new_err(text),
+            ArrayError::Axis { axis, ndim } => {
+                axis_error(py, axis, ndim).unwrap_or_else(|error| error)
+            }
             ArrayError::NeedsCopy(text) => PyNotImplementedError::new_err(text),
         },
         Failure::Raised(error) => error,
     }
+}
+
+/// NumPy's own exception, which is a ValueError and an IndexError.
+fn axis_error(py: Python<'_>, axis: i64, ndim: usize) -> PyResult<PyErr> {
+    // NumPy before 1.25 has it at the top.
+    let module = py.import("numpy.exceptions").or_else(|_| py.import("numpy"))?;
+    Ok(PyErr::from_value(module.call_method1("AxisError", (axis, ndim))?))
 }
 
 /// Python shows the number by itself.
