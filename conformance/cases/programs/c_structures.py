@@ -16,7 +16,7 @@ buf = cuda.CudaBuffer.from_numba(given.gpu_data)
 array = pa.Array.from_buffers(pa.int32(), 4, [None, buf], null_count=0)
 structure, schema = ctypes.create_string_buffer(128), ctypes.create_string_buffer(72)
 array._export_to_c_device(ctypes.addressof(structure), ctypes.addressof(schema))
-# What the C code reads: length, nulls, offset and buffers; the device's number and kind.
+# The C code finds length, nulls, offset and buffers; the device's number and kind.
 length, nulls, offset, count, _, buffers = struct.unpack_from("5qP", structure)
 (length, nulls, offset, count, struct.unpack_from("qi", structure, 80))
 mask, data = struct.unpack("PP", ctypes.string_at(buffers, 16))

@@ -19,7 +19,7 @@ ASKED_FOR = (
     (ctx, "memory device_count close"),
 )
 [name for owner, names in ASKED_FOR for name in names.split() if hasattr(owner, name)]
-# What is no device memory, no handle or no bytes is refused, and the program goes on.
+# Host memory, the bytes of a handle, and tables are refused; the program goes on.
 ctx.open_ipc_buffer(bytes(72))
 pa.cuda.CudaBuffer.from_buffer(pa.array([1, 2]).buffers()[1])
 ctx.buffer_from_data(pa.table({"x": [1, 2]}))

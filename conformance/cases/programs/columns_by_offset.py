@@ -18,7 +18,7 @@ mask, data = columns["whole"]
 (mask, np.frombuffer(data.copy_to_host(), np.int64).tolist())
 mask, data = columns["part"]
 (mask.to_pybytes()[0], np.frombuffer(data.copy_to_host(), np.float32)[[0, 2]].tolist())
-# What is written into a column is in the message.
+# Bytes that are written into a column are in the message.
 data.copy_from_host(np.array([9.5], np.float32), position=8)
 there = cuda.read_record_batch(message, batch.schema)
 there.copy_to(pa.default_cpu_memory_manager()).to_pydict()
