@@ -1,0 +1,27 @@
+# An array over another library's memory goes to C code in a structure, and comes back.
+# needs: numba.cuda
+# shows: programs, Arrays
+#   pyarrow.Array.from_buffers: memory of Numba goes to C code as an Arrow array, by addresses of
+#     structures
+import ctypes
+import struct
+
+import numba.cuda
+import numpy as np
+import pyarrow as pa
+from pyarrow import cuda
+
+given = numba.cuda.to_device(np.arange(10, 14, dtype=np.int32))
+buf = cuda.CudaBuffer.from_numba(given.gpu_data)
+array = pa.Array.from_buffers(pa.int32(), 4, [None, buf], null_count=0)
+structure, schema = ctypes.create_string_buffer(128), ctypes.create_string_buffer(72)
+array._export_to_c_device(ctypes.addressof(structure), ctypes.addressof(schema))
+# The C code finds length, nulls, offset and buffers; the device's number and kind.
+length, nulls, offset, count, _, buffers = struct.unpack_from("5qP", structure)
+(length, nulls, offset, count, struct.unpack_from("qi", structure, 80))
+mask, data = struct.unpack("PP", ctypes.string_at(buffers, 16))
+(mask, data == buf.address, ctypes.string_at(*struct.unpack_from("P", schema)))
+# It gives the array back, which has the memory when nobody else has.
+del array, buf, given
+back = pa.Array._import_from_c_device(ctypes.addressof(structure), ctypes.addressof(schema))
+(back.is_cpu, back.copy_to(pa.default_cpu_memory_manager()).to_pylist())
