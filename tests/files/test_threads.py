@@ -1,30 +1,21 @@
 """One file in the hands of several threads, and what Python classes make of ours."""
 
-import threading
 import weakref
 
 import pyarrow as pa
 import pytest
 
+from support.threads import in_threads
 
-def together(*works, turns=200):
-    """Runs each piece of work over and over in a thread of its own; none may hang."""
-    failures = []
 
-    def run(work):
-        try:
-            for _ in range(turns):
-                work()
-        except BaseException as error:
-            failures.append(error)
+def together(*works):
+    """Does each piece of work over and over, in a thread of its own."""
 
-    threads = [threading.Thread(target=run, args=(work,), daemon=True) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not any(thread.is_alive() for thread in threads), "a deadlock"
-    assert not failures
+    def repeat(number):
+        for _ in range(200):
+            works[number]()
+
+    in_threads(repeat, len(works))
 
 
 def test_a_writer_is_asked_while_its_host_buffer_is_replaced(cuda, ctx):
@@ -47,19 +38,6 @@ def test_a_writer_is_asked_while_it_writes_its_own_memory(cuda, ctx):
     part = buffer.slice(10, 1000)
     writer = cuda.BufferWriter(buffer)
     together(lambda: writer.writeat(0, part), lambda: writer.buffer_size, lambda: writer.closed)
-
-
-def test_reads_through_pyarrow_give_each_byte_once(cuda, ctx):
-    content = bytes(range(256)) * 100
-    reader = cuda.BufferReader(ctx.buffer_from_data(content))
-    pieces = []
-
-    def read():
-        while piece := pa.NativeFile.read_buffer(reader, 7).to_pybytes():
-            pieces.append(piece)
-
-    together(read, read, read, turns=1)
-    assert sum(map(len, pieces)) == len(content)
 
 
 def test_a_class_that_is_another_file_too_is_refused(cuda, ctx):

@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import gc
 import gzip
 import io
 import os
@@ -17,6 +16,7 @@ import pytest
 
 CONTENT = bytes(range(256)) * 4
 PIECE = 64 << 20
+pytestmark = pytest.mark.usefixtures("nothing_is_lost")
 
 
 @pytest.fixture
@@ -24,19 +24,6 @@ def path(tmp_path):
     path = tmp_path / "data.bin"
     path.write_bytes(CONTENT)
     return path
-
-
-def open_descriptors():
-    return sum(1 for _ in Path("/proc/self/fd").iterdir())
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_lost(ctx):
-    """Neither device memory nor descriptors, whatever a test does."""
-    before = ctx.bytes_allocated, open_descriptors()
-    yield
-    gc.collect()  # exceptions that tests have caught refer to themselves
-    assert (ctx.bytes_allocated, open_descriptors()) == before
 
 
 @pytest.fixture
