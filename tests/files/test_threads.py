@@ -62,28 +62,6 @@ def test_views_within_views_let_their_bases_go_at_once(ctx):
     assert outer_gone() is None
 
 
-def test_open_writers_are_flushed_at_the_end(run_python):
-    """Seen by an exporter, whose memory the ending process had open."""
-    code = """
-import subprocess, sys, pyarrow as pa
-from pyarrow import cuda
-ctx = cuda.Context(0)
-buffer = ctx.buffer_from_data(b'.....')
-handle = buffer.export_for_ipc().serialize().to_pybytes().hex()
-child = '''
-import sys, pyarrow as pa
-from pyarrow import cuda
-handle = pa.py_buffer(bytes.fromhex(sys.argv[1]))
-writer = cuda.BufferWriter(cuda.Context(0).open_ipc_buffer(cuda.IpcMemHandle.from_buffer(handle)))
-writer.buffer_size = 64
-writer.write(b'HELLO')
-'''
-subprocess.run([sys.executable, '-c', child, handle], check=True)
-print(buffer.to_pybytes())
-"""
-    assert run_python(code) == (0, "b'HELLO'\n", "")
-
-
 def test_a_writer_that_another_thread_closes_at_the_end(run_python):
     """Between the question whether it is open, and the flush."""
     code = """

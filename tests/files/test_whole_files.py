@@ -10,7 +10,6 @@ import tempfile
 import threading
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -86,22 +85,6 @@ def test_descriptors_and_temporary_files(ctx, path):
         file.write(b"not flushed")
         assert ctx.buffer_from_file(file).to_pybytes() == b"not flushed"
         assert file.tell() == 11
-
-
-@pytest.mark.parametrize("direct", [None, True, False])
-@pytest.mark.parametrize("threads", [0, 3])
-def test_every_byte_of_a_large_file_arrives(cuda, ctx, tmp_path, direct, threads):
-    import pyarrow_cuda_compat as compat
-
-    data = (np.arange(9 << 20, dtype=np.uint32) * 2654435761 >> 13).astype(np.uint8)
-    path = tmp_path / "large.bin"
-    data.tofile(path)
-    compat.set_transfer_limits(threads=threads, begin_after=0)
-    for offset, size in ((0, 9 << 20), (4096, 8 << 20), (5001, (8 << 20) + 77)):
-        buffer = ctx.buffer_from_file(path, offset, size, direct=direct)
-        assert buffer.equals(pa.py_buffer(data[offset : offset + size]))
-        assert buffer.copy_to_file(tmp_path / "back", direct=bool(direct)) == size
-        assert (np.fromfile(tmp_path / "back", np.uint8) == data[offset : offset + size]).all()
 
 
 def test_the_end_of_a_file(ctx, path):

@@ -10,9 +10,8 @@ import pytest
 
 import pyarrow_cuda_compat as compat
 from pyarrow_cuda_compat import DeviceArray, SmartArray, Stream, memory, set_tracing, tracing
+from support.samples import CPU
 from support.threads import in_threads
-
-CPU = pa.default_cpu_memory_manager()
 
 
 @pytest.fixture(autouse=True)
