@@ -47,13 +47,6 @@ def manager(managers):
     return managers[0]
 
 
-def test_the_version_is_told_without_a_context():
-    from pyarrow_cuda_compat import numba
-
-    assert numba._numba_memory_manager is memory_manager
-    assert memory_manager(context=None).interface_version == 1
-
-
 def test_it_is_of_the_class_that_numba_demands(numba_driver, manager):
     assert isinstance(manager, numba_driver.HostOnlyCUDAMemoryManager)
     assert manager.interface_version == 1
