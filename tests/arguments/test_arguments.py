@@ -261,31 +261,6 @@ def test_indices_are_pythons(buffer, index):
             buffer[index]
 
 
-def test_a_refused_copy_to_the_host_leaves_the_target_alone(ctx, buffer):
-    target = bytearray(b"-" * 20)
-    for position, nbytes in ((0, 11), (5, 6), (10, 1), (0, HUGE), (11, -1), (-1, 1), (0, 21)):
-        with pytest.raises(ValueError, match=r"requested|position argument is out-of-range"):
-            buffer.copy_to_host(position, nbytes, buf=pa.py_buffer(target))
-        assert target == b"-" * 20
-    device = ctx.buffer_from_data(b"device")
-    with pytest.raises(ValueError, match="device memory"):
-        buffer.copy_to_host(buf=pa.Buffer.slice(device, 1))
-    assert device.to_pybytes() == b"device"
-
-
-def test_read_only_memory_refuses_every_write(cuda, ctx, buffer):
-    view = cuda.CudaBuffer.from_buffer(pa.Buffer.slice(buffer))
-    for part in (view, view.slice(2), cuda.CudaBuffer.from_buffer(pa.Buffer.slice(view, 1))):
-        assert not part.is_mutable
-        with pytest.raises(ValueError, match=r"mutable|read-only"):
-            part.copy_from_host(b"x")
-        with pytest.raises(ValueError, match=r"mutable|read-only"):
-            part.copy_from_device(ctx.buffer_from_data(b"x"))
-        with pytest.raises((ValueError, OSError), match=r"mutable|read-only"):
-            cuda.BufferWriter(part).write(b"x")
-    assert buffer.to_pybytes() == DATA
-
-
 def test_contexts_and_files_are_not_copied(cuda, ctx, buffer):
     for pickled in (ctx, cuda.BufferReader(buffer), cuda.BufferWriter(buffer)):
         assert weakref.ref(pickled)() is pickled

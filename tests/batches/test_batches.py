@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.c_device import structure
-from support.samples import ALL, ARRAYS, BATCH, CPU, MIXED, buffers_of, shapes
+from support.samples import ALL, ARRAYS, BATCH, CPU, buffers_of, shapes
 
 CUDA = pa.DeviceAllocationType.CUDA
 
@@ -253,18 +253,6 @@ assert again.to_pybytes() == message.to_pybytes()
 print("done")
 """
     assert run_python(code) == (0, "done\n", "")
-
-
-def test_a_shared_context_allocates_for_itself(cuda, ctx, own_context):
-    shared = cuda.Context(0, own_context)
-    before = ctx.bytes_allocated
-    message = cuda.serialize_record_batch(MIXED, shared)
-    assert message.context.handle == shared.handle == own_context
-    assert (shared.bytes_allocated, ctx.bytes_allocated) == (message.size, before)
-    back = cuda.read_record_batch(message, MIXED.schema)
-    assert back.copy_to(CPU).equals(MIXED)
-    del message, back
-    assert shared.bytes_allocated == 0
 
 
 @pytest.mark.parametrize(

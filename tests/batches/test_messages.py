@@ -128,18 +128,3 @@ def test_streams_and_files_are_read_from_the_device(cuda, ctx, codec, batches):
             assert batch.copy_to(CPU) == batches[index]
     reader = file = stream = batch = None
     wait_for_release(ctx, before)
-
-
-def test_a_memo_without_values_is_refused(cuda, ctx):
-    batch = pa.record_batch([DICTIONARY], names=["d"])
-    message = cuda.serialize_record_batch(batch, ctx)
-    sent = list(pa.ipc.MessageReader.open_stream(pa.BufferReader(written([batch]))))[2]
-    assert message.to_pybytes() == sent.serialize().to_pybytes()
-    memo = pa.lib.DictionaryMemo()
-    pa.ipc.read_schema(pa.BufferReader(written([batch])), memo)
-    for values in (memo, pa.lib.DictionaryMemo(), None):
-        with pytest.raises((pa.ArrowInvalid, KeyError)):
-            cuda.read_record_batch(message, batch.schema, dictionary_memo=values)
-    plain = cuda.serialize_record_batch(MIXED, ctx)
-    back = cuda.read_record_batch(plain, MIXED.schema, dictionary_memo=memo)
-    assert back.copy_to(CPU).equals(MIXED)

@@ -48,6 +48,7 @@ def test_to_host(buffer, position, nbytes, room):
     if nbytes > limit:
         with pytest.raises(ValueError, match="requested"):
             buffer.copy_to_host(position, nbytes, buf=argument)
+        assert room is None or target == b"-" * room
         return
     count = limit if nbytes < 0 else nbytes
     out = buffer.copy_to_host(position=position, nbytes=nbytes, buf=argument)

@@ -11,6 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from support.samples import CPU, written
+from support.threads import in_threads
 
 AHEAD = pytest.mark.parametrize("ahead", [0, 1, 64 << 20])
 WORDS = pa.array(["x", None, "z", "x"] * 100)
@@ -292,14 +293,10 @@ def test_copies_on_a_stream(ctx, stream):
     assert pa.Table.from_batches(there).copy_to(CPU).equals(TABLE)
 
 
-def test_two_threads_share_the_copies(ctx):
+def test_threads_share_the_copies(ctx):
     copies = reader_of([ROW] * 1000).copy_to(ctx)
     counts = []
-    threads = [threading.Thread(target=lambda: counts.append(len(list(copies)))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda _: counts.append(len(list(copies))), 4)
     assert sum(counts) == 1000
 
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import pyarrow_cuda_compat
-from pyarrow_cuda_compat import _native
+from pyarrow_cuda_compat import _native, set_transfer_limits
 from support.samples import (
     ALL,
     CPU,
@@ -236,16 +235,12 @@ def test_columns_of_many_sizes_and_by_several_threads(ctx):
     sizes = [0, 1, 3, 100, 70_000, 1_000_000, 5, 300_001, 0, 33_333, 33_333]
     columns = [pa.ListArray.from_arrays([0, size], np.arange(size) % 100) for size in sizes]
     batch = pa.record_batch(columns, names_of(columns))
-    limits = pyarrow_cuda_compat.transfer_limits()
     for threads in (0, 1, 3):
-        pyarrow_cuda_compat.set_transfer_limits(threads=threads, begin_after=0)
-        try:
-            for _ in range(5):
-                there = batch.copy_to(ctx.memory_manager)
-                assert there.copy_to(CPU).equals(batch)
-                assert there.copy_to(ctx.device).copy_to(CPU).equals(batch)
-        finally:
-            pyarrow_cuda_compat.set_transfer_limits(**limits)
+        set_transfer_limits(threads=threads, begin_after=0)
+        for _ in range(5):
+            there = batch.copy_to(ctx.memory_manager)
+            assert there.copy_to(CPU).equals(batch)
+            assert there.copy_to(ctx.device).copy_to(CPU).equals(batch)
 
 
 def test_ten_thousand_columns(ctx):

@@ -1,9 +1,13 @@
 """Device buffers as files: `BufferReader` and `BufferWriter`."""
 
+from functools import partial
+
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow.cuda import BufferReader
 
 from support.threads import in_threads
 
@@ -26,26 +30,6 @@ def test_readinto_refuses_read_only_and_device_memory(ctx, open_reader):
     assert reader.tell() == 0
 
 
-def test_read_at_positions_far_outside(open_reader):
-    reader = open_reader()
-    assert reader.read_at(1, 2**62) == b""
-    with pytest.raises((OSError, ValueError)):
-        reader.read_at(3, -1)
-
-
-@pytest.mark.parametrize("size", [-1, -(2**63)])
-def test_negative_sizes_are_refused(open_reader, size):
-    reader = open_reader()
-    with pytest.raises(ValueError, match="negative"):
-        reader.read_buffer(size)
-    # pyarrow itself allocates the result of these two.
-    with pytest.raises((SystemError, ValueError, MemoryError)):
-        reader.read(size)
-    with pytest.raises((SystemError, ValueError, MemoryError)):
-        reader.read_at(size, 0)
-    assert reader.tell() == 0
-
-
 @pytest.mark.parametrize("size", [2**31, 2**62, 2**63 - 1])
 def test_read_buffer_of_a_huge_size_gives_the_rest(cuda, open_reader, size):
     reader = open_reader()
@@ -55,16 +39,18 @@ def test_read_buffer_of_a_huge_size_gives_the_rest(cuda, open_reader, size):
     assert (part.size, reader.tell()) == (999, 1000)
 
 
-def test_threads_share_a_reader(cuda, ctx):
+@pytest.mark.parametrize("owner", [BufferReader, pa.NativeFile])
+def test_threads_share_a_reader(cuda, ctx, owner):
     """Each read and its move of the position are one step: no byte is lost or seen twice."""
     size, piece = 64 * 1024, 64
     numbers = np.arange(size // 8, dtype=np.int64)
     reader = cuda.BufferReader(ctx.buffer_from_data(numbers))
     pieces, failures = [], []
+    read_buffer = partial(owner.read_buffer, reader)
 
     def work(index):
         while True:
-            got = reader.read(piece) if index % 2 else reader.read_buffer(piece).to_pybytes()
+            got = reader.read(piece) if index % 2 else read_buffer(piece).to_pybytes()
             if not got:
                 return
             pieces.append(got)

@@ -1,14 +1,12 @@
 """`Context.table_from_file`: Arrow files and streams, compressed or not, on the device."""
 
 import contextlib
-import gc
 import io
 import mmap
 import os
 import struct
 import tempfile
 import threading
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +14,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-HOST = pa.default_cpu_memory_manager()
+from support.samples import CPU
+
 WRITERS = {"file": pa.ipc.new_file, "stream": pa.ipc.new_stream}
 COMPRESSIONS = [None, "lz4", "zstd"]
+pytestmark = pytest.mark.usefixtures("nothing_is_lost")
 
 
 def columns(rows):
@@ -55,19 +55,6 @@ def written(table, kind="file", compression=None, **options):
     return sink.getvalue()
 
 
-def used(ctx):
-    return ctx.bytes_allocated, sum(1 for _ in Path("/proc/self/fd").iterdir())
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_lost(ctx):
-    """Neither device memory nor descriptors, whatever a test does."""
-    before = used(ctx)
-    yield
-    gc.collect()  # exceptions that tests have caught refer to themselves
-    assert used(ctx) == before
-
-
 @pytest.fixture
 def threads(cuda):
     """Several threads copy, from the first byte on."""
@@ -80,7 +67,7 @@ def check(ctx, source, table, **arguments):
     read = ctx.table_from_file(source, **arguments)
     chunks = [chunk for column in read.columns for chunk in column.chunks]
     assert not any(chunk.is_cpu for chunk in chunks if chunk.type != pa.null())
-    copy = read.copy_to(HOST)
+    copy = read.copy_to(CPU)
     copy.validate(full=True)
     assert copy.equals(table, check_metadata=True)
     return read
@@ -227,7 +214,7 @@ def test_dictionaries_of_streams(ctx):
         read = ctx.table_from_file(sink.getvalue(), columns=["x"], progress=lambda *_: None)
         with pytest.raises(KeyError, match="y"):
             ctx.table_from_file(sink.getvalue(), columns=["y"])
-        assert read.copy_to(HOST)["x"].to_pylist() == ["a", "b", "b", "c", "b", "c", "d"]
+        assert read.copy_to(CPU)["x"].to_pylist() == ["a", "b", "b", "c", "b", "c", "d"]
 
 
 @pytest.mark.parametrize(
@@ -256,7 +243,7 @@ def test_a_file_that_is_cut_off_is_refused(ctx, kind):
         except (OSError, pa.ArrowInvalid):
             continue
         assert read.num_rows in whole
-        assert read.copy_to(HOST).equals(table.slice(0, read.num_rows))
+        assert read.copy_to(CPU).equals(table.slice(0, read.num_rows))
 
 
 def sizes_of_buffers(data):
@@ -295,7 +282,7 @@ def test_damage_is_an_error_or_harmless(ctx, compression, place, bit):
     table = columns(30)
     data = bytearray(written(table, compression=compression))
     data[int(place * len(data))] ^= 1 << bit
-    read = attempt(lambda: ctx.table_from_file(data).copy_to(HOST))
+    read = attempt(lambda: ctx.table_from_file(data).copy_to(CPU))
     on_host = attempt(lambda: pa.ipc.open_file(data).read_all())
     assert read is None or read.equals(table) or read.equals(on_host)
 

@@ -1,30 +1,21 @@
 """One file in the hands of several threads, and what Python classes make of ours."""
 
-import threading
 import weakref
 
 import pyarrow as pa
 import pytest
 
+from support.threads import in_threads
 
-def together(*works, turns=200):
-    """Runs each piece of work over and over in a thread of its own; none may hang."""
-    failures = []
 
-    def run(work):
-        try:
-            for _ in range(turns):
-                work()
-        except BaseException as error:
-            failures.append(error)
+def together(*works):
+    """Does each piece of work over and over, in a thread of its own."""
 
-    threads = [threading.Thread(target=run, args=(work,), daemon=True) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not any(thread.is_alive() for thread in threads), "a deadlock"
-    assert not failures
+    def repeat(number):
+        for _ in range(200):
+            works[number]()
+
+    in_threads(repeat, len(works))
 
 
 def test_a_writer_is_asked_while_its_host_buffer_is_replaced(cuda, ctx):
@@ -49,19 +40,6 @@ def test_a_writer_is_asked_while_it_writes_its_own_memory(cuda, ctx):
     together(lambda: writer.writeat(0, part), lambda: writer.buffer_size, lambda: writer.closed)
 
 
-def test_reads_through_pyarrow_give_each_byte_once(cuda, ctx):
-    content = bytes(range(256)) * 100
-    reader = cuda.BufferReader(ctx.buffer_from_data(content))
-    pieces = []
-
-    def read():
-        while piece := pa.NativeFile.read_buffer(reader, 7).to_pybytes():
-            pieces.append(piece)
-
-    together(read, read, read, turns=1)
-    assert sum(map(len, pieces)) == len(content)
-
-
 def test_a_class_that_is_another_file_too_is_refused(cuda, ctx):
     class Mixed(cuda.BufferReader, pa.MockOutputStream):
         pass
@@ -82,28 +60,6 @@ def test_views_within_views_let_their_bases_go_at_once(ctx):
     del inner, outer, view
     assert inner_gone() is None
     assert outer_gone() is None
-
-
-def test_open_writers_are_flushed_at_the_end(run_python):
-    """Seen by an exporter, whose memory the ending process had open."""
-    code = """
-import subprocess, sys, pyarrow as pa
-from pyarrow import cuda
-ctx = cuda.Context(0)
-buffer = ctx.buffer_from_data(b'.....')
-handle = buffer.export_for_ipc().serialize().to_pybytes().hex()
-child = '''
-import sys, pyarrow as pa
-from pyarrow import cuda
-handle = pa.py_buffer(bytes.fromhex(sys.argv[1]))
-writer = cuda.BufferWriter(cuda.Context(0).open_ipc_buffer(cuda.IpcMemHandle.from_buffer(handle)))
-writer.buffer_size = 64
-writer.write(b'HELLO')
-'''
-subprocess.run([sys.executable, '-c', child, handle], check=True)
-print(buffer.to_pybytes())
-"""
-    assert run_python(code) == (0, "b'HELLO'\n", "")
 
 
 def test_a_writer_that_another_thread_closes_at_the_end(run_python):

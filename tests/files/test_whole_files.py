@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import gc
 import gzip
 import io
 import os
@@ -11,12 +10,12 @@ import tempfile
 import threading
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 CONTENT = bytes(range(256)) * 4
 PIECE = 64 << 20
+pytestmark = pytest.mark.usefixtures("nothing_is_lost")
 
 
 @pytest.fixture
@@ -24,19 +23,6 @@ def path(tmp_path):
     path = tmp_path / "data.bin"
     path.write_bytes(CONTENT)
     return path
-
-
-def open_descriptors():
-    return sum(1 for _ in Path("/proc/self/fd").iterdir())
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_lost(ctx):
-    """Neither device memory nor descriptors, whatever a test does."""
-    before = ctx.bytes_allocated, open_descriptors()
-    yield
-    gc.collect()  # exceptions that tests have caught refer to themselves
-    assert (ctx.bytes_allocated, open_descriptors()) == before
 
 
 @pytest.fixture
@@ -99,22 +85,6 @@ def test_descriptors_and_temporary_files(ctx, path):
         file.write(b"not flushed")
         assert ctx.buffer_from_file(file).to_pybytes() == b"not flushed"
         assert file.tell() == 11
-
-
-@pytest.mark.parametrize("direct", [None, True, False])
-@pytest.mark.parametrize("threads", [0, 3])
-def test_every_byte_of_a_large_file_arrives(cuda, ctx, tmp_path, direct, threads):
-    import pyarrow_cuda_compat as compat
-
-    data = (np.arange(9 << 20, dtype=np.uint32) * 2654435761 >> 13).astype(np.uint8)
-    path = tmp_path / "large.bin"
-    data.tofile(path)
-    compat.set_transfer_limits(threads=threads, begin_after=0)
-    for offset, size in ((0, 9 << 20), (4096, 8 << 20), (5001, (8 << 20) + 77)):
-        buffer = ctx.buffer_from_file(path, offset, size, direct=direct)
-        assert buffer.equals(pa.py_buffer(data[offset : offset + size]))
-        assert buffer.copy_to_file(tmp_path / "back", direct=bool(direct)) == size
-        assert (np.fromfile(tmp_path / "back", np.uint8) == data[offset : offset + size]).all()
 
 
 def test_the_end_of_a_file(ctx, path):

@@ -43,13 +43,6 @@ def test_impossible_buffer_sizes_are_refused(cuda, guarded):
     assert buffer.to_pybytes() == b"abcd" + bytes(6)
 
 
-def test_device_data_of_another_device_is_written(cuda, other_ctx, guarded):
-    buffer = guarded(4)
-    with cuda.BufferWriter(buffer) as writer:
-        writer.writeat(0, other_ctx.buffer_from_data(b"abcd"))
-    assert buffer.to_pybytes() == b"abcd"
-
-
 def test_a_writer_may_write_its_own_buffer(cuda, guarded):
     buffer = guarded(8)
     buffer.copy_from_host(b"01234567")

@@ -47,13 +47,6 @@ def manager(managers):
     return managers[0]
 
 
-def test_the_version_is_told_without_a_context():
-    from pyarrow_cuda_compat import numba
-
-    assert numba._numba_memory_manager is memory_manager
-    assert memory_manager(context=None).interface_version == 1
-
-
 def test_it_is_of_the_class_that_numba_demands(numba_driver, manager):
     assert isinstance(manager, numba_driver.HostOnlyCUDAMemoryManager)
     assert manager.interface_version == 1
@@ -336,29 +329,6 @@ from pyarrow import cuda
 ctx = cuda.Context(0)
 """
 
-KERNEL = (
-    NUMBAS
-    + """
-@numba_cuda.jit
-def increment(values):
-    place = numba_cuda.grid(1)
-    if place < values.size:
-        values[place] += 1
-array = numba_cuda.to_device(np.arange(1000, dtype=np.int32))
-print(ctx.bytes_allocated)
-increment[8, 128](array)
-buf = cuda.CudaBuffer.from_numba(array[10:20].gpu_data)
-del array
-gc.collect()
-print(ctx.bytes_allocated, np.frombuffer(buf.to_pybytes(), np.int32).tolist())
-del buf
-print(ctx.bytes_allocated)
-host = np.zeros(100, dtype=np.int32)
-increment[1, 128](host)
-print(host.sum(), ctx.bytes_allocated)
-"""
-)
-
 
 @pytest.fixture
 def run_with_manager(run_python, tmp_path):
@@ -372,14 +342,6 @@ def run_with_manager(run_python, tmp_path):
         return run_python(start, program, package, **manager)
 
     return run
-
-
-@pytest.mark.hardware
-@pytest.mark.parametrize("package", PACKAGES)
-def test_numba_allocates_here(run_with_manager, package):
-    code, out, err = run_with_manager(KERNEL, package)
-    assert (code, err) == (0, "")
-    assert out == f"4000\n4000 {list(range(11, 21))}\n0\n100 0\n"
 
 
 EXPORT = (

@@ -9,6 +9,7 @@ import gc
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow.cuda import new_host_buffer
 
 from pyarrow_cuda_compat import (
     DeviceArray,
@@ -145,33 +146,30 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_memory_that_others_copy_from_waits(cuda, ctx, driver, make_stream, way):
-    side = make_stream(NON_BLOCKING)
-    target, pinned = ctx.new_buffer(len(DATA)), pinned_of(cuda, DATA)
-    address = WAYS[way](ctx, pinned)
-    side.sleep()
-    copy_by_others(driver, side.stream, target, address)
-    del pinned
-    overwrite(lambda: cuda.new_host_buffer(len(DATA)))
-    ctx.synchronize()
-    assert target.to_pybytes() == DATA
-
-
-#: Functions that return arrays of pinned memory, beside `new_host_buffer`.
+#: Functions that make pinned memory.
 MAKERS = {
+    "new_host_buffer": lambda: new_host_buffer(len(DATA)),
     "pinned_array": lambda: memory.pinned_array(len(DATA), np.uint8),
     "PagelockedAllocator": lambda: pygpu.PagelockedAllocator(len(DATA) // 2, np.int16).get(),
 }
 
 
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_arrays_in_pinned_memory_wait_too(ctx, driver, make_stream, make):
-    side, target, array = make_stream(NON_BLOCKING), ctx.new_buffer(len(DATA)), make()
-    array.view(np.uint8)[:] = array_of(DATA)
+@pytest.mark.parametrize(
+    ("maker", "way"),
+    [
+        *(("new_host_buffer", way) for way in WAYS),
+        ("pinned_array", "numpy"),
+        ("PagelockedAllocator", "numpy"),
+    ],
+)
+def test_memory_that_others_copy_from_waits(ctx, driver, make_stream, maker, way):
+    make = MAKERS[maker]
+    side, target, pinned = make_stream(NON_BLOCKING), ctx.new_buffer(len(DATA)), make()
+    array_of(pinned)[:] = array_of(DATA)
+    address = WAYS[way](ctx, pinned)
     side.sleep()
-    copy_by_others(driver, side.stream, target, array.ctypes.data)
-    del array
+    copy_by_others(driver, side.stream, target, address)
+    del pinned
     overwrite(make)
     ctx.synchronize()
     assert target.to_pybytes() == DATA

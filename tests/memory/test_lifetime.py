@@ -137,28 +137,24 @@ def test_long_chains_of_owners_are_released(chain, run_python):
 
 
 @pytest.mark.alone
-def test_many_allocations(ctx, driver):
+def test_many_allocations(ctx, driver, current):
     """Memory stays bounded: at any time little more than what is alive is taken."""
     before = ctx.bytes_allocated
     random_sizes = random.Random(26)
     alive = []
-    driver.set_current(ctx.handle)
-    try:
-        ctx.new_buffer(1)
-        free_before, _ = driver.memory_info()
-        for index in range(ALLOCATIONS):
-            if len(alive) == 16:
-                alive[random_sizes.randrange(16)] = None
-                alive = [buffer for buffer in alive if buffer is not None]
-            alive.append(ctx.new_buffer(random_sizes.choice((0, 1, 100, 4096, 70000, 1 << 20))))
-            if index % 5000 == 0:
-                assert ctx.bytes_allocated - before == sum(buffer.size for buffer in alive)
-                assert free_before - driver.memory_info()[0] <= 256 << 20
-        alive.clear()
-        assert ctx.bytes_allocated == before
-        assert free_before - driver.memory_info()[0] <= 256 << 20
-    finally:
-        driver.set_current(0)
+    ctx.new_buffer(1)
+    free_before, _ = driver.memory_info()
+    for index in range(ALLOCATIONS):
+        if len(alive) == 16:
+            alive[random_sizes.randrange(16)] = None
+            alive = [buffer for buffer in alive if buffer is not None]
+        alive.append(ctx.new_buffer(random_sizes.choice((0, 1, 100, 4096, 70000, 1 << 20))))
+        if index % 5000 == 0:
+            assert ctx.bytes_allocated - before == sum(buffer.size for buffer in alive)
+            assert free_before - driver.memory_info()[0] <= 256 << 20
+    alive.clear()
+    assert ctx.bytes_allocated == before
+    assert free_before - driver.memory_info()[0] <= 256 << 20
 
 
 RETAINS = """

@@ -202,12 +202,6 @@ def test_show_config_prints_the_same_without_what_needs_a_context(capsys):
     assert json.loads(json.dumps(facts)) == facts
 
 
-@pytest.mark.parametrize("mode", ["dict", "", None, 1])
-def test_modes_that_there_are_not(mode):
-    with pytest.raises(ValueError, match="'stdout' or 'dicts'"):
-        show_config(mode)
-
-
 def test_show_config_makes_no_context(run_python):
     code = """if True:
         import ctypes

@@ -42,15 +42,6 @@ def test_the_order_on_the_device(order, driver, current):
         assert np.array_equal(array.get(), host)
 
 
-def test_memory_with_gaps_is_shared():
-    with_a_gap = np.arange(8.0)[::2]
-    array = gpuarray.to_gpu(with_a_gap)
-    with_a_gap[:] = 0
-    assert array.strides == (8,)
-    assert array.get() is with_a_gap
-    assert with_a_gap.tolist() == [0, 2, 4, 6]
-
-
 def test_shape_can_be_assigned():
     host = np.arange(6.0)
     array = gpuarray.to_gpu(host)

@@ -61,16 +61,6 @@ def test_allocators(dtype, ctx, driver, is_simulator):
                 allocator.allocate(wrong)
 
 
-def test_memory_that_the_driver_has_locked(driver, current):
-    kinds = {gpuarray.HostAllocator_int16: None, gpuarray.PagelockedAllocator_int16: 1}
-    for kind, expected in kinds.items():
-        allocator = kind()
-        allocator.allocate(5)
-        found = ctypes.c_int()
-        code = driver.library.cuPointerGetAttribute(ctypes.byref(found), 2, allocator.ptr())
-        assert (found.value if code == 0 else None) == expected
-
-
 def test_no_room_for_an_allocator(ctx):
     before = ctx.bytes_allocated
     allocator = gpuarray.DeviceAllocator_int64()

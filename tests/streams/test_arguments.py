@@ -124,16 +124,6 @@ def test_a_stream_of_another_device_is_refused(ctx, other_ctx, name):
     assert buf.to_pybytes() == b"content"
 
 
-def test_constructors_refuse(ctx):
-    for cls in (Stream, Event):
-        with pytest.raises(TypeError, match="expected Context"):
-            cls("0")
-        with pytest.raises(TypeError):
-            cls(ctx, True)
-        with pytest.raises(TypeError):
-            cls.__new__(cls, 1, 2)
-
-
 def test_the_object_is_kept_while_its_stream_is_used(ctx, make_stream):
     class Temporary(Theirs):
         def __cuda_stream__(self):

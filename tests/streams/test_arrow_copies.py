@@ -169,12 +169,6 @@ def test_queued_copies_are_few_calls(cuda, ctx, calls):
     assert again.copy_to(CPU).equals(table)
 
 
-def test_a_readers_copies_are_on_the_stream(ctx):
-    stream = Stream(ctx)
-    reader = TABLE.to_reader().copy_to(ctx.device, stream=stream)
-    assert reader.read_all().copy_to(CPU).equals(TABLE)
-
-
 def test_streams_of_other_libraries(ctx, make_stream):
     handle = make_stream(0)
     theirs = Theirs(handle.stream.value)

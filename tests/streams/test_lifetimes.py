@@ -1,44 +1,12 @@
 """What work on streams keeps: nothing goes early, and nothing stays."""
 
 import gc
-import weakref
 
 import numpy as np
 import pytest
 
 from pyarrow_cuda_compat import Event, Stream, pinned_memory_stats
-from support.streams import AFTER, BEFORE, SIZE, START, pinned_of
-
-
-def test_what_a_copy_needs_outlives_what_the_program_drops(cuda, ctx, begin):
-    kept = ctx.buffer_from_data(BEFORE)
-    middle = ctx.buffer_from_data(BEFORE)
-    pinned = pinned_of(cuda, AFTER)
-    busy = begin()
-    middle.copy_from_host(pinned, stream=busy)
-    kept.copy_from_device(middle, stream=busy)
-    del middle, pinned
-    assert not busy.query()
-    # If anything were free already, these would get it.
-    _others = [ctx.buffer_from_data(b"\x55" * SIZE) for _ in range(10)]
-    _hosts = [pinned_of(cuda, b"\x55" * SIZE) for _ in range(10)]
-    busy.synchronize()
-    assert kept.to_pybytes() == AFTER
-
-
-def test_memory_that_is_copied_to_outlives_its_names(cuda, ctx, begin):
-    pinned = pinned_of(cuda, BEFORE)
-    view = np.frombuffer(pinned, np.uint8)
-    source = ctx.buffer_from_data(AFTER)
-    busy = begin()
-    source.copy_to_host(buf=pinned, stream=busy)
-    gone = weakref.ref(view)
-    del pinned, view, source
-    assert gone() is None
-    assert not busy.query()
-    hosts = [pinned_of(cuda, b"\x55" * SIZE) for _ in range(10)]
-    busy.synchronize()
-    assert all(host.to_pybytes() == b"\x55" * SIZE for host in hosts)
+from support.streams import AFTER, BEFORE, SIZE, START
 
 
 def test_pinned_memory_is_released_when_the_copy_is_made(cuda, ctx, begin):

@@ -7,7 +7,7 @@ import pytest
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import Event, Stream
-from support.streams import AFTER, BEFORE, SIZE, Theirs, pinned_of
+from support.streams import AFTER, BEFORE, SIZE, pinned_of
 from support.work import LONG
 
 
@@ -39,25 +39,6 @@ def test_an_overlapping_copy_moves_the_bytes(ctx, begin):
     assert ctx.bytes_allocated == before + 8, "by way of other memory"
     busy.synchronize()
     assert buf.to_pybytes() == b"0101234567"
-
-
-def test_streams_wait_for_events_and_streams(ctx, begin):
-    buf = ctx.buffer_from_data(BEFORE)
-    copies = [ctx.buffer_from_data(BEFORE) for _ in range(3)]
-    # Tools that watch the driver let it wait for the device while it makes a stream.
-    later = [Stream(ctx, non_blocking=True) for _ in copies]
-    busy = begin()
-    buf.fill(7, stream=busy)
-    for stream, copy, other in zip(
-        later, copies, (busy, busy.record(), Theirs(busy.handle)), strict=True
-    ):
-        stream.wait(other)
-        copy.copy_from_device(buf, stream=stream)
-    assert not any(stream.query() for stream in later)
-    for stream, copy in zip(later, copies, strict=True):
-        stream.synchronize()
-        assert copy.to_pybytes() == AFTER
-    assert busy.query()
 
 
 def test_copies_between_devices(ctx, other_ctx, begin):

@@ -9,9 +9,8 @@ import pytest
 
 import pyarrow_cuda_compat as compat
 from pyarrow_cuda_compat import DeviceArray, Event, Stream
+from support.samples import CPU
 from support.streams import AFTER, BEFORE, SIZE, pinned_of
-
-CPU = pa.default_cpu_memory_manager()
 
 
 @pytest.fixture

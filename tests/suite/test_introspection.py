@@ -134,11 +134,3 @@ def test_methods_refuse_objects_of_other_classes(cuda):
             getattr(cuda.CudaBuffer, name)(host)
     with pytest.raises(TypeError, match=f"descriptor 'context' for '{MODULE}.CudaBuffer'"):
         vars(cuda.CudaBuffer)["context"].__get__(host)
-
-
-def test_a_class_that_extends_one_overrides_its_methods(cuda, ctx):
-    class Loud(cuda.BufferReader):
-        def read_buffer(self, nbytes=None):
-            return super().read_buffer(nbytes).to_pybytes().upper()
-
-    assert Loud(ctx.buffer_from_data(b"quiet")).read_buffer(3) == b"QUI"

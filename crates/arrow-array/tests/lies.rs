@@ -100,13 +100,7 @@ fn offsets_on_the_device_that_lie_are_refused() {
     let offsets = exported.children().nth(TEXTS).expect("a child").buffers()[0].clone();
     for (last, text) in [(-5, "an offset of -5"), (i32::MAX, "size argument is out-of-range")] {
         offsets.copy_from_host(12, &last.to_ne_bytes()).expect("alive");
-        let mut structure = exported.export().expect("alive");
-        let releases = Releases::of(&mut structure);
-        // SAFETY: made above, for this type.
-        let refused = unsafe { import(&context, structure, exported.data_type()) };
-        let error = refused.expect_err("a lie").to_string();
-        assert!(error.contains(text), "{error}");
-        assert_eq!(releases.count(), 1);
+        check_refused(&exported, |_| (), text);
     }
 }
 

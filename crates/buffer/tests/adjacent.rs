@@ -1,23 +1,17 @@
 //! Buffers that are allocated and copied together.
 
-#[path = "../../context/tests/common/mod.rs"]
+#[path = "../../transfer/tests/common/mod.rs"]
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
 use arrow_cuda_buffer::{DeviceBuffer, Error, clear_gaps, copy_to_host_scattered};
 use arrow_cuda_context::Context;
-use arrow_cuda_transfer::{HostBuffer, TransferLimits, set_transfer_limits};
+use arrow_cuda_transfer::HostBuffer;
+use common::with_threads;
 use rstest::rstest;
 use simulator::{calls_of, count_of, with_settings};
 use std::mem::MaybeUninit;
-
-/// The limits and the counts are the process's.
-fn alone(threads: usize, test: impl FnOnce()) {
-    let _alone = common::alone();
-    set_transfer_limits(TransferLimits::with_threads(threads));
-    test();
-}
 
 fn context() -> Context {
     Context::primary(0).expect("a device")
@@ -47,32 +41,30 @@ fn downloaded(buffers: &[&DeviceBuffer]) -> Vec<Vec<u8>> {
 #[test]
 fn each_begins_at_a_multiple_of_256_bytes_of_one_segment() {
     let sizes = [1, 0, 256, 257, 1000, 0, 8];
-    alone(0, || {
-        let before = context().bytes_allocated().expect("alive");
-        let buffers = DeviceBuffer::allocate_adjacent(&context(), &sizes).expect("room");
-        assert_eq!(buffers.iter().map(DeviceBuffer::size).collect::<Vec<_>>(), sizes);
-        let used: Vec<_> = buffers.iter().filter(|buffer| !buffer.is_empty()).collect();
-        assert!(used.iter().all(|buffer| buffer.address() % 256 == 0 && buffer.is_mutable()));
-        let first = used[0].address();
-        let offsets: Vec<_> = used.iter().map(|buffer| buffer.address() - first).collect();
-        assert_eq!(offsets, [0, 256, 512, 1024, 2048]);
-        assert!(buffers.iter().filter(|buffer| buffer.is_empty()).all(|it| it.address() == 0));
-        drop(used);
-        drop(buffers);
-        assert_eq!(context().bytes_allocated().expect("alive"), before);
-    });
+    let _alone = with_threads(0);
+    let before = context().bytes_allocated().expect("alive");
+    let buffers = DeviceBuffer::allocate_adjacent(&context(), &sizes).expect("room");
+    assert_eq!(buffers.iter().map(DeviceBuffer::size).collect::<Vec<_>>(), sizes);
+    let used: Vec<_> = buffers.iter().filter(|buffer| !buffer.is_empty()).collect();
+    assert!(used.iter().all(|buffer| buffer.address() % 256 == 0 && buffer.is_mutable()));
+    let first = used[0].address();
+    let offsets: Vec<_> = used.iter().map(|buffer| buffer.address() - first).collect();
+    assert_eq!(offsets, [0, 256, 512, 1024, 2048]);
+    assert!(buffers.iter().filter(|buffer| buffer.is_empty()).all(|it| it.address() == 0));
+    drop(used);
+    drop(buffers);
+    assert_eq!(context().bytes_allocated().expect("alive"), before);
 }
 
 #[rstest]
 #[case(&[])]
 #[case(&[0, 0])]
 fn nothing_is_allocated_for_no_bytes(#[case] sizes: &[u64]) {
-    alone(0, || {
-        let before = context().bytes_allocated().expect("alive");
-        let buffers = DeviceBuffer::allocate_adjacent(&context(), sizes).expect("nothing");
-        assert_eq!(buffers.len(), sizes.len());
-        assert_eq!(context().bytes_allocated().expect("alive"), before);
-    });
+    let _alone = with_threads(0);
+    let before = context().bytes_allocated().expect("alive");
+    let buffers = DeviceBuffer::allocate_adjacent(&context(), sizes).expect("nothing");
+    assert_eq!(buffers.len(), sizes.len());
+    assert_eq!(context().bytes_allocated().expect("alive"), before);
 }
 
 #[rstest]
@@ -80,12 +72,11 @@ fn sizes_that_no_device_has_are_refused(
     #[values(&[1 << 60], &[u64::MAX, u64::MAX], &[8, u64::MAX, 8], &[1 << 62, 1 << 62, 1 << 62])]
     sizes: &[u64],
 ) {
-    alone(0, || {
-        let before = context().bytes_allocated().expect("alive");
-        let failed = DeviceBuffer::allocate_adjacent(&context(), sizes).expect_err("no room");
-        assert!(failed.is_out_of_memory(), "{failed}");
-        assert_eq!(context().bytes_allocated().expect("alive"), before);
-    });
+    let _alone = with_threads(0);
+    let before = context().bytes_allocated().expect("alive");
+    let failed = DeviceBuffer::allocate_adjacent(&context(), sizes).expect_err("no room");
+    assert!(failed.is_out_of_memory(), "{failed}");
+    assert_eq!(context().bytes_allocated().expect("alive"), before);
 }
 
 #[rstest]
@@ -97,16 +88,15 @@ fn parts_go_up_and_come_back(
     )]
     lengths: &[usize],
 ) {
-    alone(threads, || {
-        let parts = parts_of(lengths);
-        for _ in 0..5 {
-            let buffers = uploaded(&parts);
-            for (buffer, part) in buffers.iter().zip(&parts) {
-                assert!(buffer.to_vec().expect("bytes") == *part);
-            }
-            assert!(downloaded(&buffers.iter().collect::<Vec<_>>()) == parts);
+    let _alone = with_threads(threads);
+    let parts = parts_of(lengths);
+    for _ in 0..5 {
+        let buffers = uploaded(&parts);
+        for (buffer, part) in buffers.iter().zip(&parts) {
+            assert!(buffer.to_vec().expect("bytes") == *part);
         }
-    });
+        assert!(downloaded(&buffers.iter().collect::<Vec<_>>()) == parts);
+    }
 }
 
 /// The bytes of adjacent buffers and of what lies between them.
@@ -123,137 +113,126 @@ fn with_padding(buffers: &[DeviceBuffer]) -> Vec<u8> {
 /// Otherwise the padding would show what lay in staging memory, to whoever can read the allocation.
 #[rstest]
 fn padding_is_zero(#[values(0, 3)] threads: usize) {
-    alone(threads, || {
-        let residue = uploaded(&[vec![0xEE; 4 << 20]]);
-        assert!(residue[0].to_vec().expect("bytes").iter().all(|byte| *byte == 0xEE));
-        drop(residue);
-        let parts = vec![vec![1u8; 1000]; 4096];
-        let buffers = uploaded(&parts);
-        let bytes = with_padding(&buffers);
-        for place in bytes.chunks(1024) {
-            assert!(place[..1000].iter().all(|byte| *byte == 1));
-            assert!(place[1000..].iter().all(|byte| *byte == 0), "padding");
-        }
-    });
+    let _alone = with_threads(threads);
+    let residue = uploaded(&[vec![0xEE; 4 << 20]]);
+    assert!(residue[0].to_vec().expect("bytes").iter().all(|byte| *byte == 0xEE));
+    drop(residue);
+    let parts = vec![vec![1u8; 1000]; 4096];
+    let buffers = uploaded(&parts);
+    let bytes = with_padding(&buffers);
+    for place in bytes.chunks(1024) {
+        assert!(place[..1000].iter().all(|byte| *byte == 1));
+        assert!(place[1000..].iter().all(|byte| *byte == 0), "padding");
+    }
 }
 
 #[test]
 fn gaps_are_cleared_and_nothing_else() {
-    alone(0, || {
-        drop(uploaded(&[vec![0xEE; 1 << 20]]));
-        let sizes = [1000, 0, 3, 512, 1000];
-        let buffers = DeviceBuffer::allocate_adjacent(&context(), &sizes).expect("room");
-        buffers.iter().for_each(|buffer| buffer.fill(1).expect("alive"));
-        clear_gaps(&context(), &buffers).expect("alive");
-        let bytes = with_padding(&buffers);
-        let ones = bytes.iter().filter(|byte| **byte == 1).count() as u64;
-        assert_eq!(ones, sizes.iter().sum::<u64>());
-        assert!(bytes.iter().all(|byte| *byte <= 1), "a gap");
-    });
+    let _alone = with_threads(0);
+    drop(uploaded(&[vec![0xEE; 1 << 20]]));
+    let sizes = [1000, 0, 3, 512, 1000];
+    let buffers = DeviceBuffer::allocate_adjacent(&context(), &sizes).expect("room");
+    buffers.iter().for_each(|buffer| buffer.fill(1).expect("alive"));
+    clear_gaps(&context(), &buffers).expect("alive");
+    let bytes = with_padding(&buffers);
+    let ones = bytes.iter().filter(|byte| **byte == 1).count() as u64;
+    assert_eq!(ones, sizes.iter().sum::<u64>());
+    assert!(bytes.iter().all(|byte| *byte <= 1), "a gap");
 }
 
 #[test]
 fn large_pinned_parts_are_copied_directly() {
     const LARGE: usize = (4 << 20) - 10;
-    alone(3, || {
-        // The residue of a buffer that took as much.
-        drop(uploaded(&[vec![0xEE; (12 << 20) + 512 - 10]]));
-        let mut pinned = [0, 1].map(|_| HostBuffer::allocate(&context(), LARGE).expect("room"));
-        pinned.iter_mut().for_each(|pinned| pinned.as_mut_slice().fill(7));
-        let parts = [
-            &[1; 10][..],
-            pinned[0].as_slice(),
-            pinned[1].as_slice(),
-            &[2; 10],
-            pinned[0].as_slice(),
-        ];
-        let mut buffers = Vec::new();
-        let up = calls_of(c"cuMemcpyHtoDAsync", || {
-            buffers = DeviceBuffer::adjacent_from_host(&context(), &parts).expect("a copy");
-        });
-        assert!(up.is_none_or(|calls| calls == 5), "{up:?}");
-        let all = with_padding(&buffers);
-        let mut expected = vec![0; all.len()];
-        for (buffer, part) in buffers.iter().zip(parts) {
-            let at = (buffer.address() - buffers[0].address()) as usize;
-            expected[at..at + part.len()].copy_from_slice(part);
-        }
-        assert!(all == expected, "and zeros between them");
+    let _alone = with_threads(3);
+    // The residue of a buffer that took as much.
+    drop(uploaded(&[vec![0xEE; (12 << 20) + 512 - 10]]));
+    let mut pinned = [0, 1].map(|_| HostBuffer::allocate(&context(), LARGE).expect("room"));
+    pinned.iter_mut().for_each(|pinned| pinned.as_mut_slice().fill(7));
+    let parts =
+        [&[1; 10][..], pinned[0].as_slice(), pinned[1].as_slice(), &[2; 10], pinned[0].as_slice()];
+    let mut buffers = Vec::new();
+    let up = calls_of(c"cuMemcpyHtoDAsync", || {
+        buffers = DeviceBuffer::adjacent_from_host(&context(), &parts).expect("a copy");
     });
+    assert!(up.is_none_or(|calls| calls == 5), "{up:?}");
+    let all = with_padding(&buffers);
+    let mut expected = vec![0; all.len()];
+    for (buffer, part) in buffers.iter().zip(parts) {
+        let at = (buffer.address() - buffers[0].address()) as usize;
+        expected[at..at + part.len()].copy_from_slice(part);
+    }
+    assert!(all == expected, "and zeros between them");
 }
 
 #[test]
 fn parts_of_any_order_and_distance_come_down() {
-    alone(0, || {
-        let parts = parts_of(&[100, 3000, 0, 200, 90_000, 5]);
-        let buffers = uploaded(&parts);
-        // Far from either end of its segment, whatever lies next to that.
-        let elsewhere = uploaded(&[vec![0; 5 << 20], b"elsewhere".to_vec(), vec![0; 5 << 20]]);
-        let slice = buffers[1].slice(7, 100).expect("a slice");
-        let mixed = [
-            &buffers[3],
-            &buffers[1],
-            &buffers[1],
-            &slice,
-            &elsewhere[1],
-            &buffers[2],
-            &buffers[0],
-            &buffers[5],
-        ];
-        let wanted: Vec<&[u8]> = vec![
-            &parts[3],
-            &parts[1],
-            &parts[1],
-            &parts[1][7..107],
-            b"elsewhere",
-            b"",
-            &parts[0],
-            &parts[5],
-        ];
-        let down = calls_of(c"cuMemcpyDtoH", || assert_eq!(downloaded(&mixed), wanted));
-        assert!(down.is_none_or(|calls| calls == 7), "{down:?}");
-        // The gap of 90,000 bytes is not read.
-        let far = calls_of(c"cuMemcpyDtoH", || {
-            assert_eq!(downloaded(&[&buffers[3], &buffers[5]]), [&parts[3][..], &parts[5]]);
-        });
-        assert!(far.is_none_or(|calls| calls == 2), "{far:?}");
-        let copies = DeviceBuffer::adjacent_copies(&context(), &mixed).expect("a copy");
-        assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);
-        // Nearer to each other than their copies.
-        let near = [0, 20, 90].map(|at| buffers[1].slice(at, 15).expect("a slice"));
-        let copies = DeviceBuffer::adjacent_copies(&context(), &near.each_ref()).expect("a copy");
-        let wanted = [0, 20, 90].map(|at| &parts[1][at..at + 15]);
-        assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);
+    let _alone = with_threads(0);
+    let parts = parts_of(&[100, 3000, 0, 200, 90_000, 5]);
+    let buffers = uploaded(&parts);
+    // Far from either end of its segment, whatever lies next to that.
+    let elsewhere = uploaded(&[vec![0; 5 << 20], b"elsewhere".to_vec(), vec![0; 5 << 20]]);
+    let slice = buffers[1].slice(7, 100).expect("a slice");
+    let mixed = [
+        &buffers[3],
+        &buffers[1],
+        &buffers[1],
+        &slice,
+        &elsewhere[1],
+        &buffers[2],
+        &buffers[0],
+        &buffers[5],
+    ];
+    let wanted: Vec<&[u8]> = vec![
+        &parts[3],
+        &parts[1],
+        &parts[1],
+        &parts[1][7..107],
+        b"elsewhere",
+        b"",
+        &parts[0],
+        &parts[5],
+    ];
+    let down = calls_of(c"cuMemcpyDtoH", || assert_eq!(downloaded(&mixed), wanted));
+    assert!(down.is_none_or(|calls| calls == 7), "{down:?}");
+    // The gap of 90,000 bytes is not read.
+    let far = calls_of(c"cuMemcpyDtoH", || {
+        assert_eq!(downloaded(&[&buffers[3], &buffers[5]]), [&parts[3][..], &parts[5]]);
     });
+    assert!(far.is_none_or(|calls| calls == 2), "{far:?}");
+    let copies = DeviceBuffer::adjacent_copies(&context(), &mixed).expect("a copy");
+    assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);
+    // Nearer to each other than their copies.
+    let near = [0, 20, 90].map(|at| buffers[1].slice(at, 15).expect("a slice"));
+    let copies = DeviceBuffer::adjacent_copies(&context(), &near.each_ref()).expect("a copy");
+    let wanted = [0, 20, 90].map(|at| &parts[1][at..at + 15]);
+    assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);
 }
 
 #[test]
 fn a_part_is_not_longer_than_its_buffer() {
-    alone(0, || {
-        let buffers = uploaded(&parts_of(&[4, 4]));
-        let (mut fits, mut too_long) = ([MaybeUninit::new(9); 4], [MaybeUninit::new(9); 5]);
-        let parts = vec![(&buffers[0], &mut too_long[..]), (&buffers[1], &mut fits[..])];
-        assert!(matches!(copy_to_host_scattered(parts), Err(Error::OutOfBounds(_))));
-        // SAFETY: initialised above.
-        assert!(fits.iter().all(|byte| unsafe { byte.assume_init() } == 9), "nothing is copied");
-    });
+    let _alone = with_threads(0);
+    let buffers = uploaded(&parts_of(&[4, 4]));
+    let (mut fits, mut too_long) = ([MaybeUninit::new(9); 4], [MaybeUninit::new(9); 5]);
+    let parts = vec![(&buffers[0], &mut too_long[..]), (&buffers[1], &mut fits[..])];
+    assert!(matches!(copy_to_host_scattered(parts), Err(Error::OutOfBounds(_))));
+    // SAFETY: initialised above.
+    assert!(fits.iter().all(|byte| unsafe { byte.assume_init() } == 9), "nothing is copied");
 }
 
 #[test]
 fn a_buffer_retains_little_more_than_itself() {
-    alone(0, || {
-        let context = context();
-        let before = context.bytes_allocated().expect("alive");
-        let kept = |sizes: &[u64], number: usize| {
-            let buffers = DeviceBuffer::allocate_adjacent(&context, sizes).expect("room");
-            let _kept = buffers[number].clone();
-            drop(buffers);
-            context.bytes_allocated().expect("alive") - before
-        };
-        assert_eq!(kept(&[10 << 20; 20], 7), 10 << 20);
-        assert!(kept(&[1000; 10_000], 5000) < 512 << 10);
-        assert!(kept(&[100, 10 << 20, 100, 200_000, 10 << 20], 3) < 512 << 10);
-    });
+    let _alone = with_threads(0);
+    let context = context();
+    let before = context.bytes_allocated().expect("alive");
+    let kept = |sizes: &[u64], number: usize| {
+        let buffers = DeviceBuffer::allocate_adjacent(&context, sizes).expect("room");
+        let _kept = buffers[number].clone();
+        drop(buffers);
+        context.bytes_allocated().expect("alive") - before
+    };
+    assert_eq!(kept(&[10 << 20; 20], 7), 10 << 20);
+    assert!(kept(&[1000; 10_000], 5000) < 512 << 10);
+    assert!(kept(&[100, 10 << 20, 100, 200_000, 10 << 20], 3) < 512 << 10);
 }
 
 /// One segment for all of it is too large.
@@ -286,17 +265,16 @@ fn memory_in_pieces_serves_what_is_produced_too() {
 
 #[test]
 fn padding_between_copies_is_zero() {
-    alone(0, || {
-        let allocate = |size| DeviceBuffer::allocate_packed(&context(), size).expect("room");
-        let old = allocate(1 << 20);
-        old.fill(0xAB).expect("alive");
-        drop(old);
-        let sources: [_; 4] = std::array::from_fn(|_| allocate(300));
-        sources.iter().for_each(|source| source.fill(1).expect("alive"));
-        let backwards: Vec<_> = sources.iter().rev().collect();
-        let copies = DeviceBuffer::adjacent_copies(&context(), &backwards).expect("a copy");
-        let mut wanted = [[1; 300].as_slice(), &[0; 212]].concat().repeat(4);
-        wanted.truncate(3 * 512 + 300);
-        assert_eq!(with_padding(&copies), wanted);
-    });
+    let _alone = with_threads(0);
+    let allocate = |size| DeviceBuffer::allocate_packed(&context(), size).expect("room");
+    let old = allocate(1 << 20);
+    old.fill(0xAB).expect("alive");
+    drop(old);
+    let sources: [_; 4] = std::array::from_fn(|_| allocate(300));
+    sources.iter().for_each(|source| source.fill(1).expect("alive"));
+    let backwards: Vec<_> = sources.iter().rev().collect();
+    let copies = DeviceBuffer::adjacent_copies(&context(), &backwards).expect("a copy");
+    let mut wanted = [[1; 300].as_slice(), &[0; 212]].concat().repeat(4);
+    wanted.truncate(3 * 512 + 300);
+    assert_eq!(with_padding(&copies), wanted);
 }

@@ -2,11 +2,14 @@
 
 #[path = "common/exact.rs"]
 mod exact;
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
 
-use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_buffer::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
 use exact::upload;
 use proptest::prelude::*;
+use simulator::{count_of, with_settings};
 
 /// A block compares so many bytes in a step.
 const TILE: usize = 16 << 10;
@@ -88,6 +91,17 @@ fn blocks_take_turns() {
         let size = (MAX_BLOCKS + 1) * TILE + 300;
         Case::new(0, right, size).check([size - 200 - TILE / 2]);
     }
+}
+
+#[test]
+fn a_comparison_that_fails_leaves_no_module() {
+    with_settings(&[("CUDA_SIM_FAULT", "cuMemAlloc:3=2")], || {
+        let Case { left, right, .. } = Case::new(0, 0, 100);
+        let failed = left.equals(&right);
+        assert!(matches!(failed, Err(Error::Cuda(error)) if error.is_out_of_memory()));
+        assert_eq!(left.equals(&right), Ok(true));
+        assert_eq!(count_of(c"cuModuleLoadData"), Some(1), "the first one was never unloaded");
+    });
 }
 
 proptest! {

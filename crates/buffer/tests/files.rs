@@ -1,27 +1,18 @@
 //! Files to device buffers, when something fails, and on a slow device.  `host_file.rs` of
 //! arrow-cuda-host-io shows that every byte arrives.
 
-#[path = "../../context/tests/common/mod.rs"]
+#[path = "../../transfer/tests/common/mod.rs"]
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
 use arrow_cuda_buffer::{DeviceBuffer, Error};
-use arrow_cuda_context::Context;
-use arrow_cuda_transfer::{ReadError, TransferLimits, set_transfer_limits};
-use common::pattern;
+use arrow_cuda_transfer::ReadError;
+use common::{pattern, with_threads};
 use rstest::rstest;
 use simulator::{count_of, with_settings};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
-use std::sync::MutexGuard;
-
-/// The limits are the process's: one test at a time.
-fn with_threads(threads: usize) -> (MutexGuard<'static, ()>, Context) {
-    let alone = common::alone();
-    set_transfer_limits(TransferLimits::with_threads(threads));
-    alone
-}
 
 fn file_of(bytes: &[u8]) -> File {
     let mut file = tempfile::tempfile().expect("a file");

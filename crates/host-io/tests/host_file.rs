@@ -1,29 +1,20 @@
 //! Files to devices and back, through the page cache and past it.
 
-#[path = "../../context/tests/common/mod.rs"]
+#[path = "../../transfer/tests/common/mod.rs"]
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
 use arrow_cuda_buffer::{DeviceBuffer, Error};
-use arrow_cuda_context::Context;
 use arrow_cuda_driver::is_simulated;
 use arrow_cuda_host_io::HostFile;
-use arrow_cuda_transfer::{ReadError, TransferLimits, WriteError, set_transfer_limits};
-use common::pattern;
+use arrow_cuda_transfer::{ReadError, WriteError};
+use common::{pattern, with_threads};
 use rstest::rstest;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::MutexGuard;
-
-/// The limits are the process's: one test at a time.
-fn with_threads(threads: usize) -> (MutexGuard<'static, ()>, Context) {
-    let alone = common::alone();
-    set_transfer_limits(TransferLimits::with_threads(threads));
-    alone
-}
 
 fn bytes_of(file: &File) -> Vec<u8> {
     let mut bytes = vec![0; file.metadata().expect("a file").len() as usize];

@@ -139,21 +139,6 @@ impl Verifiable for MessageParts {
     }
 }
 
-struct FooterParts;
-
-impl Verifiable for FooterParts {
-    fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
-        verifier
-            .visit_table(at)?
-            .visit_field::<MetadataVersion>("version", Footer::VT_VERSION, false)?
-            .visit_field::<Elsewhere<SchemaParts>>("schema", Footer::VT_SCHEMA, false)?
-            .visit_field::<Blocks>("dictionaries", Footer::VT_DICTIONARIES, false)?
-            .visit_field::<Blocks>("recordBatches", Footer::VT_RECORDBATCHES, false)?
-            .finish();
-        Ok(())
-    }
-}
-
 /// A field that must not refer to itself, which would pass for an empty list.
 struct Elsewhere<T>(PhantomData<T>);
 
@@ -166,31 +151,37 @@ impl<T: Verifiable> Verifiable for Elsewhere<T> {
     }
 }
 
-struct SchemaParts;
-
-impl Verifiable for SchemaParts {
-    fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
-        verifier
-            .visit_table(at)?
-            .visit_field::<Endianness>("endianness", Schema::VT_ENDIANNESS, false)?
-            .finish();
-        Ok(())
-    }
-}
-
 type Blocks = Elsewhere<Vector<'static, Block>>;
 type TableVector<T> = ForwardsUOffset<Vector<'static, ForwardsUOffset<T>>>;
 type ByteString = ForwardsUOffset<Vector<'static, u8>>;
 
-struct KeyValueParts;
+/// Parts of a table: the names, types and places of its fields.
+macro_rules! parts {
+    ($($parts:ident { $($name:literal: $field:ty = $place:expr,)* })*) => {$(
+        struct $parts;
 
-impl Verifiable for KeyValueParts {
-    fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
-        verifier
-            .visit_table(at)?
-            .visit_field::<ByteString>("key", KeyValue::VT_KEY, false)?
-            .visit_field::<ByteString>("value", KeyValue::VT_VALUE, false)?
-            .finish();
-        Ok(())
+        impl Verifiable for $parts {
+            fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
+                let table = verifier.visit_table(at)?;
+                table$(.visit_field::<$field>($name, $place, false)?)*.finish();
+                Ok(())
+            }
+        }
+    )*};
+}
+
+parts! {
+    FooterParts {
+        "version": MetadataVersion = Footer::VT_VERSION,
+        "schema": Elsewhere<SchemaParts> = Footer::VT_SCHEMA,
+        "dictionaries": Blocks = Footer::VT_DICTIONARIES,
+        "recordBatches": Blocks = Footer::VT_RECORDBATCHES,
+    }
+    SchemaParts {
+        "endianness": Endianness = Schema::VT_ENDIANNESS,
+    }
+    KeyValueParts {
+        "key": ByteString = KeyValue::VT_KEY,
+        "value": ByteString = KeyValue::VT_VALUE,
     }
 }

@@ -1,5 +1,6 @@
 //! Failures of the driver leak nothing.
 
+mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
@@ -7,7 +8,8 @@ use arrow_cuda_context::Context;
 use arrow_cuda_transfer::{
     RegisteredMemory, TransferLimits, copy_from_host, copy_to_host, is_pinned, set_transfer_limits,
 };
-use simulator::{fault, with_settings};
+use common::upload;
+use simulator::{count_of, fault, with_settings};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
@@ -82,5 +84,16 @@ fn memory_that_stays_pinned_is_not_freed() {
             assert!(is_pinned(&context, start, size).expect("alive"));
             assert_eq!(Arc::strong_count(&owner), 2, "the driver still has the memory");
         }
+    });
+}
+
+#[test]
+fn pinned_memory_that_cannot_be_had_is_not_asked_for_with_each_copy() {
+    with_settings(&[("CUDA_SIM_FAULT", "cuMemHostRegister_v2:1+=2")], || {
+        let context = Context::primary(0).expect("a device");
+        set_transfer_limits(TransferLimits::with_threads(2));
+        (0..50).for_each(|_| upload(&context, 1 << 20));
+        let asked = count_of(c"cuMemHostRegister_v2");
+        assert_eq!(asked, Some(1), "each request takes longer than a copy");
     });
 }

@@ -1,11 +1,13 @@
 //! Releases that block: whoever runs them may have to wait for somebody who copies.
 
+mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::set_blocking_runner;
 use arrow_cuda_transfer::{TransferLimits, copy_from_host, set_transfer_limits};
+use common::upload;
 use simulator::with_settings;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::channel;
@@ -37,11 +39,7 @@ fn nobody_waits_for_a_release_of_page_locked_memory() {
     set_blocking_runner(waits_for_another_thread);
     let context = Context::primary(0).expect("a device");
     set_transfer_limits(TransferLimits::with_threads(2));
-    let data = vec![7u8; 4 << 20];
-    let current = context.enter().expect("alive");
-    let to = current.allocate_memory(data.len() as u64).expect("room");
-    // SAFETY: the memory was allocated above.
-    unsafe { copy_from_host(&context, to, &data) }.expect("alive");
+    upload(&context, 4 << 20);
     IS_WATCHED.store(true, Ordering::SeqCst);
     set_transfer_limits(TransferLimits::with_threads(0));
     assert_eq!(RELEASES.load(Ordering::SeqCst), 1, "the copy has made pinned memory");

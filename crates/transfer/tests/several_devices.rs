@@ -1,12 +1,14 @@
 //! Copies of several devices, which share threads and pinned memory.
 
+mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 #[path = "../../driver/tests/common/withheld.rs"]
 mod withheld;
 
 use arrow_cuda_context::Context;
-use arrow_cuda_transfer::{TransferLimits, copy_from_host, set_transfer_limits};
+use arrow_cuda_transfer::{TransferLimits, set_transfer_limits};
+use common::upload;
 use simulator::with_settings;
 use std::thread::{available_parallelism, yield_now};
 use std::time::{Duration, Instant};
@@ -14,12 +16,7 @@ use std::{fs, num::NonZero};
 use withheld::withheld_mappings;
 
 fn copy_to(device: u32) {
-    let context = Context::primary(device).expect("a device");
-    let data = vec![7u8; 1 << 20];
-    let current = context.enter().expect("alive");
-    let to = current.allocate_memory(data.len() as u64).expect("room");
-    // SAFETY: the memory was allocated above.
-    unsafe { copy_from_host(&context, to, &data) }.expect("alive");
+    upload(&Context::primary(device).expect("a device"), 1 << 20);
 }
 
 fn workers() -> usize {

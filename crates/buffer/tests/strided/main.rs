@@ -2,6 +2,8 @@
 
 #[path = "../common/exact.rs"]
 mod exact;
+#[path = "../../../driver/tests/common/simulator.rs"]
+mod simulator;
 
 mod cases;
 
@@ -14,6 +16,7 @@ use cases::{Case, Side, cases, long_shapes, small_shapes};
 use exact::upload;
 use proptest::prelude::*;
 use rstest::rstest;
+use simulator::{count_of, in_own_process, with_settings};
 
 fn context() -> Context {
     Context::primary(0).expect("a device")
@@ -214,4 +217,56 @@ fn no_elements_are_copied_from_anywhere() {
     assert_eq!(copy_elements(to, from, &[4, 0], 1), Ok(()));
     assert_eq!(copy_elements(to, from, &[4, 2], 0), Ok(()));
     assert_eq!(buffer.to_vec().expect("a copy"), b"0123");
+}
+
+#[test]
+fn a_copy_is_one_call() {
+    with_settings(&[], || {
+        let [a, b] = [0, 1].map(|_| DeviceBuffer::allocate(&context(), 1 << 20).expect("room"));
+        let functions = [c"cuLaunchKernel", c"cuMemcpyDtoD_v2", c"cuModuleLoadData"];
+        let counts = || functions.map(|function| count_of(function).expect("a simulated driver"));
+        let mut before = counts();
+        let mut calls = |to: &[i64], (from, strides): (&DeviceBuffer, &[i64]), shape: &[u64]| {
+            let to = Elements { buffer: &a, offset: 0, strides: to };
+            let from = Elements { buffer: from, offset: 1024, strides };
+            copy_elements(to, from, shape, 4).expect("a copy");
+            let now = counts();
+            let calls: Vec<_> = now.iter().zip(before).map(|(now, before)| now - before).collect();
+            before = now;
+            calls
+        };
+        // Contiguous in the same order, whichever it is.
+        assert_eq!(calls(&[4, 160], (&b, &[4, 160]), &[40, 50]), [0, 1, 0]);
+        // A module is loaded for the first of each kind.
+        assert_eq!(calls(&[160, 4], (&b, &[8, 800]), &[50, 20]), [1, 0, 1]);
+        assert_eq!(calls(&[160, 4, 2000], (&b, &[0, 8, 80]), &[5, 20, 40]), [1, 0, 0]);
+        assert_eq!(calls(&[160, 4], (&b, &[4, 200]), &[50, 40]), [1, 0, 1]);
+        // Within one buffer, by way of other memory.
+        assert_eq!(calls(&[4], (&a, &[8]), &[400]), [1, 1, 0]);
+        assert_eq!(calls(&[8], (&a, &[16]), &[400]), [2, 0, 0]);
+        assert_eq!(calls(&[4], (&a, &[0]), &[400]), [1, 1, 0]);
+    });
+}
+
+/// In a process of its own, so that nothing else gets the address meanwhile.
+#[test]
+fn a_view_of_freed_memory_fails_and_does_not_crash() {
+    in_own_process(&[], || {
+        let context = context();
+        // A driver block of its own, which the driver frees at once.
+        let memory = DeviceBuffer::allocate(&context, 4 << 20).expect("room");
+        // SAFETY: the view is used only to show that the driver refuses it.
+        let view =
+            unsafe { DeviceBuffer::view(&context, memory.address(), 64, true, Box::new(())) };
+        let view = view.expect("memory that is there");
+        drop(memory);
+        assert!(view.to_vec().is_err());
+        assert!(view.copy_from_host(0, &[1]).is_err());
+        let other = DeviceBuffer::allocate(&context, 64).expect("room");
+        let freed = Elements { buffer: &view, offset: 0, strides: &[2] };
+        let there = Elements { buffer: &other, offset: 0, strides: &[1] };
+        assert!(copy_elements(freed, there, &[4], 1).is_err());
+        assert!(copy_elements(there, freed, &[4], 1).is_err());
+        context.synchronize().expect("still alive");
+    });
 }

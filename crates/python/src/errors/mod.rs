@@ -72,31 +72,24 @@ impl From<BufferError> for Failure {
     }
 }
 
-impl From<FileError> for Failure {
-    fn from(error: FileError) -> Self {
-        match error {
-            FileError::Buffer(error) => error.into(),
-            other => Self::Fault(other.into()),
+/// For layers above buffers: what is neither a buffer's error nor the driver's is a failure of this kind.
+macro_rules! layers {
+    ($($error:ident => $kind:ident,)*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                match error {
+                    $error::Buffer(error) => error.into(),
+                    other => Self::$kind(other.into()),
+                }
+            }
         }
-    }
+    )*};
 }
 
-impl From<IpcError> for Failure {
-    fn from(error: IpcError) -> Self {
-        match error {
-            IpcError::Buffer(error) => error.into(),
-            other => Self::Fault(other.into()),
-        }
-    }
-}
-
-impl From<ArrayError> for Failure {
-    fn from(error: ArrayError) -> Self {
-        match error {
-            ArrayError::Buffer(error) => error.into(),
-            other => Self::Array(other),
-        }
-    }
+layers! {
+    FileError => Fault,
+    IpcError => Fault,
+    ArrayError => Array,
 }
 
 /// The exception for a failure; `explain` may add to what the driver says.
