@@ -61,6 +61,8 @@ def dense_strides(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[in
 
 def like(array: Any) -> dict[str, Any]:
     """What describes a new array like another one: in its order, without its gaps."""
+    if not (hasattr(array, "shape") and hasattr(array, "dtype")):
+        raise TypeError(f"expected an array, got {type(array).__name__}: no shape or no dtype")
     shape, dtype = _native._dimensions(array.shape), np.dtype(array.dtype)
     strides = getattr(array, "strides", None)
     same = {"shape": shape, "dtype": dtype}

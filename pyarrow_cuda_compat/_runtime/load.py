@@ -77,4 +77,5 @@ pickling.register()
 _pyarrow.install()
 for _package in ("numba.cuda", "numba_cuda_mlir.cuda"):
     follow(_package, f"{PACKAGE}._interop.numba.kernels", "type_arrays")
+    follow(_package, f"{PACKAGE}._interop.numba.kernels", "view_any_strides")
 follow("distributed", f"{PACKAGE}.dask")

@@ -294,6 +294,8 @@ def from_cuda_array_interface(
     >>> memory.from_cuda_array_interface(theirs.__cuda_array_interface__, owner=theirs).shape
     (2, 3)
     """
+    if not isinstance(desc, Mapping):
+        raise TypeError(f"expected a dict as a CUDA array interface, got {type(desc).__name__}")
     if desc.get("mask") is not None:
         raise NotImplementedError("Masked arrays are not supported")
     if not sync:

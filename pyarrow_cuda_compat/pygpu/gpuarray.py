@@ -355,7 +355,10 @@ def _array_of(data: Any) -> Host:
 def _is_on_device(data: Any) -> bool:
     if hasattr(data, "__cuda_array_interface__"):
         return True
-    return hasattr(data, "__dlpack_device__") and data.__dlpack_device__()[0] != _HOST
+    if not hasattr(data, "__dlpack_device__"):
+        return False
+    device_type, _ = data.__dlpack_device__()
+    return bool(device_type != _HOST)
 
 
 def _new_host_side(data: Any, dtype: Any, order: Order | None, copy: bool) -> Host:

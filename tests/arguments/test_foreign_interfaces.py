@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
+from pyarrow_cuda_compat import memory as numbas
+from pyarrow_cuda_compat.pygpu import gpuarray
 from support.interfaces import Interface
 
 
@@ -34,13 +37,22 @@ from support.interfaces import Interface
         {"typestr": None},
         {"typestr": "zzz"},
         {"typestr": 5.5},
+        {"data": {"address": 1}},
+        {"stream": 2**64},
+        {"typestr": "\ud800"},
+        {"typestr": "(2,"},
+        {"typestr": {"names": ["a"], "formats": ["u1"], "offsets": [10**40]}},
     ],
-    ids=repr,
+    ids=ascii,
 )
 def test_interfaces_that_lie_raise(ctx, memory, lies):
-    with pytest.raises((ValueError, TypeError, OverflowError, OSError)) as raised:
-        ctx.buffer_from_object(Interface(memory.address, **lies))
-    assert str(raised.value)
+    array = numbas.device_array(10, "u1")
+    obj = Interface(memory.address, **lies)
+    for take in (ctx.buffer_from_object, DeviceArray, numbas.as_cuda_array, array.copy_to_device):
+        with pytest.raises((ValueError, TypeError, OSError)) as raised:
+            take(obj)
+        assert str(raised.value)
+        assert not isinstance(raised.value, UnicodeError)
 
 
 def test_interfaces_that_name_host_memory_raise(ctx):
@@ -62,6 +74,29 @@ def test_the_interface_itself_may_be_wrong(ctx):
         holder.__cuda_array_interface__ = wrong
         with pytest.raises((TypeError, ValueError)):
             ctx.buffer_from_object(holder)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "ab", [], ()], ids=repr)
+def test_what_describes_no_array_is_a_type_error(wrong):
+    with pytest.raises(TypeError, match="dict"):
+        numbas.from_cuda_array_interface(wrong)
+    for like in (numbas.device_array_like, numbas.pinned_array_like, numbas.mapped_array_like):
+        with pytest.raises(TypeError, match=f"expected an array, got {type(wrong).__name__}"):
+            like(wrong)
+
+
+@pytest.mark.parametrize("device", [(), {}, None, 5, ("x", 0), (2**40, 0)], ids=repr)
+def test_devices_of_tensors_that_lie(ctx, device):
+    class Tensor:
+        def __dlpack__(self, **_options):
+            raise AssertionError("nobody asks")
+
+        def __dlpack_device__(self):
+            return device
+
+    for take in (DeviceArray, from_dlpack, numbas.device_array(10).copy_to_device, gpuarray.to_gpu):
+        with pytest.raises((TypeError, ValueError)):
+            take(Tensor())
 
 
 @pytest.mark.parametrize("version", [0, 2, 3, 99, None])

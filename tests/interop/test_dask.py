@@ -12,6 +12,7 @@ from support.libraries.dask_tasks import (
     allocated,
     content_of,
     empty_arrays,
+    failed_transfer,
     hide_devices,
     long_batch,
     look_at,
@@ -26,6 +27,7 @@ from support.libraries.dask_tasks import (
     same_batch,
     sent,
     set_threshold,
+    watch_transfers,
 )
 from support.samples import shapes
 
@@ -278,6 +280,7 @@ def test_handles_that_cannot_be_opened():
     """The transfer goes on with host frames, and so do later ones."""
     # A cluster of its own: `distributed` logs the failed transfer, and the log keeps its data.
     with started(**PRELOAD) as cluster:
+        cluster.run(cluster.second, watch_transfers)
         cluster.run(cluster.second, hide_devices, 1000)
         with cluster.expect(ipc=1, host=1):
             assert look_there(cluster) == INTACT
@@ -287,9 +290,9 @@ def test_handles_that_cannot_be_opened():
         there = cluster.client.submit(make_buffer, workers=[cluster.second], pure=False)
         assert cluster.on_first(look_at, there).result(timeout=60) == INTACT
         assert cluster.run(cluster.second, sent) == {"ipc": 1, "host": 0}
-        logs = str(cluster.client.get_worker_logs(workers=[cluster.second]))
-        assert "device memory of another worker cannot be opened by CUDA IPC" in logs
-        assert "pyarrow-cuda-compat.ipc: false" in logs
+        failure = cluster.run(cluster.second, failed_transfer)
+        assert "device memory of another worker cannot be opened by CUDA IPC" in failure
+        assert "pyarrow-cuda-compat.ipc: false" in failure
 
 
 def test_clients_without_a_device_are_told_what_to_do(monkeypatch):
@@ -316,13 +319,12 @@ def test_nothing_is_lost_while_a_device_is_full(monkeypatch, size):
     with started(**PRELOAD) as cluster:
         hog = cluster.client.submit(make_buffer, 16 * LARGE - 4096, workers=[cluster.second])
         distributed.wait(hog, timeout=60)
+        cluster.run(cluster.second, watch_transfers)
         future = cluster.on_first(make_buffer, size)
         waiting = cluster.client.submit(look_at, future, workers=[cluster.second])
-        deadline, logs = time.monotonic() + 30, ""
-        while "Cuda error 2 " not in logs and time.monotonic() < deadline:
-            time.sleep(0.1)
-            logs = str(cluster.client.get_worker_logs(workers=[cluster.second]))
-        assert "out of memory" in logs
+        failure = cluster.run(cluster.second, failed_transfer)
+        assert "Cuda error 2 " in failure
+        assert "out of memory" in failure
         assert not waiting.done()
         del hog
         assert waiting.result(timeout=60) == ("CudaBuffer", size, 0, True)

@@ -53,11 +53,13 @@ ARRAYS = {
     "none": lambda: memory.to_device(np.float32(1)),
     "repeated": lambda: memory.to_device(np.broadcast_to(np.zeros(3, "f4"), (2, 3))),
     "records": lambda: memory.to_device(np.zeros(3, RECORD)),
+    "field": lambda: memory.to_device(np.zeros(3, "i1,f8"))["f1"],
+    "dates of records": lambda: memory.to_device(np.zeros(3, "i1,M8[ns]"))["f1"],
     "dates": lambda: memory.to_device(np.zeros(3, "M8[ns]")),
     "bool": lambda: memory.to_device(np.zeros(3, "?")),
     "half": lambda: memory.to_device(np.zeros(3, "f2")),
 }
-LAYOUTS = {"F": "F", "A": "A", "repeated": "A"}
+LAYOUTS = {"F": "F", "A": "A", "repeated": "A", "field": "A", "dates of records": "A"}
 
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -216,6 +218,21 @@ def test_a_kernel_sees_fields(numba_cuda, increment):
     array = memory.to_device(np.array([(3, 0), (5, 0)], RECORD))
     halve[1, 32](array)
     assert array.copy_to_host().tolist() == [(3, 1.5), (5, 2.5)]
+    packed = memory.to_device(np.array([(1, 0.5), (2, 1.5)], "i1,f8"))
+    increment[1, 32](packed["f1"])
+    assert packed.copy_to_host().tolist() == [(1, 1.5), (2, 2.5)]
+
+
+@pytest.mark.hardware
+@pytest.mark.usefixtures("increment")
+@pytest.mark.parametrize("has_result", [False, True])
+def test_numbas_own_transpose(has_result):
+    module = pytest.importorskip(f"{kernels.PACKAGES[PACKAGE]}.kernels.transpose")
+    host = np.arange(12.0).reshape(3, 4)
+    result = memory.device_array((4, 3)) if has_result else None
+    returned = module.transpose(memory.to_device(host), result)
+    assert (returned is result) is has_result
+    assert (returned.copy_to_host() == host.T).all()
 
 
 @pytest.mark.hardware

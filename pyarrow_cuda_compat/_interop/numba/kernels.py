@@ -10,7 +10,7 @@ imported it.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from typing import Any
 
@@ -28,6 +28,28 @@ def type_arrays(package: str) -> None:
         return array.dtype, array.ndim, layout, not array.is_mutable
 
     type_class(package, DeviceArray, describe)
+
+
+def view_any_strides(package: str) -> None:
+    """Has Numba itself view a `DeviceArray` that neither DLPack nor cuda.core can describe, such
+    as a field of packed structures, whose strides are no multiples of its size."""
+    root = PACKAGES[package]
+    arrays: Any = import_module(f"{root}.cudadrv.devicearray")
+    view = getattr(arrays, "_to_strided_memory_view", None)
+    if view is None:  # other versions view every array themselves
+        return
+
+    @wraps(view)
+    def view_any(obj: Any, *arguments: Any, **options: Any) -> Any:
+        try:
+            return view(obj, *arguments, **options)
+        except (BufferError, ValueError):  # of DLPack, of cuda.core
+            if not isinstance(obj, DeviceArray):
+                raise
+        theirs = import_module(f"{root}.api").as_cuda_array(obj)
+        return view(theirs, *arguments, **options)
+
+    arrays._to_strided_memory_view = view_any
 
 
 def type_class(

@@ -1,6 +1,8 @@
 """What the tests of Dask run on workers, which import it from here."""
 
+import asyncio
 import gc
+import traceback
 
 import numpy as np
 import pyarrow as pa
@@ -162,3 +164,25 @@ def hide_devices(times):
 
     shown, left = module.devices, iter(range(times))
     module.devices = lambda: shown() if next(left, None) is None else range(0)
+
+
+async def watch_transfers(dask_worker):
+    """From now on, this worker keeps the failure of the first transfer to it that fails."""
+    from distributed import worker as module
+
+    ask, failure = module.get_data_from_worker, asyncio.get_running_loop().create_future()
+
+    async def watched(*arguments, **keywords):
+        try:
+            return await ask(*arguments, **keywords)
+        except OSError as error:
+            if not failure.done():
+                failure.set_result("".join(traceback.format_exception(error)))
+            raise
+
+    module.get_data_from_worker, dask_worker.failure = watched, failure
+
+
+async def failed_transfer(dask_worker):
+    """Waits until a transfer has failed, and returns what it has raised."""
+    return await asyncio.wait_for(dask_worker.failure, 60)

@@ -119,8 +119,7 @@ fn lies_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let has_capsule = object.getattr_opt("__dlpack__")?.is_some();
     match object.getattr_opt("__dlpack_device__")? {
         Some(device) if has_capsule => {
-            let (device_type, _): (i32, i32) = device.call0()?.extract()?;
-            Ok(dlpack::import::is_cuda(device_type))
+            Ok(dlpack::import::is_cuda(dlpack::import::type_of_device(&device)?))
         }
         _ => Ok(false),
     }

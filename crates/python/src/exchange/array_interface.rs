@@ -7,7 +7,9 @@ use crate::signals::wait_for_signals;
 use arrow_cuda_context::Consumer;
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Kind};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyLookupError, PyOverflowError, PySyntaxError, PyTypeError, PyUnicodeError, PyValueError,
+};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -42,7 +44,7 @@ pub(crate) fn to_dict<'py>(
 /// The interface of an object; `None` if it has no such attribute.
 pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayInterface>> {
     match entries_of(object)? {
-        Some(dict) => from_dict(&dict).map(Some),
+        Some(dict) => from_dict(&dict).map(Some).map_err(|error| malformed(object.py(), error)),
         None => Ok(None),
     }
 }
@@ -50,7 +52,7 @@ pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayInterface>> 
 /// The interface of an object, and the dtype of its elements.
 pub(crate) fn with_dtype(object: &Bound<'_, PyAny>) -> PyResult<Option<(ArrayInterface, DType)>> {
     let Some(dict) = entries_of(object)? else { return Ok(None) };
-    let interface = from_dict(&dict)?;
+    let interface = from_dict(&dict).map_err(|error| malformed(object.py(), error))?;
     let typestr = required(&dict, intern!(object.py(), "typestr"))?;
     let dtype = DType::of(&typestr)?;
     // Only this entry names the fields of structures, and the gaps between them.  Elements without
@@ -101,6 +103,21 @@ fn required<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     optional(dict, key)?
         .ok_or_else(|| PyValueError::new_err(format!("__cuda_array_interface__ has no '{key}'")))
+}
+
+/// A `ValueError` instead of what Python and NumPy raise while they read an entry of another form: a number that is too
+/// large, no first item, a typestr that does not parse.  Other errors are those of the object.
+fn malformed(py: Python<'_>, error: PyErr) -> PyErr {
+    let is_of_form = error.is_instance_of::<PyOverflowError>(py)
+        || error.is_instance_of::<PyLookupError>(py)
+        || error.is_instance_of::<PySyntaxError>(py)
+        || error.is_instance_of::<PyUnicodeError>(py);
+    if !is_of_form {
+        return error;
+    }
+    let raised = PyValueError::new_err(format!("__cuda_array_interface__ is malformed: {error}"));
+    raised.set_cause(py, Some(error));
+    raised
 }
 
 fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<ArrayInterface> {

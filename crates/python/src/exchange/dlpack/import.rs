@@ -9,7 +9,7 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Pending};
 use arrow_cuda_numba_bridge::dlpack::{ImportedMemory, abi};
 use arrow_cuda_numba_bridge::{DeviceArray, Order, Span};
-use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
@@ -72,7 +72,7 @@ fn ask<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
             object.get_type().name()?
         )));
     };
-    let (device_type, _): (i32, i32) = device.call0()?.extract()?;
+    let device_type = type_of_device(&device)?;
     check_device_type(device_type)?;
     let options = PyDict::new(py);
     if device_type != abi::CUDA_HOST {
@@ -85,6 +85,18 @@ fn ask<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Err(error) if error.is_instance_of::<PyTypeError>(py) => dlpack.call((), Some(&options)),
         answer => answer,
     }
+}
+
+/// The type that an object's `__dlpack_device__` names, in DLPack's numbers.
+pub(crate) fn type_of_device(method: &Bound<'_, PyAny>) -> PyResult<i32> {
+    let device = method.call0()?;
+    let (device_type, _): (i32, i32) = device.extract().map_err(|error: PyErr| {
+        match error.is_instance_of::<PyOverflowError>(method.py()) {
+            true => PyValueError::new_err(format!("DLPack knows no device {device}")),
+            false => error,
+        }
+    })?;
+    Ok(device_type)
 }
 
 /// Whether DLPack's number is that of memory that a CUDA device reaches.
