@@ -4,9 +4,12 @@
 # shows: additions, CUDA array interface
 #   CudaBuffer.__cuda_array_interface__: a buffer is an array of bytes, of version 3
 #   CudaBuffer.__cuda_array_interface__: read-only memory is marked as read-only
+import pickle
+import weakref
+
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import DeviceArray
+from pyarrow_cuda_compat import DeviceArray, memory
 
 ctx = cuda.Context(0)
 buf = ctx.buffer_from_data(bytes(range(24)))
@@ -34,6 +37,12 @@ class ReadOnly:
 view = ctx.buffer_from_object(ReadOnly())
 show(view)
 show(DeviceArray(view, "<i2", (2, 5)))
+[each.is_mutable for each in (view, view.__copy__(), pickle.loads(pickle.dumps(view)))]
+DeviceArray(view, "u1")
+owner = ReadOnly()
+kept, taken = weakref.ref(owner), memory.as_cuda_array(owner)
+del owner
+kept() is not None
 # Who takes it has the same memory.
 again = ctx.buffer_from_object(DeviceArray(buf, "<f8", (3,)))
 (again.address - buf.address, again.size)

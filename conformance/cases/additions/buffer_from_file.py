@@ -31,6 +31,9 @@ with path.open("rb") as file:
 
 # Past the page cache, where the file system can; a callback tells how far it is.
 ctx.buffer_from_file(path, 1, direct=True).equals(buf.slice(1))
+whole = ctx.buffer_from_data(bytes(range(256)) * 40)
+whole.copy_to_file(folder.name + "/pages", direct=True)
+ctx.buffer_from_file(folder.name + "/pages", 1, direct=True).equals(whole.slice(1))
 ctx.buffer_from_file(path, direct=False, kvikio=False, progress=print).size
 
 
@@ -67,6 +70,11 @@ except IsADirectoryError as error:
 ctx.buffer_from_file(None)
 ctx.buffer_from_file(path, progress=1)
 ctx.bytes_allocated == used
+reading, writing = os.pipe()
+buf.slice(0, 9).copy_to_file(writing), os.close(writing)
+ctx.buffer_from_file(reading, nbytes=4, progress=print).to_pybytes()
+ctx.buffer_from_file(reading, progress=print).to_pybytes()
+ctx.buffer_from_file("/proc/version", 1 << 20)
 # The batches of an Arrow file stay on the device.
 batch = pa.record_batch({"x": [1, 2, None], "y": ["a", "b", "c"]})
 with pa.ipc.new_file(path, batch.schema) as writer:

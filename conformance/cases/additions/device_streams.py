@@ -57,3 +57,4 @@ try:
     pa.RecordBatchReader.from_stream(Theirs(there), schema=asked)
 except NotImplementedError as error:
     print(error)
+there.__arrow_c_device_stream__(other=1)

@@ -74,3 +74,5 @@ look(ctx.buffer_from_object(ReadOnly()))
 # A copy is the consumer's own, and marked so.
 capsule = buf.__dlpack__(max_version=(1, 1), copy=True)
 ctypes.c_uint64.from_address(pointer_of(capsule, b"dltensor_versioned") + 24).value
+DeviceArray(ctx.new_buffer(10), "i4", (2,), (6,)).__dlpack__()
+array.__dlpack__(stream=0)

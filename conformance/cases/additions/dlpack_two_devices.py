@@ -11,8 +11,9 @@ from pyarrow_cuda_compat import DeviceArray, from_dlpack
 first, second = cuda.Context(0), cuda.Context(1)
 buf = second.buffer_from_data(np.arange(4, dtype=np.int16))
 buf.__dlpack_device__()
+theirs = type("Theirs", (), {"__cuda_array_interface__": buf.__cuda_array_interface__})
 view = from_dlpack(DeviceArray(buf, "<i2", (2, 2)))
-(view.address - buf.address, view.context.device_number)
+(view.address - buf.address, view.context.device_number, DeviceArray(theirs).context == second)
 # To the other device.
 copied = from_dlpack(buf, device=first)
 (copied.context.device_number, copied.copy_to_host().view(np.int16))

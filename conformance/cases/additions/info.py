@@ -21,7 +21,7 @@ def run(*options):
 
 facts = json.loads(run("--json"))
 facts["version"] == pyarrow_cuda_compat.__version__
-facts["pyarrow"]["version"] == pa.__version__
+facts["pyarrow"]["version"] == pa.__version__, facts["pyarrow"]["pyarrow.cuda"]
 facts["python"] == platform.python_version()
 len(facts["devices"]) == cuda.Context.get_num_devices()
 facts["devices"][0]["name"] in repr(cuda.Context(0).device)

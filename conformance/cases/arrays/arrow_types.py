@@ -5,6 +5,7 @@
 #   DeviceArray.to_arrow: another type for the same bytes; others are refused
 import datetime
 import decimal
+import pickle
 
 import pyarrow as pa
 
@@ -25,12 +26,16 @@ for values, kind in [
     ([True, False, True], pa.bool_()),
     ([b"abc", b"def"], pa.binary(3)),
     ([[1, 2], [3, 4]], pa.list_(pa.int8(), 2)),
+    ([[1, 2], [3, 4]], pa.list_(pa.field("part", pa.int8(), nullable=False), 2)),
 ]:
     array = pa.array(values, kind)
     there = DeviceArray.from_arrow(array)
     back = there.to_arrow().copy_to(host)
     print(kind, there.dtype, there.shape, there.copy_to_host().tolist(), back == array)
 
+later = DeviceArray.from_arrow(pa.array([1, 2, 3], pa.date32())[1:])
+again = pickle.loads(pickle.dumps(later))
+(later.copy_to_host(), again.dtype, again.arrow_type, again.copy_to_host())
 # Other types for the same bytes.
 seconds = DeviceArray.from_host([0, 60])
 seconds.to_arrow(pa.timestamp("s")).copy_to(host).to_pylist()

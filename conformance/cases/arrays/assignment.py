@@ -30,3 +30,8 @@ array[0] = DeviceArray.from_host(np.arange(4))
 array.copy_to_device(np.zeros(4))
 array["a"] = 1
 array.copy_to_host().sum()
+row = DeviceArray.from_host(np.arange(8))
+row.reshape(2, 4)[:, 2:] = row[:4].reshape(2, 2)
+row[:3] = row[1:2]
+row.copy_to_host()
+DeviceArray(array.buffer, "f8", (2, 2), (0, 8))[...] = [[1, 2], [3, 4]]

@@ -8,6 +8,8 @@
 #   DeviceArray.bit_length: how many bits a bitmap has
 #   DeviceArray.copy_to_host: what would show values in place of nulls is refused, with the ways to
 #     keep them
+import pickle
+
 import pyarrow as pa
 
 from pyarrow_cuda_compat import DeviceArray
@@ -34,3 +36,9 @@ array.__cuda_array_interface__
 array.copy_to_device(array)
 DeviceArray.empty(4, "i1").copy_to_device(array)
 DeviceArray.from_arrow(pa.array([[1, None]], pa.list_(pa.int8(), 2)))
+for values in ([None, 5, 6] * 7, [True, False, None] * 7, [True, False] * 9):
+    part = DeviceArray.from_arrow(pa.array(values)[5:])
+    for each in (part.copy(), pickle.loads(pickle.dumps(part))):
+        print(each.null_count, each.to_arrow().copy_to(host) == pa.array(values[5:]))
+DeviceArray.from_arrow(pa.array([True, None]))[0]
+DeviceArray.from_arrow(pa.array([pa.MonthDayNano([1, 2, 3]), None]))["days"]

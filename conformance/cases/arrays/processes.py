@@ -33,3 +33,4 @@ IpcArrayHandle.from_buffer(handle.serialize().slice(3))
 # Copies: pickles hold the elements.
 copied = pickle.loads(pickle.dumps(array[:, 1]))
 (copied.dtype, copied.shape, copied.strides, copied.copy_to_host())
+pickle.loads(pickle.dumps(array.T))

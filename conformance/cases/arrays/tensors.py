@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import from_dlpack
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
 
 mm = cuda.Context(0).memory_manager
 array = pa.array([1, 2, 3, 4], pa.int32()).copy_to(mm)
@@ -23,11 +23,15 @@ tensor[0] = 9
 array.copy_to(pa.default_cpu_memory_manager()).to_pylist()
 lists = pa.array([[1.5, 2.5], [3.5, 4.5]], pa.list_(pa.float32(), 2)).copy_to(mm)
 from_dlpack(lists).shape
+kind = pa.fixed_shape_tensor(pa.int8(), [2, 3], permutation=[1, 0])
+tensors = pa.ExtensionArray.from_storage(kind, pa.array([range(6)], pa.list_(pa.int8(), 6)))
+(DeviceArray.from_arrow(tensors).shape, from_dlpack(tensors.copy_to(mm)).shape)
 # The error for an array that is not a tensor says what to do.
 pa.array([1, None]).copy_to(mm).__dlpack__()
 pa.array(["text"]).copy_to(mm).__dlpack__()
 pa.array([True]).copy_to(mm).__dlpack__()
 pa.array([[1]]).copy_to(mm).__dlpack__()
 pa.array([1], pa.timestamp("s")).copy_to(mm).__dlpack__()
+array.__dlpack__(stream=0)
 # On the host pyarrow's own methods work as ever.
 np.from_dlpack(pa.array([1, 2]))

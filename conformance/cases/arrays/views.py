@@ -28,20 +28,22 @@ array = DeviceArray.from_host(host)
 row = array[1]
 (row.shape, row.address - array.address)
 every = array[:, ::-1, 1::2]
-(every.shape, every.strides, every.address - array.address)
+(every.shape, every.strides, every.address - array.address, every.ptr == every.address)
 every.copy_to_host()
-(every.buffer.size, every.nbytes)
+(every.buffer.size, every.nbytes, every)
 np.array_equal(array[..., None, 2].copy_to_host(), host[..., None, 2])
 # A change of a view is one of the array.
 every[0] = -1
 array.copy_to_host()[0]
 (array.T.shape, array.T.is_f_contiguous(), array.T.is_c_contiguous())
 array.T.flags
-array.transpose(1, 0, 2).strides
-array.reshape(4, -1)[3].copy_to_host()
+array.transpose(1, 0, 2).strides, array.T.reshape(4, 6, order="F").strides
+array.reshape(4, -1)[3].copy_to_host(), array[::-1].T[0, 0].copy_to_host()
 array[:1].squeeze().shape
 array.ravel(order="C")[20:].copy_to_host()
-array.view(np.uint8).shape
+array.view(np.uint8).shape, DeviceArray.empty((2, 0, 3), np.int16).strides
+large = np.arange(4000).reshape(40, 2, 50).T
+np.array_equal(DeviceArray.from_host(large).copy().copy_to_host(), large)
 # Shapes that need a copy.
 array.T.reshape(24)
 array.T.copy().ravel().copy_to_host()[:4]

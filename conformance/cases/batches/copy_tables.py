@@ -33,6 +33,18 @@ reader.read_next_batch().is_cpu
 reader.read_all().is_cpu
 done[-1][0]
 there.to_reader().copy_to(host).read_all().equals(table)
+part = there.slice(399, 3)
+part["s"].null_count, part.copy_to(host).to_pydict()
+codes = [pa.array(list(text)).dictionary_encode() for text in ("xyx", "zy" * 7)]
+flags, names = [[True, None, False], [True] * 14], [["a", "bc", None], ["def"] * 14]
+mixed = pa.table([*map(pa.chunked_array, (flags, names, codes))], list("fnc"))
+for rows in (mixed, mixed.slice(1)):
+    whole = rows.copy_to(ctx).combine_chunks()
+    print(whole["c"].num_chunks, whole.copy_to(host).to_pydict() == rows.to_pydict())
+sink = pa.BufferOutputStream()
+with pa.ipc.new_file(sink, there.schema) as writer:
+    writer.write_table(there, 300)
+pa.ipc.open_file(sink.getvalue()).num_record_batches
 # Objects that are not destinations are refused.
 try:
     table.copy_to("cuda")

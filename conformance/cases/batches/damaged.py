@@ -33,5 +33,6 @@ list(read(whole[:4] + (2**31 - 1).to_bytes(4, "little") + whole[8:]))
 list(read(whole[:4] + b"\xff\xff\xff\x80" + whole[8:]))
 list(read(b"\xff" * 4 + (8).to_bytes(4, "little") + b"no metadata at all......"))
 list(read(bytes(64)))
+list(read(whole.replace((24).to_bytes(8, "little"), (1 << 40).to_bytes(8, "little"))))
 # Whatever was refused, good messages are read.
 cuda.read_record_batch(ctx.buffer_from_data(whole), batch.schema).num_rows

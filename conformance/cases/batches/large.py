@@ -18,4 +18,4 @@ def is_same(batch):
 numbers = np.arange(300_000)
 words = pa.array(numbers).cast(pa.string())
 is_same(pa.record_batch({"n": numbers, "half": numbers / 2, "s": words}))
-is_same(pa.record_batch({f"column {index}": [index, None, 1] for index in range(200)}))
+is_same(pa.record_batch({f"column {index}": [index, None, 1] for index in range(1000)}))

@@ -18,7 +18,7 @@ message.metadata.is_cpu
 body = cuda.CudaBuffer.from_buffer(message.body)
 body.address + body.size == buf.address + buf.size
 expected = pa.ipc.read_message(batch.serialize())
-message.metadata.equals(expected.metadata)
+message.metadata.equals(expected.metadata), message.serialize().equals(batch.serialize())
 body.to_pybytes() == expected.body.to_pybytes()
 pa.ipc.read_record_batch(message, batch.schema).copy_to(host).equals(batch)
 cuda.read_message(source=buf, pool=None).type

@@ -14,7 +14,7 @@ made = ctypes.c_void_p()
 driver.cuCtxCreate_v2(ctypes.byref(made), 0, 0)
 driver.cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p()))
 ctx = cuda.Context(device_number=0, handle=made.value)
-(ctx.device_number, ctx.handle == made.value, ctx.handle == primary.handle)
+(ctx.device_number, ctx.handle == made.value, ctx.handle == primary.handle, ctx == primary, ctx)
 # It allocates memory, whose buffers name this context.
 before = primary.bytes_allocated
 buf = ctx.buffer_from_data(b"0123456789")

@@ -19,3 +19,5 @@ large.equals(twin)
 twin.copy_from_host(b"\xff", position=len(data) - 1)
 large.equals(twin)
 large.slice(0, len(data) - 1).equals(twin.slice(0, len(data) - 1))
+data = bytes(64 << 20) + b"x"
+here.buffer_from_data(data).equals(there.buffer_from_data(data))

@@ -30,3 +30,8 @@ copied.copy_from_host(b"x")
 copied.to_pybytes(), copy.copy(buf).to_pybytes()
 pickle.dumps(pa.Buffer.slice(buf, 0))
 pickle.loads(pickle.dumps(buf.copy_to_host())).to_pybytes()
+one = pa.Array.from_buffers(pa.int8(), 2, [None, buf.slice(0, 2)])
+both = pa.record_batch([one, pa.Array.from_buffers(pa.int16(), 2, [None, buf])], ["a", "b"])
+pickle.loads(pickle.dumps(both)).copy_to(pa.default_cpu_memory_manager()).to_pydict()
+copy.deepcopy(one).buffers()[1].address == buf.address
+len(pickle.dumps(pa.array(range(1000)).copy_to(ctx).slice(5, 2))) > 1000

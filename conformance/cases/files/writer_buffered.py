@@ -34,3 +34,9 @@ writer.buffer_size = 0
 writer.write(b"j")
 buf.to_pybytes()
 writer.num_bytes_buffered = 1
+with cuda.BufferWriter(buf) as writer:
+    writer.buffer_size = 4
+    writer.write(b"ab"), writer.write(b"cde"), writer.num_bytes_buffered
+    writer.write(b"f"), writer.write(b"ghij"), writer.seek(0), writer.write(b"A")
+    writer.write(buf.context.buffer_from_data(b"BC"))
+buf.to_pybytes()

@@ -47,6 +47,8 @@ set_allocator((lambda nbytes: 0, ignore))
 ctx.new_buffer(1)
 set_allocator((lambda nbytes: "here", ignore))
 ctx.new_buffer(1)
+set_allocator((lambda nbytes: bytes(1 << 60), ignore))
+pa.array([1]).copy_to(ctx)
 
 
 class Pointer:
@@ -57,6 +59,8 @@ class Pointer:
 
 set_allocator(lambda nbytes: Pointer())
 ctx.new_buffer(100).address == block.address
+set_allocator((lambda nbytes: ctx.new_buffer(nbytes).address and next(parts), ignore))
+ctx.new_buffer(8).size
 set_allocator(None)
 before = ctx.bytes_allocated
 ours = ctx.new_buffer(100)

@@ -13,9 +13,11 @@ array = memory.device_array(3)
 isinstance(array, DeviceArray), array.shape, array.dtype
 memory.device_array(shape=(2, 3), dtype="i4", order="F", stream=0).strides
 memory.device_array((2, 3), dtype="i4", strides=(64, 4)).strides
+memory.device_array(3, strides=(-8,)).strides
 # Like another array, on the host or on a device: in its order, without its gaps.
 memory.device_array_like(np.ones((2, 3), order="F")).strides
 memory.device_array_like(ary=np.ones((4, 6))[::2, ::2], stream=memory.stream()).strides
+memory.device_array_like(np.ones((2, 3, 4)).transpose(1, 0, 2)[:, :, ::2]).strides
 memory.device_array_like(memory.device_array((2, 3), "c16").T).strides
 # What Numba refuses.
 memory.device_array(2.0)

@@ -15,7 +15,7 @@ on_device = memory.as_cuda_array(array[:, ::-1])
 on_device.copy_to_host()
 on_device[0] = 7
 array
-array.copy_to_host().sum(), type(array + 1).__name__
+array.copy_to_host().sum(), type(array + 1).__name__, type(array.sum()).__name__
 array.copy_to_device(np.ones((2, 3), "i4"))
 array.tolist()
 memory.is_cuda_array(array[1:]), memory.is_cuda_array(array.copy())
@@ -29,6 +29,8 @@ with memory.mapped(host, stream=memory.stream()) as on_device:
 with memory.mapped(host[::2], other) as both:
     [each.shape for each in both]
 
+with memory.mapped(np.arange(3)[::-1]) as reversed_:
+    print(reversed_.strides, reversed_.copy_to_host())
 host[:3]
 with memory.mapped(host, order="C"):
     pass

@@ -26,6 +26,7 @@ array = memory.pinned_array(shape=(2, 3), dtype=np.int32, order="F")
 (type(array), array.strides, is_pinned(array))
 memory.pinned_array(3).dtype
 memory.pinned_array((2, 3), dtype=np.int32, strides=(16, 4)).strides
+memory.pinned_array(3, strides=(-8,)).strides
 memory.pinned_array_like(ary=np.ones((2, 3), "f4")).nbytes
 one, other, third = (np.frombuffer(mmap.mmap(-1, 8192), np.int64) for _ in range(3))
 with memory.pinned(one, other):

@@ -48,6 +48,7 @@ back
 theirs = Stream(ctx)
 memory.external_stream(ptr=theirs.handle).synchronize()
 [memory.default_stream(), memory.legacy_default_stream(), memory.per_thread_default_stream()]
+memory.external_stream(theirs.handle)
 memory.to_device(np.arange(3), stream=memory.per_thread_default_stream()).copy_to_host()
 # Events.
 start, end = memory.event(timing=True), memory.event()

@@ -4,6 +4,7 @@
 import numpy as np
 
 import pyarrow_cuda_compat.pygpu as gpuarray
+from pyarrow_cuda_compat import DeviceArray
 
 host = np.arange(12, dtype=np.int32).reshape(3, 4)
 array = gpuarray.to_gpu(host)
@@ -31,3 +32,5 @@ array.get()[0]
 array[3]
 array[0, 4]
 array[0, 0, 0]
+fortran = gpuarray.GPUArray(allocator=gpuarray.Allocator(DeviceArray.empty((2, 2), "f4", "F")))
+fortran.set(np.zeros((2, 2), "f4")), fortran.set_val(1, 9), fortran.get()

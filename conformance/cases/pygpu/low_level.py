@@ -9,6 +9,7 @@
 #   PyGPU.DeviceArray_float32: an array of `float32` on the host and the device
 #   PyGPU.DeviceArray_float64: an array of `float64` on the host and the device
 import numpy as np
+from pyarrow import cuda
 
 import pyarrow_cuda_compat.pygpu as gpuarray
 
@@ -45,3 +46,6 @@ int(pointed.host_data()) == int(memory.ptr())
 address = int(pointed.device_data())
 both = gpuarray.DeviceArray_float32(int(memory.ptr()), address, [6])
 (both.allocated(), int(both.device_data()) == address, both.to_host())
+owned = gpuarray.DeviceAllocator_float32()
+before = cuda.Context().bytes_allocated
+(owned.allocate(6), cuda.Context().bytes_allocated - before)

@@ -6,6 +6,7 @@ import numpy as np
 from pyarrow import cuda
 
 import pyarrow_cuda_compat.pygpu as gpuarray
+from pyarrow_cuda_compat import memory
 
 contexts = cuda.Context(0), cuda.Context(1)
 [context.bytes_allocated for context in contexts]
@@ -27,3 +28,8 @@ gpuarray.cudaGetErrorName(gpuarray.cudaGetLastError())
 part = array[1:3]
 part.get()
 [context.bytes_allocated for context in contexts]
+(memory.select_device(1).device_number, memory.device_array(2).context.device_number)
+kept = contexts[0].buffer_from_data(b"kept")
+gpuarray.cudaDeviceProp(0).uuid() == gpuarray.cudaDeviceProp(1).uuid()
+gpuarray.cudaSetDevice(1), gpuarray.cudaDeviceReset()
+kept.to_pybytes()

@@ -23,7 +23,9 @@ on_device = memory.to_device(host)
 SmartArray(on_device, copy=False).get("gpu").address == on_device.address
 made = SmartArray(shape=(2, 3), dtype="i4", order="F", where="gpu")
 (made.shape, made.strides, made.dtype, made.ndim, made.size, made.itemsize, made.nbytes, len(made))
+made.get("gpu").strides, SmartArray(on_device).get("gpu").address == on_device.address
 SmartArray([[1, 2], [3, 4]], dtype="f4", order="F").strides
+SmartArray([[1, 2], [3, 4]], order="F", where="gpu").strides
 # Arguments that it refuses.
 SmartArray()
 SmartArray(shape=3)

@@ -33,6 +33,18 @@ part = array[1:].get()
 array.get("gpu").fill(3)
 array.mark_changed("gpu")
 (held, part)
+whole = np.zeros(3)
+given, constant = SmartArray(whole[:], copy=False), np.zeros(3)
+constant.flags.writeable = False
+fixed = SmartArray(constant, copy=False)
+for smart in (given, fixed):
+    smart.get("gpu").fill(4)
+    smart.mark_changed("gpu")
+(whole, fixed.get(), constant)
+for work in ("given.real = [1, 2, 3]", "given.flat[0] = 9", "given += 1"):
+    exec(work)
+    given.get("gpu").copy_to_host()
+np.broadcast_to(given, (2, 3)).get().flags.writeable
 # A change says nothing of a side that does not exist.
 SmartArray([1, 2], where="gpu").mark_changed("host")
 array.get("device")

@@ -10,7 +10,7 @@ from pyarrow_cuda_compat import Event, Stream
 
 first, second = cuda.Context(0), cuda.Context(1)
 here, there = Stream(first), Stream(second)
-(here.context.device_number, there.context.device_number)
+(here.context.device_number, there.context.device_number, there, Event(second))
 buf, other = first.buffer_from_data(b"0123456789"), second.buffer_from_data(b"abc")
 buf.copy_from_device(other, stream=there)
 there.synchronize()
@@ -30,6 +30,7 @@ mine.record(here)
 theirs.record(there)
 for call in (
     lambda: buf.fill(0, stream=there),
+    lambda: buf.fill(0, stream=type("Theirs", (), {"__cuda_stream__": there.__cuda_stream__})),
     lambda: buf.copy_from_host(b"abc", stream=there),
     lambda: buf.copy_to_host(stream=there),
     lambda: Event(first).record(there),

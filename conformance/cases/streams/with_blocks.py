@@ -6,6 +6,7 @@ import ctypes
 import re
 import threading
 
+import pyarrow as pa
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import DeviceArray, Event, Stream
@@ -17,6 +18,8 @@ libc, semaphore = ctypes.CDLL(None), ctypes.create_string_buffer(64)
 _ = libc.sem_init(semaphore, 0, 0)
 stream, other = Stream(ctx, non_blocking=True), Stream(ctx, non_blocking=True)
 buf, event = ctx.buffer_from_data(b"...."), Event(ctx)
+writer, host = cuda.BufferWriter(buf), pa.default_cpu_memory_manager()
+writer.buffer_size = 8
 
 
 def begin():
@@ -48,6 +51,17 @@ finish_soon()
 with stream:
     print(DeviceArray(buf, "u1").copy_to_host().tobytes())
 
+begin()
+finish_soon()
+with stream:
+    print(writer.write(b"zzz"), writer.flush(), buf.to_pybytes())
+    begin()
+    finish_soon()
+    print(bool(buf.__dlpack__()), stream.query())
+buf.fill(ord("."))
+begin()
+finish_soon()
+pa.Array.from_buffers(pa.uint8(), 4, [None, buf]).copy_to(host, stream=stream).to_pylist()
 # Only naming a stream lets a call return at once.
 begin()
 with stream:
