@@ -151,7 +151,7 @@ def test_set_takes_memory_of_the_host():
 def test_set_val_converts_as_numpy_does():
     array = gpuarray.DeviceArray_int16(np.zeros(3, "int16"))
     assert array.allocate() == array.to_device() == 0
-    for value in (1.5, np.float32(1), True, np.array([1])):
+    for value in (1.5, np.float32(1), True, np.array(1)):
         assert array.set_val(0, 0) == array.set_val(0, value) == array.to_host() == 0
         assert np.asarray(array)[0] == 1
     for wrong, error in [("x", ValueError), (1j, TypeError), ([1, 2], ValueError)]:
