@@ -27,11 +27,14 @@ def guard(found: Any, guard: Any) -> bool:
 
 
 def override(
-    cls: type, name: str, method: Callable[..., Any], when: Literal["any", "always"] = "always"
+    cls: type,
+    name: str,
+    method: Callable[..., Any],
+    when: Literal["any", "always", "result"] = "always",
 ) -> None:
     """Has `method` answer calls of a method, or reads of a property: always, or if ``any`` argument
-    contains data on a device.  It gets the original and the arguments.  Nothing happens if the
-    class has no such member."""
+    contains data on a device.  It gets the original and the arguments; for ``result``, what the
+    original has returned.  Nothing happens if the class has no such member."""
     if name in vars(cls):
         guard(vars(cls)[name], _native._Guard(method, when))
 

@@ -709,7 +709,7 @@ class _Guard:
     def __new__(
         cls,
         handler: Callable[..., object],
-        when: Literal["each", "any", "always"],
+        when: Literal["each", "any", "always", "result"],
         argument: tuple[int, str] | None = None,
     ) -> Self: ...
 

@@ -44,6 +44,11 @@ def imported(data):
     return pa.RecordBatchReader.from_stream(data)
 
 
+def first_of(made):
+    reader = imported(made)  # which outlives the call: the stream calls Python when it is released
+    return reader.read_next_batch()
+
+
 class Only:
     """Shows one way to export only."""
 
@@ -291,7 +296,7 @@ def test_errors_of_streams_made_by_hand(ctx, where, text):
         schema, items = (code, []) if where == "schema" else (SCHEMA, [code])
         made = MadeStream(schema, items, text=text)
         with pytest.raises(kind, match=text.decode() or None):
-            imported(made).read_next_batch()
+            first_of(made)
         gc.collect()
         assert made.released == 1
 
@@ -322,7 +327,7 @@ def test_released_streams_and_those_without_functions(ctx):
         assert made.released == 1
     made = MadeStream(SCHEMA, [errno.EINVAL], get_last_error=None)
     with pytest.raises(pa.ArrowInvalid):
-        imported(made).read_next_batch()
+        first_of(made)
     capsule = TABLE.copy_to(ctx.device).__arrow_c_device_stream__()
     assert pa.RecordBatchReader._import_from_c_device_capsule(capsule).read_all().num_rows == 3
     with pytest.raises(pa.ArrowInvalid, match="released"):
@@ -335,10 +340,10 @@ def test_arrays_that_do_not_fit_the_schema(ctx):
     there = pa.record_batch({"other": [1]}).copy_to(ctx.device)
     made = MadeStream(SCHEMA, [there])
     with pytest.raises(pa.ArrowInvalid):
-        imported(made).read_next_batch()
+        first_of(made)
     hostile = Exported(there, device_id=99)
     with pytest.raises((ValueError, OSError)):
-        imported(MadeStream(there.schema, [hostile])).read_next_batch()
+        first_of(MadeStream(there.schema, [hostile]))
 
 
 def test_wrong_arguments():
@@ -399,6 +404,6 @@ def test_structures_that_lie(ctx):
         made = Made(schema, array, owner=values)
         stream = MadeStream(schema, [made])
         with pytest.raises(pa.ArrowInvalid):
-            imported(stream).read_next_batch()
+            first_of(stream)
         gc.collect()
         assert (made.released, stream.released) == (1, 1)

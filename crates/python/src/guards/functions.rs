@@ -108,9 +108,13 @@ unsafe extern "C-unwind" fn called(
     unsafe {
         // Without an exception, Python raises one.
         let Some(guarded) = guarded(function) else { return std::ptr::null_mut() };
+        let (guard, original) = (guarded.guard.get(), guarded.unguarded.get().original);
+        if guard.is_for_results() {
+            return guard.made_of(original(function, arguments, count, names));
+        }
         match guarded.outcome(function, arguments, count & !ARGUMENTS_OFFSET, names) {
             Some(result) => result,
-            None => (guarded.unguarded.get().original)(function, arguments, count, names),
+            None => original(function, arguments, count, names),
         }
     }
 }

@@ -24,6 +24,8 @@ enum When {
     AnyData,
     /// As above, in every call.
     Always,
+    /// With the result of every call, once a device was used: its own result takes that one's place.
+    Result,
 }
 
 impl FromPyObject<'_, '_> for When {
@@ -34,8 +36,9 @@ impl FromPyObject<'_, '_> for When {
             "each" => Ok(Self::EachData),
             "any" => Ok(Self::AnyData),
             "always" => Ok(Self::Always),
+            "result" => Ok(Self::Result),
             other => Err(PyValueError::new_err(format!(
-                "a guard acts for each, any or always, not {other}"
+                "a guard acts for each, any, always or result, not {other}"
             ))),
         }
     }
@@ -106,6 +109,38 @@ impl Guard {
         let action =
             (self.when == When::EachData).then_some((self.handler.bind(first.py()), first));
         Walk::new(first.py(), action)
+    }
+
+    /// Whether the handler is called with results, whatever the arguments are.
+    pub(super) fn is_for_results(&self) -> bool {
+        self.when == When::Result
+    }
+
+    /// What the handler makes of a result; null and an exception if that fails.
+    ///
+    /// # Safety
+    ///
+    /// A new reference, or null and an exception; the GIL is held.
+    pub(super) unsafe fn made_of(&self, result: *mut ffi::PyObject) -> *mut ffi::PyObject {
+        if result.is_null() {
+            return result;
+        }
+        Python::attach(|py| {
+            // SAFETY: guaranteed by the caller.
+            let result = unsafe { Bound::from_owned_ptr(py, result) };
+            let (handler, no_names) = (self.handler.as_ptr(), std::ptr::null_mut());
+            match Walk::new(py, None) {
+                Ok(None) => result.into_ptr(),
+                // SAFETY: a callable, and one live argument.
+                Ok(Some(_)) => unsafe {
+                    call_by(PyObject_Vectorcall, handler, &[result.as_ptr()], 1, no_names)
+                },
+                Err(error) => {
+                    error.restore(py);
+                    std::ptr::null_mut()
+                }
+            }
+        })
     }
 
     fn acts_with<'py>(

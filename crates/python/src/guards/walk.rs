@@ -3,6 +3,7 @@
 //! One walk serves all guards.  It looks into containers of Python and of other libraries, and gives each array, table,
 //! buffer or message on a device to an action, whose result takes its place.
 
+use super::functions::unguarded;
 use super::may_contain::{Contents, contents_of};
 use crate::interpreter::call_out;
 use crate::pyarrow::from_pyarrow::{is_of, is_on_device, live};
@@ -157,7 +158,13 @@ impl<'a, 'py> Walk<'a, 'py> {
         let batches = self.stream(reader)?;
         let schema = reader.getattr(intern!(self.py, "schema"))?;
         let class = self.pyarrow.batch_reader.bind(self.py);
-        class.call_method1(intern!(self.py, "from_batches"), (schema, batches)).map(Some)
+        let make = class.getattr(intern!(self.py, "from_batches"))?;
+        // The reader of these batches has told where they lie.
+        let made = match unguarded(&make)? {
+            Some(original) => original.bind(self.py).call1((schema, batches)),
+            None => make.call1((schema, batches)),
+        };
+        made.map(Some)
     }
 
     /// The array that pyarrow would make of the object, if the array lies on a device.
