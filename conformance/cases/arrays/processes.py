@@ -30,6 +30,7 @@ array.copy_to_host()
 # By bytes, as the handles of buffers.
 IpcArrayHandle.from_buffer(handle.serialize())
 IpcArrayHandle.from_buffer(handle.serialize().slice(3))
+handle.open("0")
 # Copies: pickles hold the elements.
 copied = pickle.loads(pickle.dumps(array[:, 1]))
 (copied.dtype, copied.shape, copied.strides, copied.copy_to_host())

@@ -6,6 +6,7 @@ import ctypes
 import re
 import threading
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
 
@@ -51,6 +52,19 @@ finish_soon()
 with stream:
     print(DeviceArray(buf, "u1").copy_to_host().tobytes())
 
+# What is assigned to arrays is not overwritten by earlier work.
+for size in 4, 40_000:
+    array = DeviceArray.empty(size, "u1")
+    values = np.full(size, 65, "u1")
+    for value in 66, values, DeviceArray.from_host(values + 2):
+        driver.cuLaunchHostFunc(ctypes.c_void_p(stream.handle), libc.sem_wait, semaphore)
+        array.buffer.fill(ord("x"), stream=stream)
+        finish_soon()
+        with stream:
+            array[:] = value
+        stream.synchronize()
+        print(array[:2].copy_to_host().tobytes())
+
 begin()
 finish_soon()
 with stream:
@@ -58,6 +72,14 @@ with stream:
     begin()
     finish_soon()
     print(bool(buf.__dlpack__()), stream.query())
+# What a writer has sent is there as well.
+pinned, writer.buffer_size = cuda.new_host_buffer(4), 2
+(writer.seek(2), writer.write(b"?"))
+_ = driver.cuLaunchHostFunc(None, libc.sem_wait, semaphore)
+finish_soon()
+with stream:
+    print(writer.write(b"!"), buf.copy_to_host(buf=pinned).to_pybytes())
+
 buf.fill(ord("."))
 begin()
 finish_soon()
@@ -77,6 +99,12 @@ with stream, other:
     with stream:
         event.record()
         print(event.query())
+
+stream.__enter__()
+with other:
+    stream.__exit__(None, None, None)
+    event.record()
+    event.synchronize()
 
 
 # Other threads are not affected.

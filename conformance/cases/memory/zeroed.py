@@ -1,0 +1,29 @@
+# Where that is asked for, nobody gets memory with the bytes of earlier buffers.
+# environment: PYARROW_CUDA_ZERO=on
+# shows: additions, Released memory
+#   PYARROW_CUDA_ZERO: new memory is zeroed, on the device and in pinned memory
+import pyarrow as pa
+from pyarrow import cuda
+
+from pyarrow_cuda_compat import pinned_memory_pool
+
+ctx, pool = cuda.Context(0), pinned_memory_pool()
+
+
+def allocate(size):
+    return pa.allocate_buffer(size, memory_pool=pool, resizable=True)
+
+
+for new in ctx.new_buffer, cuda.new_host_buffer, allocate:
+    buf = new(128)
+    ctx.foreign_buffer(buf.address, 128, base=buf).fill(7)
+    before = buf.to_pybytes() == bytes([7]) * 128
+    del buf
+    print(before, {new(128).to_pybytes() == bytes(128) for _ in range(100)})
+
+# Nor does an allocation grow by such bytes.
+buf = allocate(128)
+ctx.foreign_buffer(buf.address, 128, base=buf).fill(7)
+buf.resize(64, shrink_to_fit=True)
+buf.resize(128)
+buf.to_pybytes() == bytes([7]) * 64 + bytes(64)
