@@ -1,4 +1,5 @@
 # Contexts of two devices as Numba's, the second being current.
+# environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: two devices, numba.cuda
 # shows: cuda_buffer, from_numba
 #   CudaBuffer.from_numba: the device of the memory is that of the pointer's context
@@ -30,6 +31,11 @@ one.buffer_from_data(b"on the first").to_numba().context.device.id
 buf = cuda.CudaBuffer.from_numba(mem)
 buf.context.device_number, buf.context.handle == two.handle
 buf.to_pybytes()
+# Memory that another process is to open is named with its device.
+with numba.cuda.gpus[1]:
+    manager, there = numba.cuda.current_context().memory_manager, numba.cuda.device_array(3)
+    identity = numba.cuda.current_context().device.get_device_identity()
+    manager.get_ipc_handle(there.gpu_data).source_info == identity
 # A pointer that leaves the context open is of the current one.
 mem.context = None
 with numba.cuda.gpus[1]:

@@ -14,12 +14,14 @@ def allocate(size):
     return pa.allocate_buffer(size, memory_pool=pool, resizable=True)
 
 
+size = 1 << 20
 for new in ctx.new_buffer, cuda.new_host_buffer, allocate:
-    buf = new(128)
-    ctx.foreign_buffer(buf.address, 128, base=buf).fill(7)
-    before = buf.to_pybytes() == bytes([7]) * 128
+    buf = new(size)
+    ctx.foreign_buffer(buf.address, size, base=buf).fill(7)
+    before = buf.to_pybytes() == bytes([7]) * size
     del buf
-    print(before, {new(128).to_pybytes() == bytes(128) for _ in range(100)})
+    ctx.synchronize()
+    print(before, {new(size).to_pybytes() == bytes(size) for _ in range(8)})
 
 # Nor does an allocation grow by such bytes.
 buf = allocate(128)
