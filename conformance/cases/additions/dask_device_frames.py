@@ -42,7 +42,7 @@ try:
 except ValueError as error:
     print(str(error).partition(" of ")[0])
 
-# Dask weighs what lies on a device by its bytes, and tells data of one device or place from another's.
+# Dask weighs data by its bytes, and tells it from equal data of another device or place.
 sizeof(DeviceArray.from_host(range(100))) - sizeof(buffer)
 first, column = cuda.Context(0).buffer_from_data(b"bytes"), batch["x"].copy_to(ctx.memory_manager)
 (tokenize(first) == tokenize(buffer)) == (ctx.device_number == 0)

@@ -12,6 +12,8 @@
 import numba.cuda
 from pyarrow import cuda
 
+from pyarrow_cuda_compat import memory
+
 one, two = cuda.Context(0), cuda.Context(1)
 # Each device has its own.
 [ctx.to_numba() is numba.cuda.gpus[n].get_primary_context() for n, ctx in enumerate((one, two))]
@@ -33,9 +35,10 @@ buf.context.device_number, buf.context.handle == two.handle
 buf.to_pybytes()
 # Memory that another process is to open is named with its device.
 with numba.cuda.gpus[1]:
-    manager, there = numba.cuda.current_context().memory_manager, numba.cuda.device_array(3)
-    identity = numba.cuda.current_context().device.get_device_identity()
-    manager.get_ipc_handle(there.gpu_data).source_info == identity
+    theirs, there = numba.cuda.current_context(), numba.cuda.device_array(3)
+    handle = theirs.memory_manager.get_ipc_handle(there.gpu_data)
+    handle.source_info == theirs.device.get_device_identity()
+(memory.select_device(1).device_number, cuda.Context.from_numba().device_number)
 # A pointer that leaves the context open is of the current one.
 mem.context = None
 with numba.cuda.gpus[1]:

@@ -5,9 +5,6 @@
 #     memory
 #   set_allocator(context): the primary context of the device that it is for
 #   CudaBuffer.export_for_ipc: refuses memory of an allocator that is part of another allocation
-import ctypes
-import re
-
 import pyarrow as pa
 from pyarrow import cuda
 
@@ -64,13 +61,6 @@ set_allocator(lambda nbytes: Pointer())
 ctx.new_buffer(100).address == block.address
 set_allocator((lambda nbytes: ctx.new_buffer(nbytes).address and next(parts), ignore))
 ctx.new_buffer(8).size
-# Work may still be under way on memory that is handed out again.
-driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
-_ = driver.cuCtxSetCurrent(ctypes.c_void_p(ctx.handle))
-delay = ctypes.c_void_p(200_000)
-set_allocator((lambda n: driver.cuLaunchHostFunc(None, ctypes.CDLL(None).usleep, delay) or next(parts), ignore))
-buf = ctx.new_buffer(8)
-driver.cuStreamQuery(None)
 set_allocator(None)
 before = ctx.bytes_allocated
 ours = ctx.new_buffer(100)

@@ -29,7 +29,7 @@ other.copy_from_device(buf, stream=there)
 there.wait(here.record())
 there.synchronize()
 other.to_pybytes()
-# A copy without a stream comes after the work of the streams that take the place of the default ones.
+# Without a stream a copy comes after the work of those in the place of both default streams.
 here, there = Stream(first, non_blocking=True), Stream(second, non_blocking=True)
 handle, delay = ctypes.c_void_p(there.handle), ctypes.c_void_p(200_000)
 _ = driver.cuLaunchHostFunc(handle, ctypes.CDLL(None).usleep, delay)
