@@ -17,7 +17,6 @@ for new in ctx.new_buffer, cuda.new_host_buffer, allocate:
     ctx.foreign_buffer(buf.address, size, base=buf).fill(7)
     del buf
     print({new(size).to_pybytes() == bytes(size) for _ in range(8)})
-
 # Nor does an allocation grow by such bytes.
 buf = allocate(128)
 ctx.foreign_buffer(buf.address, 128, base=buf).fill(7)

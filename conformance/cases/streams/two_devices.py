@@ -30,13 +30,11 @@ there.wait(here.record())
 there.synchronize()
 other.to_pybytes()
 # Without a stream a copy comes after the work of those in the place of both default streams.
-here, there = Stream(first, non_blocking=True), Stream(second, non_blocking=True)
 handle, delay = ctypes.c_void_p(there.handle), ctypes.c_void_p(200_000)
 _ = driver.cuLaunchHostFunc(handle, ctypes.CDLL(None).usleep, delay)
 other.fill(ord("y"), stream=there)
 with here, there:
     buf.copy_from_device(other)
-
 buf.to_pybytes()
 # Refused: streams and events of another context.
 mine, theirs = Event(first, timing=True), Event(second, timing=True)

@@ -6,7 +6,6 @@ import ctypes
 import re
 import threading
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
 
@@ -55,16 +54,14 @@ with stream:
 # What is assigned to arrays is not overwritten by earlier work.
 for size in 4, 40_000:
     array = DeviceArray.empty(size, "u1")
-    values = np.full(size, 65, "u1")
-    for value in 66, values, DeviceArray.from_host(values + 2):
-        driver.cuLaunchHostFunc(ctypes.c_void_p(stream.handle), libc.sem_wait, semaphore)
+    for value in 66, [65] * size, DeviceArray(ctx.buffer_from_data(b"C" * size), "u1"):
+        _ = driver.cuLaunchHostFunc(ctypes.c_void_p(stream.handle), libc.sem_wait, semaphore)
         array.buffer.fill(ord("x"), stream=stream)
         finish_soon()
         with stream:
             array[:] = value
         stream.synchronize()
         print(array[:2].copy_to_host().tobytes())
-
 begin()
 finish_soon()
 with stream:
@@ -79,7 +76,6 @@ _ = driver.cuLaunchHostFunc(None, libc.sem_wait, semaphore)
 finish_soon()
 with stream:
     print(writer.write(b"!"), buf.copy_to_host(buf=pinned).to_pybytes())
-
 buf.fill(ord("."))
 begin()
 finish_soon()
@@ -100,7 +96,7 @@ with stream, other:
         event.record()
         print(event.query())
 
-stream.__enter__()
+_ = stream.__enter__()
 with other:
     stream.__exit__(None, None, None)
     event.record()
