@@ -47,6 +47,6 @@ sizeof(DeviceArray.from_host(range(100))) - sizeof(buffer)
 first, column = cuda.Context(0).buffer_from_data(b"bytes"), batch["x"].copy_to(ctx.memory_manager)
 (tokenize(first) == tokenize(buffer)) == (ctx.device_number == 0)
 tokenize(column.slice(0, 2)) == tokenize(column.slice(1))
-# What columns share is sent once.
+# Memory that two columns share is sent once.
 twice = pa.record_batch([column, column], ["x", "y"])
 [len(serialize(each, serializers=families)[1]) for each in (twice, twice.select(["x"]))]

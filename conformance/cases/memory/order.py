@@ -37,7 +37,7 @@ again = ctx.new_buffer(4 << 20)
 now = memory_stats(ctx)
 (now["cache_hits"] - before["cache_hits"], now["cached_blocks"])
 again.address != other.address
-# What another library's allocator hands out again has no work under way either.
+# Memory that another library's allocator hands out again has no work under way either.
 set_allocator((lambda nbytes: driver.cuLaunchHostFunc(None, libc.usleep, delay) or place, max))
 delay, place = ctypes.c_void_p(200_000), again.address
 _ = ctx.new_buffer(4)

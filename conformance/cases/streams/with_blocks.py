@@ -51,7 +51,7 @@ finish_soon()
 with stream:
     print(DeviceArray(buf, "u1").copy_to_host().tobytes())
 
-# What is assigned to arrays is not overwritten by earlier work.
+# Values that are assigned to arrays are not overwritten by earlier work.
 for size in 4, 40_000:
     array = DeviceArray.empty(size, "u1")
     for value in 66, [65] * size, DeviceArray(ctx.buffer_from_data(b"C" * size), "u1"):
@@ -69,7 +69,7 @@ with stream:
     begin()
     finish_soon()
     print(bool(buf.__dlpack__()), stream.query())
-# What a writer has sent is there as well.
+# Bytes that a writer has sent are there as well.
 pinned, writer.buffer_size = cuda.new_host_buffer(4), 2
 (writer.seek(2), writer.write(b"?"))
 _ = driver.cuLaunchHostFunc(None, libc.sem_wait, semaphore)
