@@ -44,7 +44,7 @@ def enough(done, total):
 used = ctx.bytes_allocated
 ctx.buffer_from_file(path, progress=enough)
 # A part beyond the file's end is refused.
-ctx.buffer_from_file(path, 100).size
+ctx.buffer_from_file(path, 100, progress=print).size
 try:
     ctx.buffer_from_file(path, 101)
 except ValueError as error:
@@ -57,6 +57,7 @@ except ValueError as error:
 
 ctx.buffer_from_file(path, -1)
 ctx.buffer_from_file(path, nbytes=-1)
+ctx.buffer_from_file("/dev/null", nbytes=1)
 try:
     ctx.buffer_from_file(path.with_name("none"))
 except FileNotFoundError as error:

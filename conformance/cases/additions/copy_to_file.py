@@ -14,6 +14,7 @@
 import pathlib
 import tempfile
 
+import numpy as np
 from pyarrow import cuda
 
 ctx = cuda.Context()
@@ -30,6 +31,10 @@ with path.open("r+b") as file:
 path.read_bytes()
 # Past the page cache, where the file system can; a callback tells how far it is.
 buf.copy_to_file(path, direct=True, kvikio=False, progress=print), path.read_bytes()
+# Large buffers.
+large = ctx.buffer_from_data(np.arange(5 << 20, dtype="u4"))
+large.copy_to_file(path), path.read_bytes() == large.to_pybytes()
+ctx.buffer_from_file(path).equals(large), buf.copy_to_file(path)
 # A part beyond the buffer's end is refused, and the file stays as it is.
 buf.copy_to_file(path, 11)
 buf.copy_to_file(path, 2, nbytes=9)

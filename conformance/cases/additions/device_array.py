@@ -34,7 +34,7 @@ array = DeviceArray(obj=buf, dtype=np.float32, shape=(2, 3))
 (array.dtype, array.shape, array.strides, array.address - buf.address)
 array.copy_to_host()
 # As many elements as there are, and some of them: strides and offset are in bytes.
-DeviceArray(buf, "<i2").shape
+DeviceArray(buf, "<i2").shape, DeviceArray(buf, "<i2", offset=4).shape
 DeviceArray(buf, "<f4", shape=2, strides=(-12,), offset=16).copy_to_host()
 # No dimension, and no element.
 DeviceArray(buf.slice(8), "<f4", ()).copy_to_host()
@@ -68,3 +68,9 @@ DeviceArray(buf, "<U3")
 # Objects that are not device memory, or that have a type already.
 DeviceArray(host)
 DeviceArray(array, "<i4")
+# Contexts that there are not; the numbers of devices are integers.
+DeviceArray.empty(3, context=True)
+try:
+    DeviceArray.empty(3, context=1000)
+except ValueError as error:
+    print(str(error).partition(":")[0])

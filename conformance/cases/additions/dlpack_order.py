@@ -64,6 +64,11 @@ fill("g", own)
 view = ctx.buffer_from_object(Old())
 driver.cuStreamQuery(own)
 view.to_pybytes()
+# Nor does a capsule.
+capsule = buf.__dlpack__()
+fill("i", own)
+_ = from_dlpack(capsule)
+driver.cuStreamQuery(own)
 
 
 # JAX queues work on threads of its own: its arrays are asked to have it queued first.

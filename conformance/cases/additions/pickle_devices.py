@@ -12,6 +12,8 @@ import tempfile
 import pyarrow as pa
 from pyarrow import cuda
 
+from pyarrow_cuda_compat import DeviceArray
+
 ctx = cuda.Context(1)
 buf = ctx.buffer_from_data(b"0123456789")
 batch = pa.record_batch({"x": [1, None, 3]}).copy_to(ctx.memory_manager)
@@ -20,6 +22,8 @@ again = pickle.loads(pickle.dumps(buf))
 again = pickle.loads(pickle.dumps(batch))
 cuda.CudaBuffer.from_buffer(again.column(0).buffers()[1]).context.device_number
 (copy.copy(buf).context.device_number, copy.deepcopy(buf).context.device_number)
+shared = DeviceArray.from_host([1], context=ctx).export_for_ipc()
+pickle.loads(pickle.dumps(shared)).device_number
 # In a process that has one device.
 program = """
 import pickle, sys

@@ -7,6 +7,7 @@ import datetime
 import decimal
 import pickle
 
+import numpy as np
 import pyarrow as pa
 
 from pyarrow_cuda_compat import DeviceArray
@@ -48,3 +49,4 @@ seconds.to_arrow(pa.int32())
 DeviceArray.from_host([True]).to_arrow()
 DeviceArray.from_host([1j]).to_arrow()
 seconds[::-1].to_arrow()
+DeviceArray.from_host(np.zeros(2, [("a", "i4")])).to_arrow()

@@ -27,6 +27,8 @@ array[1, 2].item()
 # Values that do not fit change nothing.
 array[0] = [1, 2, 3]
 array[0] = DeviceArray.from_host(np.arange(4))
+array[0] = np.zeros((2, 4))
+array[:0] = [1, 2, 3]
 array.copy_to_device(np.zeros(4))
 array["a"] = 1
 array.copy_to_host().sum()

@@ -21,7 +21,7 @@ array.to_arrow().copy_to(host).to_pylist()
 array[1:3].to_arrow().copy_to(host).to_pylist()
 array.validity.copy_to_host()
 (array.validity.bit_offset, array.validity.bit_length, array.validity.arrow_type)
-array[2:].validity.bit_offset
+array[1:][1:].validity.bit_offset
 array[2:].copy_to_host()
 array[0].item()
 array.copy().to_arrow().copy_to(host).to_pylist()
@@ -35,6 +35,10 @@ array.__dlpack__()
 array.__cuda_array_interface__
 array.copy_to_device(array)
 DeviceArray.empty(4, "i1").copy_to_device(array)
+other = DeviceArray.empty(4, "i1")
+other[:] = array
+array.view("u1")
+array.export_for_ipc()
 DeviceArray.from_arrow(pa.array([[1, None]], pa.list_(pa.int8(), 2)))
 for values in ([None, 5, 6] * 7, [True, False, None] * 7, [True, False] * 9):
     part = DeviceArray.from_arrow(pa.array(values)[5:])

@@ -30,6 +30,21 @@ array.copy_to_host()
 # By bytes, as the handles of buffers.
 IpcArrayHandle.from_buffer(handle.serialize())
 IpcArrayHandle.from_buffer(handle.serialize().slice(3))
+handle.open("0")
+# The driver's own handle names a whole allocation, of which Numba's function views a part.  There
+# is nothing of earlier arrays in it.
+program = """
+import sys
+from pyarrow_cuda_compat import memory
+handle = bytes.fromhex(sys.argv[1])
+with memory.open_ipc_array(handle, (2, 2), "i2", (0x1FFFF8, 4), offset=2) as part:
+    print(part.copy_to_host().tolist())
+"""
+DeviceArray.empty(1 << 20, "i2").fill(7)
+large = DeviceArray.from_host(np.arange((1 << 20) - 8, dtype="i2"))
+own = large.buffer.export_for_ipc().serialize().to_pybytes()[8:72]
+command = [sys.executable, "-P", "-c", program, own.hex()]
+print(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 # Copies: pickles hold the elements.
 copied = pickle.loads(pickle.dumps(array[:, 1]))
 (copied.dtype, copied.shape, copied.strides, copied.copy_to_host())

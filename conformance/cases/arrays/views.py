@@ -39,8 +39,8 @@ array.copy_to_host()[0]
 array.T.flags
 array.transpose(1, 0, 2).strides, array.T.reshape(4, 6, order="F").strides
 array.reshape(4, -1)[3].copy_to_host(), array[::-1].T[0, 0].copy_to_host()
-array[:1].squeeze().shape
-array.ravel(order="C")[20:].copy_to_host()
+array[:1].squeeze().shape, array[:1, :1].squeeze(axis=0).shape
+array.T.ravel(order="F")[20:].copy_to_host()
 array.view(np.uint8).shape, DeviceArray.empty((2, 0, 3), np.int16).strides
 large = np.arange(4000).reshape(40, 2, 50).T
 np.array_equal(DeviceArray.from_host(large).copy().copy_to_host(), large)
@@ -52,3 +52,8 @@ array[2]
 array[0, 0, 0, 0]
 array[[0, 1]]
 array.reshape(5, 5)
+array.reshape(5, -1)
+# Dimensions that are no others, and elements that are not next to each other.
+array.transpose(0, 0, 1)
+array.squeeze(0)
+array[..., ::2].view(np.uint8)

@@ -50,3 +50,7 @@ try:
     table.copy_to("cuda")
 except TypeError as error:
     print(str(error).partition(", got")[0])
+# A reader that is closed has no more, even if more was copied.
+closed = table.to_reader(1).copy_to(ctx, read_ahead=1 << 20)
+[closed.read_next_batch().num_rows for _ in range(3)], closed.close()
+closed.read_next_batch()

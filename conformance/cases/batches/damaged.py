@@ -34,5 +34,9 @@ list(read(whole[:4] + b"\xff\xff\xff\x80" + whole[8:]))
 list(read(b"\xff" * 4 + (8).to_bytes(4, "little") + b"no metadata at all......"))
 list(read(bytes(64)))
 list(read(whole.replace((24).to_bytes(8, "little"), (1 << 40).to_bytes(8, "little"))))
+# More nulls than values, and a buffer between two places.
+eight, three, one = ((n).to_bytes(8, "little") for n in (8, 3, 1))
+list(read(whole.replace(three + one, three + eight)))
+list(read(whole.replace(eight, one)))
 # Whatever was refused, good messages are read.
 cuda.read_record_batch(ctx.buffer_from_data(whole), batch.schema).num_rows

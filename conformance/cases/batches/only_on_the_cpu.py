@@ -17,6 +17,8 @@ text = pa.array(["a", None, "bc"]).copy_to(ctx.memory_manager)
 mask = pa.array([True, False, True]).copy_to(ctx.memory_manager)
 batch = pa.record_batch({"x": [1, 2], "y": ["a", "b"]}).copy_to(ctx.memory_manager)
 table = pa.Table.from_batches([batch])
+wide = pa.table({"x": pa.array([1], pa.int32()).copy_to(ctx.memory_manager)})
+offsets = pa.array([0, None, 3], pa.int32()).copy_to(ctx.memory_manager)
 chunked = table.column(0)
 
 
@@ -86,6 +88,8 @@ TABLES = (
     lambda: table.sort_by("x"),
     lambda: table.group_by("y").aggregate([("x", "sum")]),
     lambda: table.validate(full=True),
+    lambda: pa.ListArray.from_arrays(offsets, array),
+    lambda: pa.concat_tables([table, wide], promote_options="permissive"),
 )
 {outcome(operation) for operation in VALUES}
 {outcome(operation) for operation in WORK}
@@ -95,6 +99,8 @@ ELSEWHERE = (
     lambda: (len(array), array.type, array.offset, array.device_type, array.is_cpu),
     lambda: array.slice(1).buffers(),
     lambda: array.validate(),
+    lambda: pa.array(["", ""]).copy_to(ctx.memory_manager).validate(),
+    lambda: pa.concat_arrays([array, array]),
     lambda: pa.Array.from_buffers(array.type, 3, array.buffers()),
     lambda: pa.record_batch([array], names=["x"]),
     lambda: batch.slice(1).select(["x"]).replace_schema_metadata({}),
@@ -102,6 +108,8 @@ ELSEWHERE = (
     lambda: table.to_batches(),
 )
 {outcome(operation) for operation in ELSEWHERE}
+hasattr(chunked, "__dlpack__"), hasattr(pa.chunked_array([[1]]), "__dlpack__")
+pa.array([1, 2, 3], mask=mask).to_pylist()
 # Their buffers are no more for the CPU than they are.
 array.buffers()[1].to_pybytes()
 array.buffers()[1][0]

@@ -23,6 +23,8 @@ body.to_pybytes() == expected.body.to_pybytes()
 pa.ipc.read_record_batch(message, batch.schema).copy_to(host).equals(batch)
 cuda.read_message(source=buf, pool=None).type
 cuda.read_message(buf, pool=pa.default_memory_pool()).type
+reader = cuda.BufferReader(ctx.buffer_from_data(b"8 bytes." + batch.serialize().to_pybytes()))
+reader.seek(8), cuda.read_message(reader).type
 # The message keeps the memory.
 del buf, body
 pa.ipc.read_record_batch(message, batch.schema).copy_to(host).equals(batch)

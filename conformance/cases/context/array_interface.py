@@ -25,6 +25,7 @@ memory.slice(0, 4).to_pybytes()
 ctx.buffer_from_object(Array(memory, shape=(4,), typestr="<f4")).size
 ctx.buffer_from_object(Array(memory, shape=(2, 3), typestr="<u2")).size
 ctx.buffer_from_object(Array(memory, shape=())).size
+ctx.buffer_from_object(Array(memory, shape=(2,), typestr="<U1")).size
 # Strides may order the elements anyhow, if they lie side by side.
 ctx.buffer_from_object(Array(memory, shape=(2, 3), strides=(3, 1))).size
 ctx.buffer_from_object(Array(memory, shape=(2, 3), strides=(1, 2))).size

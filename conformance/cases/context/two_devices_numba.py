@@ -1,4 +1,5 @@
 # Contexts of two devices as Numba's, the second being current.
+# environment: NUMBA_CUDA_MEMORY_MANAGER=pyarrow_cuda_compat.numba
 # needs: two devices, numba.cuda
 # shows: cuda_buffer, from_numba
 #   CudaBuffer.from_numba: the device of the memory is that of the pointer's context
@@ -10,6 +11,8 @@
 #   Context.to_numba: each device's own, which Numba already has
 import numba.cuda
 from pyarrow import cuda
+
+from pyarrow_cuda_compat import memory
 
 one, two = cuda.Context(0), cuda.Context(1)
 # Each device has its own.
@@ -30,6 +33,12 @@ one.buffer_from_data(b"on the first").to_numba().context.device.id
 buf = cuda.CudaBuffer.from_numba(mem)
 buf.context.device_number, buf.context.handle == two.handle
 buf.to_pybytes()
+# Memory that another process is to open is named with its device.
+with numba.cuda.gpus[1]:
+    theirs, there = numba.cuda.current_context(), numba.cuda.device_array(3)
+    handle = theirs.memory_manager.get_ipc_handle(there.gpu_data)
+    handle.source_info == theirs.device.get_device_identity()
+(memory.select_device(1).device_number, cuda.Context.from_numba().device_number)
 # A pointer that leaves the context open is of the current one.
 mem.context = None
 with numba.cuda.gpus[1]:

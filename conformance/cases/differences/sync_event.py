@@ -49,3 +49,10 @@ host = pa.default_cpu_memory_manager()
 list(produce("?"))
 pa.array(Wrapper()).copy_to(host).to_pylist()
 driver.cuStreamQuery(stream)
+# Who passes the array on passes on an event behind it and the default stream's work.
+there, _ = pa.array(Wrapper()), list(produce("-"))
+_ = driver.cuLaunchHostFunc(None, ctypes.CDLL(None).usleep, ctypes.c_void_p(100_000))
+_, passed = there.__arrow_c_device_array__()
+place = ctypes.c_void_p.from_address(pointer_of(passed, b"arrow_device_array") + 96).value
+_ = driver.cuEventSynchronize(ctypes.c_void_p.from_address(place))
+(driver.cuStreamQuery(stream), driver.cuStreamQuery(None))

@@ -6,7 +6,7 @@ import re
 
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import memory_stats, set_cache_limit
+from pyarrow_cuda_compat import memory_stats, set_allocator, set_cache_limit
 
 ctx = cuda.Context(0)
 set_cache_limit(64 << 20, ctx)
@@ -37,3 +37,8 @@ again = ctx.new_buffer(4 << 20)
 now = memory_stats(ctx)
 (now["cache_hits"] - before["cache_hits"], now["cached_blocks"])
 again.address != other.address
+# Memory that another library's allocator hands out again has no work under way either.
+set_allocator((lambda nbytes: driver.cuLaunchHostFunc(None, libc.usleep, delay) or place, max))
+delay, place = ctypes.c_void_p(200_000), again.address
+_ = ctx.new_buffer(4)
+(driver.cuStreamQuery(None), set_allocator(None))

@@ -21,6 +21,8 @@ array.tolist()
 memory.is_cuda_array(array[1:]), memory.is_cuda_array(array.copy())
 memory.mapped_array_like(ary=array.T, stream=0, portable=False, wc=False).strides
 memory.mapped_array((2, 3), strides=(64, 8)).strides
+array.flags.writeable = False
+array.copy_to_device(np.ones((2, 3), "i4"))
 # An array of the host, for a time.
 host, other = np.arange(1000), np.zeros(3)
 with memory.mapped(host, stream=memory.stream()) as on_device:

@@ -45,8 +45,18 @@ with stream.auto_synchronize():
 
 back
 # Streams of other libraries, and the default ones.
-theirs = Stream(ctx)
-memory.external_stream(ptr=theirs.handle).synchronize()
+theirs = Stream(ctx, non_blocking=True)
+there_and_back(memory.external_stream(ptr=theirs.handle), 9)
+memory.external_stream(theirs.handle).synchronize()
+back
+# To an array that is there, and back to the one that it was made with, behind other work.
+array, host[:] = memory.DeviceNDArray(4, 8, "f8", writeback=back), 4
+_ = driver.cuLaunchHostFunc(ctypes.c_void_p(theirs.handle), libc.usleep, ctypes.c_void_p(200_000))
+array.buffer.fill(0, stream=theirs)
+memory.to_device(host, stream=theirs, to=array) is array
+array.to_host(stream=theirs)
+theirs.synchronize()
+back
 [memory.default_stream(), memory.legacy_default_stream(), memory.per_thread_default_stream()]
 memory.external_stream(theirs.handle)
 memory.to_device(np.arange(3), stream=memory.per_thread_default_stream()).copy_to_host()

@@ -11,7 +11,7 @@ array = gpuarray.to_gpu(host)
 # Only the memory on the device counts.
 host[:] = 0
 row = array[1]
-(type(row).__name__, row.shape, row.get())
+(type(row).__name__, row.shape, row.host_data.get().tolist(), row.get())
 array[-1].get()
 array[:, 1].get()
 array[::2, 1:3].get()
@@ -34,3 +34,4 @@ array[0, 4]
 array[0, 0, 0]
 fortran = gpuarray.GPUArray(allocator=gpuarray.Allocator(DeviceArray.empty((2, 2), "f4", "F")))
 fortran.set(np.zeros((2, 2), "f4")), fortran.set_val(1, 9), fortran.get()
+gpuarray.Allocator(fortran, np.zeros(3))

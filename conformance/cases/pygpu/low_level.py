@@ -49,3 +49,4 @@ both = gpuarray.DeviceArray_float32(int(memory.ptr()), address, [6])
 owned = gpuarray.DeviceAllocator_float32()
 before = cuda.Context().bytes_allocated
 (owned.allocate(6), cuda.Context().bytes_allocated - before)
+gpuarray.DeviceArray_float64(memory.ptr(), [6])

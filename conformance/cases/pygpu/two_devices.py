@@ -2,6 +2,9 @@
 # needs: two devices
 # shows: pygpu, Control the device context
 #   PyGPU.cudaSetDevice: selects the current device by its number
+import ctypes
+import re
+
 import numpy as np
 from pyarrow import cuda
 
@@ -33,3 +36,7 @@ kept = contexts[0].buffer_from_data(b"kept")
 gpuarray.cudaDeviceProp(0).uuid() == gpuarray.cudaDeviceProp(1).uuid()
 gpuarray.cudaSetDevice(1), gpuarray.cudaDeviceReset()
 kept.to_pybytes()
+# The thread's choice holds also where another library leaves no context current.
+driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
+_ = gpuarray.cudaSetDevice(1), driver.cuCtxSetCurrent(None)
+gpuarray.cudaGetDevice()

@@ -25,9 +25,11 @@ before, is_kept = ctx.bytes_allocated, weakref.ref(pinned)
 _ = driver.cuLaunchHostFunc(ctypes.c_void_p(stream.handle), libc.sem_wait, semaphore)
 target.copy_from_host(pinned, stream=stream)
 target.copy_from_device(source, position=8, stream=stream)
-del pinned, source, stream
+result = cuda.new_host_buffer(8)
+_, is_filled = target.copy_to_host(buf=result, stream=stream), weakref.ref(result)
+del pinned, result, source, stream
 _ = gc.collect()
-(before - ctx.bytes_allocated, is_kept() is not None)
+(before - ctx.bytes_allocated, is_kept() is not None, is_filled() is not None)
 # It is released when a stream, an event or the context is used after that.
 _ = libc.sem_post(semaphore)
 ctx.synchronize()

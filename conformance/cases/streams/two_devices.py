@@ -4,11 +4,16 @@
 #   Stream.wait: also one of another device
 #   CudaBuffer.copy_from_device(stream): between devices the stream may be of either
 #   CudaBuffer.fill(stream): streams of other contexts are refused
+import ctypes
+import re
+
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import Event, Stream
 
+driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
 first, second = cuda.Context(0), cuda.Context(1)
+_ = driver.cuCtxSetCurrent(ctypes.c_void_p(second.handle))
 here, there = Stream(first), Stream(second)
 (here.context.device_number, there.context.device_number, there, Event(second))
 buf, other = first.buffer_from_data(b"0123456789"), second.buffer_from_data(b"abc")
@@ -24,6 +29,13 @@ other.copy_from_device(buf, stream=there)
 there.wait(here.record())
 there.synchronize()
 other.to_pybytes()
+# Without a stream a copy comes after the work of those in the place of both default streams.
+handle, delay = ctypes.c_void_p(there.handle), ctypes.c_void_p(200_000)
+_ = driver.cuLaunchHostFunc(handle, ctypes.CDLL(None).usleep, delay)
+other.fill(ord("y"), stream=there)
+with here, there:
+    buf.copy_from_device(other)
+buf.to_pybytes()
 # Refused: streams and events of another context.
 mine, theirs = Event(first, timing=True), Event(second, timing=True)
 mine.record(here)

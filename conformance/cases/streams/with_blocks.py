@@ -51,6 +51,17 @@ finish_soon()
 with stream:
     print(DeviceArray(buf, "u1").copy_to_host().tobytes())
 
+# Values that are assigned to arrays are not overwritten by earlier work.
+for size in 4, 40_000:
+    array = DeviceArray.empty(size, "u1")
+    for value in 66, [65] * size, DeviceArray(ctx.buffer_from_data(b"C" * size), "u1"):
+        _ = driver.cuLaunchHostFunc(ctypes.c_void_p(stream.handle), libc.sem_wait, semaphore)
+        array.buffer.fill(ord("x"), stream=stream)
+        finish_soon()
+        with stream:
+            array[:] = value
+        stream.synchronize()
+        print(array[:2].copy_to_host().tobytes())
 begin()
 finish_soon()
 with stream:
@@ -58,6 +69,13 @@ with stream:
     begin()
     finish_soon()
     print(bool(buf.__dlpack__()), stream.query())
+# Bytes that a writer has sent are there as well.
+pinned, writer.buffer_size = cuda.new_host_buffer(4), 2
+(writer.seek(2), writer.write(b"?"))
+_ = driver.cuLaunchHostFunc(None, libc.sem_wait, semaphore)
+finish_soon()
+with stream:
+    print(writer.write(b"!"), buf.copy_to_host(buf=pinned).to_pybytes())
 buf.fill(ord("."))
 begin()
 finish_soon()
@@ -77,6 +95,12 @@ with stream, other:
     with stream:
         event.record()
         print(event.query())
+
+_ = stream.__enter__()
+with other:
+    stream.__exit__(None, None, None)
+    event.record()
+    event.synchronize()
 
 
 # Other threads are not affected.
