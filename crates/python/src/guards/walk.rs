@@ -6,7 +6,7 @@
 use super::may_contain::{Contents, contents_of};
 use crate::interpreter::call_out;
 use crate::pyarrow::from_pyarrow::{is_of, is_on_device, live};
-use crate::pyarrow::{Pyarrow, pyarrow};
+use crate::pyarrow::{Lib, Pyarrow, pyarrow};
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -64,7 +64,7 @@ impl<'a, 'py> Walk<'a, 'py> {
     }
 
     fn look(&self, object: &Bound<'py, PyAny>, depth: usize) -> PyResult<Replacement<'py>> {
-        if has_data(self.pyarrow, object) {
+        if has_data(&self.pyarrow.lib, object) {
             return if is_on_device(object)? { self.act(object) } else { Ok(None) };
         }
         let Some(depth) = depth.checked_sub(1) else { return Ok(None) };
@@ -156,7 +156,7 @@ impl<'a, 'py> Walk<'a, 'py> {
         }
         let batches = self.stream(reader)?;
         let schema = reader.getattr(intern!(self.py, "schema"))?;
-        let class = self.pyarrow.batch_reader.bind(self.py);
+        let class = self.pyarrow.lib.record_batch_reader.bind(self.py);
         class.call_method1(intern!(self.py, "from_batches"), (schema, batches)).map(Some)
     }
 
@@ -213,8 +213,8 @@ impl<'a, 'py> Walk<'a, 'py> {
     }
 }
 
-fn has_data(pyarrow: &Pyarrow, object: &Bound<'_, PyAny>) -> bool {
-    [&pyarrow.array, &pyarrow.chunked_array, &pyarrow.table, &pyarrow.record_batch, &pyarrow.buffer]
+fn has_data(lib: &Lib, object: &Bound<'_, PyAny>) -> bool {
+    [&lib.array, &lib.chunked_array, &lib.table, &lib.record_batch, &lib.buffer]
         .into_iter()
         .any(|class| is_of(object, class))
 }
