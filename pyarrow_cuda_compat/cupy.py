@@ -55,6 +55,6 @@ def allocator(size: int) -> Any:
         raise ValueError(f"cannot allocate {size} bytes")
     cuda = required("cupy.cuda", "this needs CuPy: install cupy-cuda12x or cupy-cuda13x")
     device = cuda.runtime.getDevice()
-    buffer = _native._own_buffer(_native.Context(device), size)
+    buffer = _native._allocate(_native.Context(device), size, is_own=True)
     memory = cuda.UnownedMemory(buffer.address, size, buffer, device)
     return cuda.MemoryPointer(memory, 0)

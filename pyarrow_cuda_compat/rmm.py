@@ -64,7 +64,7 @@ def memory_resource(context: Any = None) -> Any:
     def allocate(size: int, stream: Any) -> int:
         if not size:
             return 0
-        buffer = _native._own_buffer(context, size)
+        buffer = _native._allocate(context, size, is_own=True)
         buffers[buffer.address] = buffer
         return buffer.address
 

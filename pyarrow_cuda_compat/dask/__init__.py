@@ -180,10 +180,9 @@ class _Lender(PartsPickler):
 
 
 def _register() -> None:
-    dask_serialize.register(_native.CudaBuffer, _serialize)
-    dask_deserialize.register(_native.CudaBuffer, _deserialize)
-    dask_serialize.register(_native.DeviceArray, _serialize)
-    dask_deserialize.register(_native.DeviceArray, _deserialize)
+    for kind in (_native.CudaBuffer, _native.DeviceArray):
+        dask_serialize.register(kind, _serialize)
+        dask_deserialize.register(kind, _deserialize)
     _register_beside(pa.RecordBatch)
     _register_beside(pa.Table)
     sizeof.register(_native.CudaBuffer, lambda buffer: sys.getsizeof(object()) + buffer.size)

@@ -353,7 +353,7 @@ def open_ipc_array(
     shape, dtype, steps = layouts.described(shape, dtype, strides, "C")
     size, before = layouts.extent(shape, steps, dtype.itemsize)
     # As `IpcMemHandle.serialize` writes it: the size, then the driver's handle.
-    whole = offset + size
+    whole = offset + size - before
     message = whole.to_bytes(8, "little") + bytes(handle)
     buffer = current_context().open_ipc_buffer(IpcMemHandle.from_buffer(pa.py_buffer(message)))
-    yield DeviceArray(buffer, dtype, shape, steps, offset=offset + before)
+    yield DeviceArray(buffer, dtype, shape, steps, offset=offset)

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_array.layouts import Order
 from ._devices import current_context
 from ._dtypes import supported
-from ._host_memory import Host, described
+from ._host_memory import Host, described, order_of
 from ._pointers import POINTERS, TypedPointer
 from ._status import WithStatusProperty
 from ._typed_allocators import pinned
@@ -164,7 +163,7 @@ class Allocator:
         self._device = _device_side(data)
         kind = supported(self._device.dtype)
         if host_data is None:
-            host_data = np.empty(self._device.shape, kind, order_on_device(self._device))
+            host_data = np.empty(self._device.shape, kind, order_of(self._device))
         if (host_data.shape, host_data.dtype) != (self._device.shape, kind):
             raise ValueError(
                 f"host_data is of shape {host_data.shape} and type {host_data.dtype}, and the "
@@ -193,11 +192,6 @@ class Allocator:
         True
         """
         return self._host.ctypes.data
-
-
-def order_on_device(array: _native.DeviceArray) -> Order:
-    """The order in which the elements lie close together: C unless it is Fortran's only."""
-    return "F" if array.is_f_contiguous() and not array.is_c_contiguous() else "C"
 
 
 def _device_side(data: Any) -> _native.DeviceArray:

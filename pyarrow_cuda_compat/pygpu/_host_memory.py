@@ -49,9 +49,9 @@ def described(shape: int | Sequence[int], dtype: np.dtype[Any]) -> tuple[tuple[i
     return like.shape, like.size * dtype.itemsize
 
 
-def order_of(array: Host) -> Order:
+def order_of(array: Host | _native.DeviceArray) -> Order:
     """The order in which the elements lie close together: C unless it is Fortran's only."""
-    return "F" if array.flags.fnc else "C"
+    return "F" if array.flags["F_CONTIGUOUS"] and not array.flags["C_CONTIGUOUS"] else "C"
 
 
 def reshaped(array: Host, shape: Any) -> Host:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _native
 from .._device_array.layouts import Order
-from ._allocators import Allocator, HostAllocator, HostMemory, PagelockedAllocator, order_on_device
+from ._allocators import Allocator, HostAllocator, HostMemory, PagelockedAllocator
 from ._dtypes import SUPPORTED_DTYPES, UnsupportedDataType, dtype, supported
 from ._host_and_device import HostAndDevice
 from ._host_memory import Host, described, host_array, order_of, reshaped
@@ -375,7 +375,7 @@ def _sides_of(
 ) -> tuple[Host, Order, _native.DeviceArray | None]:
     if isinstance(allocator, Allocator):
         device = allocator._device
-        return allocator._host, order_on_device(device), device
+        return allocator._host, order_of(device), device
     if isinstance(allocator, HostMemory):
         return allocator.get(), order or "C", None
     raise TypeError(f"expected an Allocator, got {type(allocator).__name__}")

@@ -108,17 +108,6 @@ def test_what_is_no_array_is_refused(run_python):
     assert run_python(WRONG) == (0, "", "")
 
 
-def test_pyarrow_stays_as_it_is_where_the_hook_is_off(run_python):
-    code = """
-import pyarrow as pa, pyarrow_cuda_compat as cuda
-print(cuda._native._unguarded(pa.Array._export_to_c_device))
-there = pa.array(["a"]).copy_to(cuda.Context(0).memory_manager)
-there = pa.Array._import_from_c_device_capsule(*there.__arrow_c_device_array__())
-print(there.copy_to(pa.default_cpu_memory_manager()).to_pylist())
-"""
-    assert run_python(code, PYARROW_CUDA_HOOK="0") == (0, "None\n['a']\n", "")
-
-
 def test_devices_that_are_not_there(contexts):
     _memory, data = array_of(contexts[0])
     text = r"Cuda error 101 in function 'cuDeviceGet': \[CUDA_ERROR_INVALID_DEVICE\]"

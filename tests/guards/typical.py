@@ -46,7 +46,6 @@ def _numbers_table(place: Place) -> Any:
 _add(
     chunked_array_of_a_slice=lambda p: pa.chunked_array([p.array("ints").slice(1, 2)]),
     chunked_array_of_slices=lambda p: pa.chunked_array(p.slices()),
-    chunked_array_of_an_iterator=lambda p: pa.chunked_array(iter(p.slices())),
     chunked_array_of_nested_slices=lambda p: pa.chunked_array([p.array("structs").slice(1, 2)]),
     chunked_array_with_a_type=lambda p: pa.chunked_array(p.slices(), type=pa.int64()),
     slice_of_a_chunked_array=lambda p: p.chunked().slice(1, 3),
@@ -57,14 +56,12 @@ _add(
     table_of_slices=lambda p: pa.table({"a": p.array("ints").slice(1, 2)}),
     table_of_arrays=lambda p: pa.Table.from_arrays(p.slices()[:1] * 2, names=["a", "b"]),
     table_of_sliced_batches=lambda p: pa.Table.from_batches([p.batch().slice(1, 2)]),
-    table_of_an_iterator=lambda p: pa.Table.from_batches(iter([p.batch().slice(1)])),
     table_of_pylists=lambda p: pa.Table.from_pydict({"a": p.array("ints").slice(1)}),
     reader_of_a_table=lambda p: p.table().to_reader(max_chunksize=2),
     add_a_sliced_column=lambda p: _numbers_table(p).append_column(
         "z", pa.chunked_array(p.slices() * 2)
     ),
     concat_tables=lambda p: pa.concat_tables([p.table(), p.table().slice(1)]),
-    concat_tables_of_an_iterator=lambda p: pa.concat_tables(iter([p.table(), p.table()])),
     deep_copy=lambda p: copy.deepcopy(p.table().slice(1)),
 )
 

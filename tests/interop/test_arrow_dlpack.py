@@ -213,16 +213,3 @@ def test_arrays_of_the_host_are_no_arrays_of_a_device():
         from_dlpack(pa.array([1, 2]))
     with pytest.raises(TypeError, match=r"DeviceArray.from_arrow copies it to a device"):
         DeviceArray(pa.array([1, 2]))
-
-
-def test_without_the_hook_pyarrow_refuses_them(run_python):
-    code = """
-import pyarrow as pa
-from pyarrow_cuda_compat import Context
-array = pa.array([1, 2]).copy_to(Context(0).memory_manager)
-try:
-    array.__dlpack__()
-except Exception as error:
-    print("CPU" in str(error))
-"""
-    assert run_python(code, PYARROW_CUDA_HOOK="0") == (0, "True\n", "")

@@ -426,14 +426,6 @@ def test_cupy_allocates_in_our_memory(contexts, cupy):
         allocator(1 << 60)
 
 
-def test_cupys_allocator_may_be_ours(ctx, cupy):
-    from pyarrow_cuda_compat.cupy import allocator
-
-    set_allocator(allocator)
-    buffer = ctx.buffer_from_data(b"ours again")
-    assert buffer.to_pybytes() == b"ours again"
-
-
 @pytest.mark.parametrize("name", ["rmm", "cupy"])
 def test_without_the_library(run_python, name):
     function = {"rmm": "memory_resource()", "cupy": "allocator(1)"}[name]

@@ -96,13 +96,6 @@ def test_python_did_not_read_the_file_that_installs_the_hook(interpreter):
     assert facts["pyarrow.cuda"] == "this package's, once pyarrow_cuda_compat is imported"
 
 
-def test_a_variable_that_was_renamed(run):
-    done = run("--json", PYARROW_CUDA_COMPAT_HOOK="0")
-    assert done.returncode == 1
-    error = json.loads(done.stdout)["pyarrow"]["error"]
-    assert "PYARROW_CUDA_COMPAT_HOOK is called PYARROW_CUDA_HOOK now" in error
-
-
 def test_no_driver(run):
     done = run(PYARROW_CUDA_DRIVER="/nowhere/libcuda.so.1")
     assert (done.returncode, done.stderr) == (1, "")

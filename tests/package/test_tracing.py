@@ -53,13 +53,6 @@ def of(log):
     ]
 
 
-def test_nothing_is_recorded_unless_asked_for(ctx, caplog, ranges):
-    caplog.set_level(logging.DEBUG)
-    assert tracing() == {"log": False, "nvtx": False}
-    ctx.buffer_from_data(b"quiet").to_pybytes()
-    assert (caplog.records, ranges) == ([], [])
-
-
 def test_allocations(cuda, ctx, log):
     _ = ctx.new_buffer(1000), cuda.new_host_buffer(5000), DeviceArray.empty((2, 3), "f4")
     assert of(log) == [

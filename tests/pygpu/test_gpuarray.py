@@ -10,8 +10,6 @@ import pytest
 import pyarrow_cuda_compat.pygpu as gpuarray
 from pyarrow_cuda_compat import DeviceArray
 
-DTYPES = gpuarray.SUPPORTED_DTYPES
-
 
 @pytest.mark.parametrize("name", ["float64", float, np.float64, np.dtype("float64"), None])
 @pytest.mark.parametrize("shape", [(2, 3), [2, 3], 6, (), (0, 3)])

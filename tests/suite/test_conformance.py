@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from pyarrow_cuda_compat.conformance import cases, outcome, runner
+from pyarrow_cuda_compat.conformance import outcome, runner
 
 GOOD = "# A case that passes.\nprint(1 + 1)\n"
 BAD = "# A case that fails.\nprint(1 + 2)\n"
@@ -45,16 +45,6 @@ def run(tmp_path):
     return run
 
 
-def test_all_is_well(suite, run, capsys):
-    suite(one=GOOD, two=GOOD)
-    assert run() == 0
-    output = capsys.readouterr()
-    assert "passed   area/one" in output.out
-    assert "A case that passes." in output.out
-    assert output.out.endswith("2 passed, 0 failed, 0 skipped\n")
-    assert output.err == ""
-
-
 def test_a_suite_that_is_not_there(run, tmp_path, capsys):
     with pytest.raises(SystemExit):
         run("--json", str(tmp_path / "results.json"))
@@ -65,8 +55,9 @@ def test_a_suite_that_is_not_there(run, tmp_path, capsys):
 def test_one_fails_and_one_is_skipped(suite, run, tmp_path, capsys):
     suite(good=GOOD, bad=BAD, odd=LACKING)
     assert run("--json", str(tmp_path / "results.json")) == 1
-    output = capsys.readouterr().out
-    for told in ["passed   area/good", "failed   area/bad", "skipped  area/odd"]:
+    output, complaints = capsys.readouterr()
+    assert complaints == ""
+    for told in ["passed   area/good", "failed   area/bad", "skipped  area/odd", "A case that pas"]:
         assert told in output
     difference = "--- documented\n+++ here\n@@ -1,2 +1,2 @@\n"
     difference += "->>> print(1 + 1)\n-2\n+>>> print(1 + 2)\n+3"
@@ -201,12 +192,6 @@ def test_why_no_case_can_pass(command, variable, reason):
     done = command("conformance", **{variable: "0"})
     assert (done.returncode, done.stdout) == (2, "")
     assert f"No case was run, because {reason}" in done.stderr
-
-
-def test_the_real_suite_is_in_the_wheel():
-    found = cases.find(cases.PACKAGED, [])
-    assert len(found) > 100
-    assert all(case.title for case in found)
 
 
 def test_progress(suite, run, monkeypatch):

@@ -108,11 +108,6 @@ def test_help(owner):
     assert signature == "()" or f" |  {owner.__name__}{signature}\n" in text
 
 
-def test_a_docstring_has_no_signature_in_it(cuda):
-    assert cuda.BufferReader.__doc__.startswith("Reads")
-    assert cuda.CudaBuffer.slice.__doc__.startswith("Return")
-
-
 def test_attributes_are_read_only_where_upstreams_are(cuda, ctx):
     buf = ctx.new_buffer(8)
     writer = cuda.BufferWriter(buf)

@@ -28,5 +28,6 @@ points["z"]
 # Larger arrays leave that to kernels.
 array + 1
 float(array)
-bool(array)
 array.item()
+# As in Numba, an array is true if it is not empty.
+bool(array), bool(array[:0])

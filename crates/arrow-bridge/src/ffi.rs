@@ -14,6 +14,7 @@
 //! side lets an exception or a panic cross the border.
 
 use crate::kind::Kind;
+use crate::live::Destination;
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 
@@ -30,7 +31,7 @@ pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads,
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 20;
+pub const ABI_VERSION: u32 = 21;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -500,39 +501,35 @@ pub(crate) struct RustApi {
         unsafe extern "C" fn(writer: &RustWriter, size: i64) -> Failure,
 }
 
+/// pyarrow's functions that convert between its objects and those of a class `T` of libarrow.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Conversion {
+    /// `std::shared_ptr<T> (PyObject*)`.
+    pub unwrap: *mut c_void,
+    /// `PyObject* (const std::shared_ptr<T>&)`.
+    pub wrap: *mut c_void,
+}
+
 /// The functions that the bridge needs from pyarrow's Cython module: the pointers in its capsules,
 /// with pyarrow's C++ signatures.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PyarrowApi {
-    /// `pyarrow_unwrap_buffer`: `std::shared_ptr<arrow::Buffer> (PyObject*)`.
-    pub unwrap_buffer: *mut c_void,
-    /// `pyarrow_wrap_buffer`: `PyObject* (const std::shared_ptr<arrow::Buffer>&)`.
-    pub wrap_buffer: *mut c_void,
-    /// `pyarrow_unwrap_array`: `std::shared_ptr<arrow::Array> (PyObject*)`.
-    pub unwrap_array: *mut c_void,
-    /// `pyarrow_wrap_array`: `PyObject* (const std::shared_ptr<arrow::Array>&)`.
-    pub wrap_array: *mut c_void,
-    /// `pyarrow_unwrap_batch`: `std::shared_ptr<arrow::RecordBatch> (PyObject*)`.
-    pub unwrap_batch: *mut c_void,
-    /// `pyarrow_wrap_batch`: `PyObject* (const std::shared_ptr<arrow::RecordBatch>&)`.
-    pub wrap_batch: *mut c_void,
-    /// `pyarrow_unwrap_schema`: `std::shared_ptr<arrow::Schema> (PyObject*)`.
-    pub unwrap_schema: *mut c_void,
-    /// `pyarrow_wrap_schema`: `PyObject* (const std::shared_ptr<arrow::Schema>&)`.
-    pub wrap_schema: *mut c_void,
-    /// `pyarrow_unwrap_data_type`: `std::shared_ptr<arrow::DataType> (PyObject*)`.
-    pub unwrap_type: *mut c_void,
-    /// `pyarrow_wrap_data_type`: `PyObject* (const std::shared_ptr<arrow::DataType>&)`.
-    pub wrap_type: *mut c_void,
-    /// `pyarrow_unwrap_chunked_array`: `std::shared_ptr<arrow::ChunkedArray> (PyObject*)`.
-    pub unwrap_chunked_array: *mut c_void,
-    /// `pyarrow_wrap_chunked_array`: `PyObject* (const std::shared_ptr<arrow::ChunkedArray>&)`.
-    pub wrap_chunked_array: *mut c_void,
-    /// `pyarrow_unwrap_table`: `std::shared_ptr<arrow::Table> (PyObject*)`.
-    pub unwrap_table: *mut c_void,
-    /// `pyarrow_wrap_table`: `PyObject* (const std::shared_ptr<arrow::Table>&)`.
-    pub wrap_table: *mut c_void,
+    /// Those of `arrow::Buffer`.
+    pub buffer: Conversion,
+    /// Those of `arrow::Array`.
+    pub array: Conversion,
+    /// Those of `arrow::RecordBatch`.
+    pub batch: Conversion,
+    /// Those of `arrow::Schema`.
+    pub schema: Conversion,
+    /// Those of `arrow::DataType`.
+    pub data_type: Conversion,
+    /// Those of `arrow::ChunkedArray`.
+    pub chunked_array: Conversion,
+    /// Those of `arrow::Table`.
+    pub table: Conversion,
     /// `pyarrow.lib.Buffer.__pyx_vtable__`: init, getitem.
     pub buffer_vtable: *mut *mut c_void,
     /// `pyarrow.lib.NativeFile.__pyx_vtable__`: set_random_access_file, set_input_stream,
@@ -626,13 +623,11 @@ pub(crate) struct BridgeApi {
     // The C Device interface, and copies.  The value is null where an object needs no change.
     pub(crate) prepare: unsafe extern "C" fn(object: Object, is_batch: bool) -> Outcome<Object>,
     pub(crate) count_nulls: unsafe extern "C" fn(object: Object) -> Failure,
-    /// `destination` is a pyarrow.Device if it `is_device`, else a pyarrow.MemoryManager, or null to have
-    /// the object checked only; `stream` may be null.
+    /// Without a destination the object is checked only; `stream` may be null.
     pub(crate) copy_to: unsafe extern "C" fn(
         object: Object,
         kind: DataKind,
-        destination: Object,
-        is_device: bool,
+        destination: *const Destination<'_>,
         stream: *const RustStream,
     ) -> Outcome<Object>,
     /// A copy, where it lies, of an object that reaches little of its memory on one device; else null.
@@ -640,12 +635,10 @@ pub(crate) struct BridgeApi {
     /// One array of a chunked array on a device, or a table of such; null for data on the host.
     pub(crate) combine: unsafe extern "C" fn(object: Object, kind: DataKind) -> Outcome<Object>,
     /// -1 for none.
-    pub(crate) destination_device:
-        unsafe extern "C" fn(destination: Object, is_device: bool) -> i32,
+    pub(crate) destination_device: unsafe extern "C" fn(destination: &Destination<'_>) -> i32,
     pub(crate) buffer_to: unsafe extern "C" fn(
         buffer: Object,
-        destination: Object,
-        is_device: bool,
+        destination: &Destination<'_>,
         is_view: bool,
     ) -> Outcome<Object>,
     pub(crate) placed: unsafe extern "C" fn(batch: Object) -> Outcome<Object>,
@@ -669,8 +662,7 @@ pub(crate) struct BridgeApi {
     pub(crate) read_ahead: unsafe extern "C" fn(
         reader: Object,
         most: i64,
-        destination: Object,
-        is_device: bool,
+        destination: &Destination<'_>,
         has_stream: bool,
         fresh: Object,
     ) -> Failure,

@@ -4,6 +4,7 @@ use crate::ffi::Object;
 use std::marker::PhantomData;
 
 /// A Python object that is live, on a thread that holds the GIL, for as long as the lifetime.
+#[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct Live<'a> {
     object: Object,
@@ -24,10 +25,11 @@ impl Live<'_> {
 }
 
 /// Where a copy goes: the memory of a `pyarrow.Device` or `pyarrow.MemoryManager`.
+#[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Destination<'a> {
-    pub(crate) object: Live<'a>,
-    pub(crate) is_device: bool,
+    object: Live<'a>,
+    is_device: bool,
 }
 
 impl<'a> Destination<'a> {

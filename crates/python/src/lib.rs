@@ -74,8 +74,8 @@ fn start(
     interpreter::start(py)?;
     package::start(py, functions);
     let pyarrow = pyarrow::start(py, &bridge.extract::<PathBuf>()?)?;
-    let (base, file) = (pyarrow.buffer.bind(py), pyarrow.native_file.bind(py));
-    let pool = pyarrow.memory_pool.bind(py);
+    let (base, file) = (pyarrow.lib.buffer.bind(py), pyarrow.lib.native_file.bind(py));
+    let pool = pyarrow.lib.memory_pool.bind(py);
     let classes = classes::start(py, || {
         Ok(Classes {
             cuda_buffer: make(cuda_buffer::Methods, base, &cuda_buffer::CLASS)?,

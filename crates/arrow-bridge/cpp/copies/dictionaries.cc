@@ -1,5 +1,6 @@
 #include "copies/dictionaries.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -22,21 +23,16 @@ namespace {
 
 bool IsSameMemory(const ArrayData& a, const ArrayData& b) {
   if (&a == &b) return true;
-  if (a.length != b.length || a.offset != b.offset || a.buffers.size() != b.buffers.size() ||
-      a.child_data.size() != b.child_data.size()) {
-    return false;
-  }
-  for (size_t number = 0; number < a.buffers.size(); ++number) {
-    const auto &ours = a.buffers[number], &theirs = b.buffers[number];
-    if ((ours == nullptr) != (theirs == nullptr)) return false;
-    if (ours != nullptr && (ours->address() != theirs->address() || ours->size() != theirs->size())) {
-      return false;
-    }
-  }
-  for (size_t number = 0; number < a.child_data.size(); ++number) {
-    if (!IsSameMemory(*a.child_data[number], *b.child_data[number])) return false;
-  }
-  return true;
+  const auto is_same_buffer = [](const BufferPtr& ours, const BufferPtr& theirs) {
+    if (ours == nullptr || theirs == nullptr) return ours == theirs;
+    return ours->address() == theirs->address() && ours->size() == theirs->size();
+  };
+  const auto is_same_child = [](const DataPtr& ours, const DataPtr& theirs) {
+    return IsSameMemory(*ours, *theirs);
+  };
+  return a.length == b.length && a.offset == b.offset &&
+         std::ranges::equal(a.buffers, b.buffers, is_same_buffer) &&
+         std::ranges::equal(a.child_data, b.child_data, is_same_child);
 }
 
 Result<ArrayDataVector> Copies(const ArrayDataVector& arrays, const ManagerPtr& to) {

@@ -1,9 +1,9 @@
 #include "copies/tree.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "arrow/type.h"
+#include "arrow/util/ubsan.h"
 #include "border/status.h"
 #include "copies/buffers.h"
 #include "memory/resolve.h"
@@ -12,21 +12,14 @@
 namespace arrow_cuda {
 namespace {
 
-template <typename T>
-uint64_t NumberAt(const uint8_t* bytes) {
-  T number = 0;
-  std::memcpy(&number, bytes, sizeof(number));
-  return static_cast<uint64_t>(static_cast<int64_t>(number));
-}
-
-uint64_t NumberAt(const uint8_t* bytes, uint64_t width) {
+int64_t NumberAt(const uint8_t* bytes, uint64_t width) {
   switch (width) {
     case sizeof(int16_t):
-      return NumberAt<int16_t>(bytes);
+      return arrow::util::SafeLoadAs<int16_t>(bytes);
     case sizeof(int32_t):
-      return NumberAt<int32_t>(bytes);
+      return arrow::util::SafeLoadAs<int32_t>(bytes);
     default:
-      return NumberAt<int64_t>(bytes);
+      return arrow::util::SafeLoadAs<int64_t>(bytes);
   }
 }
 
@@ -122,7 +115,7 @@ Status TreeReader::ReadAll(const Wanted* wanted, size_t count, uint64_t* out) co
     // Pinned memory may be written by a device.
     if (!copies.has_value()) ARROW_RETURN_NOT_OK(WaitUntilReady(*sources[number]));
     const auto* bytes = copies.has_value() ? (*copies)[number]->data() : sources[number]->data();
-    out[number] = NumberAt(bytes, wanted[number].width);
+    out[number] = static_cast<uint64_t>(NumberAt(bytes, wanted[number].width));
   }
   return Status::OK();
 }

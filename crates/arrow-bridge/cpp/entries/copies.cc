@@ -20,14 +20,14 @@ namespace arrow_cuda {
 namespace {
 
 struct Target {
-  Destination destination;
+  const Destination* destination;
   const RustStream* stream;
   // Copies slices, where they lie, that reach little of their memory, and nothing else.
   bool only_slices;
 
   // Null where nothing is copied.
   Result<ManagerPtr> ManagerFor(const ArrayDataVector& columns) const {
-    if (!only_slices) return destination.Manager();
+    if (!only_slices) return ManagerOf(destination);
     const int32_t number = DeviceOf(columns);
     const auto is_elsewhere = [&](const arrow::Buffer& buffer) {
       return buffer.size() > 0 && (!IsOnDevice(buffer) || NumberOf(buffer) != number);
@@ -148,15 +148,13 @@ Result<PyObject*> CopyOf(PyObject* object, DataKind kind, const Target& target) 
 
 }  // namespace
 
-Outcome<PyObject*> CopyToEntry(PyObject* object, DataKind kind, PyObject* destination,
-                               bool is_device, const RustStream* stream) noexcept {
-  return GuardValue([&]() -> Result<PyObject*> {
-    return CopyOf(object, kind, Target{{destination, is_device}, stream, false});
-  });
+Outcome<PyObject*> CopyToEntry(PyObject* object, DataKind kind, const Destination* destination,
+                               const RustStream* stream) noexcept {
+  return GuardValue([&] { return CopyOf(object, kind, Target{destination, stream, false}); });
 }
 
 Outcome<PyObject*> CopySliceEntry(PyObject* object, DataKind kind) noexcept {
-  return GuardValue([&] { return CopyOf(object, kind, Target{{nullptr, false}, nullptr, true}); });
+  return GuardValue([&] { return CopyOf(object, kind, Target{nullptr, nullptr, true}); });
 }
 
 Outcome<PyObject*> CombineEntry(PyObject* object, DataKind kind) noexcept {
@@ -164,18 +162,17 @@ Outcome<PyObject*> CombineEntry(PyObject* object, DataKind kind) noexcept {
       [&] { return kind == DataKind::kTable ? CombineTable(object) : CombineChunks(object); });
 }
 
-int32_t DestinationDeviceEntry(PyObject* destination, bool is_device) noexcept {
-  const auto manager = Destination{destination, is_device}.Manager();
+int32_t DestinationDeviceEntry(const Destination* destination) noexcept {
+  const auto manager = ManagerOf(destination);
   if (!manager.ok() || *manager == nullptr || !IsCuda(**manager)) return -1;
   return static_cast<int32_t>((*manager)->device()->device_id());
 }
 
-Outcome<PyObject*> BufferToEntry(PyObject* object, PyObject* destination, bool is_device,
+Outcome<PyObject*> BufferToEntry(PyObject* object, const Destination* destination,
                                  bool is_view) noexcept {
   return GuardValue([&]() -> Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(auto buffer, Require<arrow::Buffer>(object));
-    const Destination destination_of{destination, is_device};
-    ARROW_ASSIGN_OR_RAISE(const auto to, destination_of.Manager());
+    ARROW_ASSIGN_OR_RAISE(const auto to, ManagerOf(destination));
     const auto bring = [&] {
       return is_view ? arrow::Buffer::View(std::move(buffer), to)
                      : arrow::Buffer::Copy(std::move(buffer), to);

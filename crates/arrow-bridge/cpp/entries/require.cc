@@ -16,8 +16,9 @@ Result<Pointer> Required(Pointer value, const char* name) {
 
 }  // namespace
 
-Result<ManagerPtr> Destination::Manager() const {
-  if (object == nullptr) return nullptr;
+Result<ManagerPtr> ManagerOf(const Destination* destination) {
+  if (destination == nullptr) return nullptr;
+  const auto [object, is_device] = *destination;
   if (!is_device) return Required(UnwrapMemoryManager(object), "MemoryManager");
   ARROW_ASSIGN_OR_RAISE(const auto device, Required(UnwrapDevice(object), "Device"));
   return device->default_memory_manager();

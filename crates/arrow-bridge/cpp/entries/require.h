@@ -14,14 +14,8 @@
 
 namespace arrow_cuda {
 
-// The destination of a copy: a pyarrow.Device or pyarrow.MemoryManager.
-struct Destination {
-  PyObject* object;
-  bool is_device;
-
-  // Null where there is no destination.
-  Result<ManagerPtr> Manager() const;
-};
+// Null where there is no destination.
+Result<ManagerPtr> ManagerOf(const Destination* destination);
 
 // The data of any initialised Array, RecordBatch, ChunkedArray or Table, all chunks of it; none for
 // other objects.

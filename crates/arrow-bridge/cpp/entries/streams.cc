@@ -79,12 +79,12 @@ Outcome<PyObject*> ImportChunksEntry(void* exported) noexcept {
   });
 }
 
-Failure ReadAheadEntry(PyObject* reader, int64_t most, PyObject* destination, bool is_device,
+Failure ReadAheadEntry(PyObject* reader, int64_t most, const Destination* destination,
                        bool has_stream, PyObject* fresh) noexcept {
   return Guard([&]() -> Status {
     auto source = UnwrapReader(reader);
     if (source == nullptr) return Status::TypeError("expected an initialised RecordBatchReader");
-    ARROW_ASSIGN_OR_RAISE(auto to, (Destination{destination, is_device}.Manager()));
+    ARROW_ASSIGN_OR_RAISE(auto to, ManagerOf(destination));
     // pyarrow asks readers of IPC streams for their statistics by a pointer of its own.
     InitReader(reader, std::make_shared<Taken>(source));
     InitReader(fresh, std::make_shared<ReadAhead>(std::move(source), most, std::move(to), has_stream));

@@ -35,7 +35,7 @@ bool HoldsStrings(const DataType& type, int depth) {
       return HoldsStrings(*static_cast<const arrow::DictionaryType&>(type).value_type(), depth - 1);
     default:
       return arrow::is_base_binary_like(type.id()) || arrow::is_binary_view_like(type.id()) ||
-             std::any_of(type.fields().begin(), type.fields().end(), [depth](const auto& field) {
+             std::ranges::any_of(type.fields(), [depth](const auto& field) {
                return HoldsStrings(*field->type(), depth - 1);
              });
   }
@@ -192,8 +192,7 @@ bool MayBePending(const ArrowDeviceArray& array) {
 }
 
 bool ReadsData(const std::vector<TypePtr>& types) {
-  return std::any_of(types.begin(), types.end(),
-                     [](const auto& type) { return HoldsStrings(*type, kMaxDepth); });
+  return std::ranges::any_of(types, [](const auto& type) { return HoldsStrings(*type, kMaxDepth); });
 }
 
 Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,

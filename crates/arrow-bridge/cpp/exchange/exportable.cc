@@ -49,10 +49,10 @@ bool IsMissingAny(const ArrayData& data) {
 }
 
 bool NeedsBuffers(const ArrayData& data, const Location& location) {
+  const auto is_elsewhere = [&](const auto& buffer) { return IsElsewhere(buffer, location); };
   return AnyWithin(data, [&](const ArrayData& part) {
     return LacksFirstOffset(part, location) || IsMissingAny(part) ||
-           std::any_of(part.buffers.begin(), part.buffers.end(),
-                       [&](const auto& buffer) { return IsElsewhere(buffer, location); });
+           std::ranges::any_of(part.buffers, is_elsewhere);
   });
 }
 
@@ -118,10 +118,8 @@ std::optional<Location> LocationOf(const ArrayDataVector& columns) {
 
 bool IsExportable(const ArrayDataVector& columns) {
   const Location location = CommonLocation(columns);
-  return !HasUncountedNulls(columns) &&
-         std::none_of(columns.begin(), columns.end(), [&](const auto& column) {
-           return NeedsBuffers(*column, location);
-         });
+  const auto needs_buffers = [&](const auto& column) { return NeedsBuffers(*column, location); };
+  return !HasUncountedNulls(columns) && std::ranges::none_of(columns, needs_buffers);
 }
 
 Result<ArrayPtr> Exportable(const ArrayPtr& data) { return Completed(data); }

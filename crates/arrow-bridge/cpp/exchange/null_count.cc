@@ -48,8 +48,8 @@ Result<int64_t> CountZeros(const arrow::Buffer& bitmap, int64_t offset, int64_t 
 }
 
 bool HasUncountedNulls(const ArrayDataVector& arrays) {
-  return std::any_of(arrays.begin(), arrays.end(),
-                     [](const auto& array) { return AnyWithin(*array, IsUncounted); });
+  const auto is_any = [](const auto& array) { return AnyWithin(*array, IsUncounted); };
+  return std::ranges::any_of(arrays, is_any);
 }
 
 Status CountNulls(const ArrayDataVector& arrays) {

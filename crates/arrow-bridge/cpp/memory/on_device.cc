@@ -18,22 +18,19 @@ bool IsOnDevice(const ArrayData& data) {
 }
 
 bool IsOnDevice(const ArrayDataVector& columns) {
-  return std::any_of(columns.begin(), columns.end(),
-                     [](const auto& column) { return IsOnDevice(*column); });
+  return std::ranges::any_of(columns, [](const auto& column) { return IsOnDevice(*column); });
 }
 
 bool IsOnDevice(const arrow::ChunkedArray& array) {
-  const auto& chunks = array.chunks();
-  return std::any_of(chunks.begin(), chunks.end(),
-                     [](const auto& chunk) { return IsOnDevice(*chunk->data()); });
+  const auto is_there = [](const auto& chunk) { return IsOnDevice(*chunk->data()); };
+  return std::ranges::any_of(array.chunks(), is_there);
 }
 
 bool IsOnDevice(const arrow::RecordBatch& batch) { return IsOnDevice(batch.column_data()); }
 
 bool IsOnDevice(const arrow::Table& table) {
-  const auto& columns = table.columns();
-  return std::any_of(columns.begin(), columns.end(),
-                     [](const auto& column) { return IsOnDevice(*column); });
+  const auto is_there = [](const auto& column) { return IsOnDevice(*column); };
+  return std::ranges::any_of(table.columns(), is_there);
 }
 
 int32_t DeviceOf(const ArrayDataVector& columns) {

@@ -1,6 +1,5 @@
 #include "messages/batch.h"
 
-#include <cstring>
 #include <utility>
 
 #include "arrow/io/interfaces.h"
@@ -71,9 +70,7 @@ Result<BatchPtr> Load(const SchemaPtr& schema, const arrow::ipc::DictionaryMemo&
 
 Result<BufferPtr> AlignedCopy(std::span<const uint8_t> metadata) {
   const auto size = static_cast<int64_t>(metadata.size());
-  ARROW_ASSIGN_OR_RAISE(BufferPtr copy, arrow::AllocateBuffer(size));
-  std::memcpy(copy->mutable_data(), metadata.data(), metadata.size());
-  return copy;
+  return arrow::Buffer(metadata.data(), size).CopySlice(0, size);
 }
 
 Result<BatchPtr> ReadBatch(const SchemaPtr& schema, const arrow::ipc::DictionaryMemo* memo,

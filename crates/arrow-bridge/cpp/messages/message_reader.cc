@@ -7,20 +7,17 @@
 #include <utility>
 
 #include "arrow/buffer.h"
+#include "arrow/util/ubsan.h"
 
 namespace arrow_cuda {
 namespace {
+
+using arrow::util::SafeLoadAs;
 
 constexpr int32_t kContinuation = -1;
 constexpr std::string_view kMagic = "ARROW1";
 // The end of a file: the footer's length, then the magic.
 constexpr int64_t kTrailerSize = 4 + static_cast<int64_t>(kMagic.size());
-
-int32_t LoadInt(const void* bytes) {
-  int32_t value;
-  std::memcpy(&value, bytes, sizeof(value));
-  return value;
-}
 
 std::span<const uint8_t> SpanOf(const arrow::Buffer& buffer) {
   return {buffer.data(), static_cast<size_t>(buffer.size())};
@@ -112,7 +109,7 @@ MessageReader::Part MessageReader::Recognise(const Range& range) {
 
 void MessageReader::NotePrefix(int64_t position, int64_t count, const void* bytes) {
   if (count != sizeof(int32_t)) return;
-  const int32_t size = LoadInt(bytes);
+  const auto size = SafeLoadAs<int32_t>(static_cast<const uint8_t*>(bytes));
   if (size <= 0) return;
   // Older streams without a continuation marker begin with the size itself.
   std::lock_guard lock(mutex_);
@@ -122,7 +119,7 @@ void MessageReader::NotePrefix(int64_t position, int64_t count, const void* byte
 void MessageReader::NoteFooter(const Range& range, std::span<const uint8_t> bytes) {
   if (std::ssize(bytes) != kTrailerSize || range.size != kTrailerSize) return;
   if (std::memcmp(bytes.data() + 4, kMagic.data(), kMagic.size()) != 0) return;
-  const int32_t size = LoadInt(bytes.data());
+  const int32_t size = SafeLoadAs<int32_t>(bytes.data());
   std::lock_guard lock(mutex_);
   footer_ = size > 0 ? Range{range.position - size, size} : Range{};
 }
@@ -189,10 +186,10 @@ Result<bool> MessageReader::AdmitBlock(const Range& range) {
   ARROW_ASSIGN_OR_RAISE(const int64_t count,
                         Reader::ReadAt(range.position, std::ssize(prefix), prefix.data()));
   if (count != std::ssize(prefix)) return false;
-  const int32_t first = LoadInt(prefix.data());
+  const int32_t first = SafeLoadAs<int32_t>(prefix.data());
   const bool has_mark = first == kContinuation;
   const int64_t begin = has_mark ? 8 : 4;
-  const int64_t size = has_mark ? LoadInt(prefix.data() + 4) : first;
+  const int64_t size = has_mark ? SafeLoadAs<int32_t>(prefix.data() + 4) : first;
   if (size <= 0 || size > range.size - begin) return false;
   ARROW_ASSIGN_OR_RAISE(const auto metadata, MetadataAt(Range{range.position + begin, size}));
   const int64_t rest = range.size - begin - size;

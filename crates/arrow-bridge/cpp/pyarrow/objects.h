@@ -19,56 +19,48 @@
 
 namespace arrow_cuda {
 
-// How pyarrow converts between objects of its class `name` and libarrow's.
-struct Conversion {
-  void* PyarrowApi::* unwrap;
-  void* PyarrowApi::* wrap;
+// pyarrow's class for a class of libarrow: its conversions, and its name.
+struct Class {
+  Conversion PyarrowApi::* conversion;
   const char* name;
 };
 
 template <typename T>
-constexpr Conversion kConversion;
+constexpr Class kClass;
 template <>
-inline constexpr Conversion kConversion<arrow::Buffer>{
-    &PyarrowApi::unwrap_buffer, &PyarrowApi::wrap_buffer, "Buffer"};
+inline constexpr Class kClass<arrow::Buffer>{&PyarrowApi::buffer, "Buffer"};
 template <>
-inline constexpr Conversion kConversion<arrow::Array>{
-    &PyarrowApi::unwrap_array, &PyarrowApi::wrap_array, "Array"};
+inline constexpr Class kClass<arrow::Array>{&PyarrowApi::array, "Array"};
 template <>
-inline constexpr Conversion kConversion<arrow::RecordBatch>{
-    &PyarrowApi::unwrap_batch, &PyarrowApi::wrap_batch, "RecordBatch"};
+inline constexpr Class kClass<arrow::RecordBatch>{&PyarrowApi::batch, "RecordBatch"};
 template <>
-inline constexpr Conversion kConversion<arrow::ChunkedArray>{
-    &PyarrowApi::unwrap_chunked_array, &PyarrowApi::wrap_chunked_array, "ChunkedArray"};
+inline constexpr Class kClass<arrow::ChunkedArray>{&PyarrowApi::chunked_array, "ChunkedArray"};
 template <>
-inline constexpr Conversion kConversion<arrow::Table>{
-    &PyarrowApi::unwrap_table, &PyarrowApi::wrap_table, "Table"};
+inline constexpr Class kClass<arrow::Table>{&PyarrowApi::table, "Table"};
 template <>
-inline constexpr Conversion kConversion<arrow::Schema>{
-    &PyarrowApi::unwrap_schema, &PyarrowApi::wrap_schema, "Schema"};
+inline constexpr Class kClass<arrow::Schema>{&PyarrowApi::schema, "Schema"};
 template <>
-inline constexpr Conversion kConversion<DataType>{
-    &PyarrowApi::unwrap_type, &PyarrowApi::wrap_type, "DataType"};
+inline constexpr Class kClass<DataType>{&PyarrowApi::data_type, "DataType"};
 
 // Null when the object is not of that kind, or was made by `__new__` and never filled.
 template <typename T>
 std::shared_ptr<T> Unwrap(PyObject* object) {
   if (object == nullptr) return nullptr;
   using Function = std::shared_ptr<T>(PyObject*);
-  return reinterpret_cast<Function*>(Pyarrow().*kConversion<T>.unwrap)(object);
+  return reinterpret_cast<Function*>((Pyarrow().*kClass<T>.conversion).unwrap)(object);
 }
 
 // As `Unwrap`, for an object that has to be of that kind.
 template <typename T>
 Result<std::shared_ptr<T>> Require(PyObject* object) {
   if (auto value = Unwrap<T>(object)) return value;
-  return Status::TypeError("expected an initialised pyarrow.", kConversion<T>.name);
+  return Status::TypeError("expected an initialised pyarrow.", kClass<T>.name);
 }
 
 template <typename T>
 Result<PyObject*> Wrap(const std::shared_ptr<T>& value) {
   using Function = PyObject*(const std::shared_ptr<T>&);
-  auto* object = reinterpret_cast<Function*>(Pyarrow().*kConversion<T>.wrap)(value);
+  auto* object = reinterpret_cast<Function*>((Pyarrow().*kClass<T>.conversion).wrap)(value);
   if (object == nullptr) return PythonError();
   return object;
 }

@@ -29,10 +29,9 @@ impl Bridge {
         stream: Option<&Stream>,
     ) -> Result<Option<Object>, Fault> {
         let stream = stream.map_or(ptr::null(), ptr::from_ref);
-        let (to, is_device) =
-            destination.map_or((ptr::null_mut(), false), |to| (to.object.as_ptr(), to.is_device));
+        let to = destination.as_ref().map_or(ptr::null(), ptr::from_ref);
         // SAFETY: live objects, of their classes; the stream is read during the call only.
-        made_or_none(unsafe { (self.api.copy_to)(object.as_ptr(), kind, to, is_device, stream) })
+        made_or_none(unsafe { (self.api.copy_to)(object.as_ptr(), kind, to, stream) })
     }
 
     /// A new reference to a copy on the same device of what an object reaches, if it is a slice that reaches little
@@ -72,16 +71,14 @@ impl Bridge {
         destination: Destination<'_>,
         is_view: bool,
     ) -> Result<Object, Fault> {
-        let (to, is_device) = (destination.object.as_ptr(), destination.is_device);
         // SAFETY: live objects, the destination of its class.
-        unsafe { (self.api.buffer_to)(buffer.as_ptr(), to, is_device, is_view) }.into_result()
+        unsafe { (self.api.buffer_to)(buffer.as_ptr(), &destination, is_view) }.into_result()
     }
 
     /// The number of the GPU that a destination of copies names; `None` for other destinations, and for
     /// uninitialised ones.
     pub fn destination_device(&self, destination: Destination<'_>) -> Option<u32> {
-        let (to, is_device) = (destination.object.as_ptr(), destination.is_device);
         // SAFETY: a live object of its class.
-        u32::try_from(unsafe { (self.api.destination_device)(to, is_device) }).ok()
+        u32::try_from(unsafe { (self.api.destination_device)(&destination) }).ok()
     }
 }

@@ -27,10 +27,9 @@ impl Bridge {
         has_stream: bool,
         fresh: Live<'_>,
     ) -> Result<(), Fault> {
-        let (to, is_device) = (destination.object.as_ptr(), destination.is_device);
         let (reader, fresh) = (reader.as_ptr(), fresh.as_ptr());
         // SAFETY: guaranteed by the caller.
-        done(unsafe { (self.api.read_ahead)(reader, most, to, is_device, has_stream, fresh) })
+        done(unsafe { (self.api.read_ahead)(reader, most, &destination, has_stream, fresh) })
     }
 
     /// Reads ahead until the source ends, or the reader is closed.

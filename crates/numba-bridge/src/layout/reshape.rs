@@ -86,7 +86,7 @@ impl Layout {
             }
             dropped.push(at);
         }
-        if dropped.iter().any(|at| self.shape[*at] != 1) {
+        if dropped.iter().any(|at| self.shape.get(*at) != Some(&1)) {
             return invalid("cannot select an axis to squeeze out which has size not equal to one");
         }
         let is_kept = |at: usize, length: i64| match axes {

@@ -422,7 +422,7 @@ fn allocate<'py>(
     if memory_pool.is_none() && !resizable {
         return allocate_host(py, size);
     }
-    pyarrow(py)?.allocate_buffer.bind(py).call1((size, memory_pool, resizable))
+    pyarrow(py)?.lib.allocate_buffer.bind(py).call1((size, memory_pool, resizable))
 }
 
 /// Copies the first `size` bytes of another buffer.  Returns how many these are.

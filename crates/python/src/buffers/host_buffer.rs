@@ -108,7 +108,7 @@ impl Methods {
         if span(other).is_some_and(|span| !span.is_cpu) {
             return wrap_memory_of(other)?.call_method1("equals", (slf,));
         }
-        pyarrow(py)?.buffer.bind(py).call_method1("equals", (slf, other))
+        pyarrow(py)?.lib.buffer.bind(py).call_method1("equals", (slf, other))
     }
 }
 

@@ -6,7 +6,6 @@ use crate::errors::allocating;
 use crate::exchange::asarray::{check_copied, converted};
 use crate::streams::argument::ChosenOrder;
 use crate::tracing::{Area, traced};
-use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 

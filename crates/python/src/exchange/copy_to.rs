@@ -111,10 +111,10 @@ pub(crate) fn placed(batch: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
 
 fn kind_of(pyarrow: &Pyarrow, class: &Bound<'_, PyType>) -> PyResult<DataKind> {
     let kinds = [
-        (&pyarrow.array, DataKind::Array),
-        (&pyarrow.record_batch, DataKind::Batch),
-        (&pyarrow.chunked_array, DataKind::ChunkedArray),
-        (&pyarrow.table, DataKind::Table),
+        (&pyarrow.lib.array, DataKind::Array),
+        (&pyarrow.lib.record_batch, DataKind::Batch),
+        (&pyarrow.lib.chunked_array, DataKind::ChunkedArray),
+        (&pyarrow.lib.table, DataKind::Table),
     ];
     let found = kinds.into_iter().find(|(each, _)| class.is(each));
     found.map(|(_, kind)| kind).ok_or_else(|| expected("pyarrow class", class))
@@ -138,8 +138,8 @@ pub(super) fn place_of<'a>(
     pyarrow: &Pyarrow,
     object: &'a Bound<'_, PyAny>,
 ) -> Option<Destination<'a>> {
-    let is_device = is_of(object, &pyarrow.device);
-    let is_place = is_device || is_of(object, &pyarrow.memory_manager);
+    let is_device = is_of(object, &pyarrow.lib.device);
+    let is_place = is_device || is_of(object, &pyarrow.lib.memory_manager);
     // SAFETY: an object of its class.
     is_place.then(|| unsafe { Destination::new(live(object), is_device) })
 }

@@ -39,7 +39,7 @@ pub(crate) fn export_stream<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'
         let capsule = ffi::PyCapsule_New(stream.cast(), STREAM.as_ptr(), Some(drop_capsule));
         Bound::from_owned_ptr_or_err(py, capsule).inspect_err(|_| drop(Box::from_raw(stream)))?
     };
-    let is_reader = is_of(object, &pyarrow.batch_reader);
+    let is_reader = is_of(object, &pyarrow.lib.record_batch_reader);
     // SAFETY: a reader by its class, and a released structure.
     unsafe { pyarrow.bridge.export_stream(live(object), is_reader, stream.cast()) }.or_raise(py)?;
     Ok(capsule)
@@ -51,7 +51,7 @@ pub(crate) fn import_stream<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<
     let py = capsule.py();
     let pyarrow = pyarrow(py)?;
     let stream = stream_in(capsule)?;
-    let class = pyarrow.batch_reader.bind(py);
+    let class = pyarrow.lib.record_batch_reader.bind(py);
     let reader = cython_subclass::new_instance(class, class)?;
     // SAFETY: a fresh object of the class, and a capsule of the name.
     unsafe { pyarrow.bridge.import_stream(live(&reader), stream) }.or_raise(py)?;

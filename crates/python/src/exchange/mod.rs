@@ -39,7 +39,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         buffer_address::expose_address,
         buffer_address::watch_addresses,
         numba::in_primary_context,
-        numba::allocate,
         numba::allocation_of,
         pickling::any_is_on_device,
         pickling::skeleton,

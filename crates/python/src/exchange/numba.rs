@@ -1,11 +1,8 @@
 //! The extension's part of the Numba support.  The methods themselves are in Python, as Numba is:
 //! `pyarrow_cuda_compat/_interop/numba/`.
 
-use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
 use crate::ipc::handle::PyIpcMemHandle;
-use crate::pyarrow::to_pyarrow::wrap_buffer;
-use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,17 +19,6 @@ pub(crate) fn in_primary_context<'py>(
     let context = py.detach(|| Context::primary(device_number)).or_raise(py)?;
     let _entered = context.enter().or_raise(py)?;
     function.call0()
-}
-
-/// Allocates as `Context.new_buffer` does, for a call of Numba's, which is not recorded.
-#[pyfunction(name = "_allocate")]
-pub(crate) fn allocate<'py>(
-    py: Python<'py>,
-    context: &PyContext,
-    size: u64,
-) -> PyResult<Bound<'py, PyAny>> {
-    let buffer = py.detach(|| DeviceBuffer::allocate(context.context(), size));
-    wrap_buffer(py, buffer.or_raise(py)?)
 }
 
 /// The driver's own handle of an exported allocation, and where in it the memory begins.

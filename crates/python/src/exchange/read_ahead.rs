@@ -22,7 +22,7 @@ pub(crate) fn read_ahead<'py>(
     let py = reader.py();
     let pyarrow = pyarrow(py)?;
     let reader = checked(reader)?;
-    let class = pyarrow.batch_reader.bind(py);
+    let class = pyarrow.lib.record_batch_reader.bind(py);
     let ahead = cython_subclass::new_instance(class, class)?;
     let destination = &place_of_context(pyarrow, destination)?;
     let Some(place) = place_of(pyarrow, destination) else { return Err(not_a_place(destination)?) };
@@ -76,6 +76,6 @@ pub(crate) fn copy_ahead<'py>(
 }
 
 fn checked<'a, 'py>(reader: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyAny>> {
-    let is_reader = is_of(reader, &pyarrow(reader.py())?.batch_reader);
+    let is_reader = is_of(reader, &pyarrow(reader.py())?.lib.record_batch_reader);
     if is_reader { Ok(reader) } else { Err(expected("RecordBatchReader", reader)) }
 }

@@ -89,17 +89,17 @@ fn is_pyarrows(class: &Bound<'_, PyType>) -> PyResult<bool> {
 fn by_class(class: &Bound<'_, PyType>, is_pyarrows: bool, is_iterator: bool) -> PyResult<Contents> {
     let py = class.py();
     let pyarrow = pyarrow(py)?;
-    if class.is_subclass(pyarrow.message.bind(py))? {
+    if class.is_subclass(pyarrow.lib.message.bind(py))? {
         return Ok(Contents::Message);
     }
-    if class.is_subclass(pyarrow.batch_reader.bind(py))? {
+    if class.is_subclass(pyarrow.lib.record_batch_reader.bind(py))? {
         return Ok(Contents::Batches);
     }
     let is_bytes = class.is_subclass_of::<PyString>()?
         || class.is_subclass_of::<PyBytes>()?
         || class.is_subclass_of::<PyByteArray>()?
         || class.is_subclass_of::<PyMemoryView>()?;
-    if is_pyarrows || is_bytes || class.is_subclass(pyarrow.native_file.bind(py))? {
+    if is_pyarrows || is_bytes || class.is_subclass(pyarrow.lib.native_file.bind(py))? {
         return Ok(Contents::Nothing);
     }
     let has = |name: &&str| class.hasattr(*name).unwrap_or(false);

@@ -7,7 +7,7 @@ use super::functions::unguarded;
 use super::may_contain::{Contents, contents_of};
 use crate::interpreter::call_out;
 use crate::pyarrow::from_pyarrow::{is_of, is_on_device, live};
-use crate::pyarrow::{Pyarrow, pyarrow};
+use crate::pyarrow::{Lib, Pyarrow, pyarrow};
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -65,7 +65,7 @@ impl<'a, 'py> Walk<'a, 'py> {
     }
 
     fn look(&self, object: &Bound<'py, PyAny>, depth: usize) -> PyResult<Replacement<'py>> {
-        if has_data(self.pyarrow, object) {
+        if has_data(&self.pyarrow.lib, object) {
             return if is_on_device(object)? { self.act(object) } else { Ok(None) };
         }
         let Some(depth) = depth.checked_sub(1) else { return Ok(None) };
@@ -157,14 +157,11 @@ impl<'a, 'py> Walk<'a, 'py> {
         }
         let batches = self.stream(reader)?;
         let schema = reader.getattr(intern!(self.py, "schema"))?;
-        let class = self.pyarrow.batch_reader.bind(self.py);
+        let class = self.pyarrow.lib.record_batch_reader.bind(self.py);
         let make = class.getattr(intern!(self.py, "from_batches"))?;
         // The reader of these batches has told where they lie.
-        let made = match unguarded(&make)? {
-            Some(original) => original.bind(self.py).call1((schema, batches)),
-            None => make.call1((schema, batches)),
-        };
-        made.map(Some)
+        let original = unguarded(&make)?.map(|original| original.into_bound(self.py).into_any());
+        original.unwrap_or(make).call1((schema, batches)).map(Some)
     }
 
     /// The array that pyarrow would make of the object, if the array lies on a device.
@@ -220,8 +217,8 @@ impl<'a, 'py> Walk<'a, 'py> {
     }
 }
 
-fn has_data(pyarrow: &Pyarrow, object: &Bound<'_, PyAny>) -> bool {
-    [&pyarrow.array, &pyarrow.chunked_array, &pyarrow.table, &pyarrow.record_batch, &pyarrow.buffer]
+fn has_data(lib: &Lib, object: &Bound<'_, PyAny>) -> bool {
+    [&lib.array, &lib.chunked_array, &lib.table, &lib.record_batch, &lib.buffer]
         .into_iter()
         .any(|class| is_of(object, class))
 }

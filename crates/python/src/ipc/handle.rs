@@ -93,7 +93,7 @@ impl PyIpcMemHandle {
     ) -> PyResult<Bound<'py, PyAny>> {
         check_pool("pool", pool.as_ref())?;
         let bytes = self.handle.to_bytes();
-        let buffer = pyarrow(py)?.allocate_buffer.bind(py).call1((bytes.len(), pool))?;
+        let buffer = pyarrow(py)?.lib.allocate_buffer.bind(py).call1((bytes.len(), pool))?;
         for (out, byte) in host_bytes_mut(&buffer, bytes.len() as u64)?.iter_mut().zip(bytes) {
             out.write(byte);
         }

@@ -233,14 +233,16 @@ fn not_an_allocator(object: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-/// A buffer of the context's own memory, whatever allocator is set: for the allocators that other
-/// libraries use.
-#[pyfunction(name = "_own_buffer")]
-pub(crate) fn own_buffer<'py>(
+/// Allocates as `Context.new_buffer` does, for a call of another library, which is not recorded; with `is_own`
+/// in the context's own memory, whatever allocator is set.
+#[pyfunction(name = "_allocate", signature = (context, size, *, is_own=false))]
+pub(crate) fn allocate<'py>(
     py: Python<'py>,
     context: &PyContext,
     size: u64,
+    is_own: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let allocate = || with_own_memory(|| DeviceBuffer::allocate(context.context(), size));
-    wrap_buffer(py, py.detach(allocate).or_raise(py)?)
+    let allocate = || DeviceBuffer::allocate(context.context(), size);
+    let buffer = py.detach(|| if is_own { with_own_memory(allocate) } else { allocate() });
+    wrap_buffer(py, buffer.or_raise(py)?)
 }

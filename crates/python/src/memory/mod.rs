@@ -31,5 +31,5 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         allocator::set_allocator,
     )?;
     module.setattr(PyRegisteredArray::NAME, module.py().get_type::<PyRegisteredArray>())?;
-    private!(module, allocator::own_buffer)
+    private!(module, allocator::allocate)
 }

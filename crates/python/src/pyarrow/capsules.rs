@@ -1,7 +1,8 @@
 //! The pointers in pyarrow's capsules, which the bridge uses to work with its objects.
 
+use super::Lib;
 use crate::interpreter::hang_if_ended;
-use arrow_cuda_bridge::{Object, PyarrowApi};
+use arrow_cuda_bridge::{Conversion, Object, PyarrowApi};
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -10,42 +11,33 @@ use std::ffi::{CStr, CString, c_void};
 
 /// The pointers that the bridge needs.  Each of pyarrow's capsules names the C signature of its function;
 /// another signature means another pyarrow than the bridge was written for.
-pub(crate) fn pointers(
-    lib: &Bound<'_, PyModule>,
-    buffer: &Bound<'_, PyType>,
-    native_file: &Bound<'_, PyType>,
-    memory_pool: &Bound<'_, PyType>,
-) -> PyResult<PyarrowApi> {
-    let functions = lib.getattr("__pyx_capi__")?;
+pub(crate) fn pointers(module: &Bound<'_, PyModule>, lib: &Lib) -> PyResult<PyarrowApi> {
+    let functions = module.getattr("__pyx_capi__")?;
+    let vtable = |class: &Py<PyType>| -> PyResult<_> {
+        Ok(pointer(&class.bind(module.py()).getattr("__pyx_vtable__")?, None)?.cast())
+    };
     let function = |name: String, signature: &str| {
         pointer(&functions.get_item(name)?, Some(&CString::new(signature)?))
     };
-    let unwrap = |name: &str, class: &str| {
-        let signature = format!("std::shared_ptr< arrow::{class}>  (PyObject *)");
-        function(format!("pyarrow_unwrap_{name}"), &signature)
-    };
-    let wrap = |name: &str, class: &str| {
-        let signature = format!("PyObject *(std::shared_ptr< arrow::{class}>  const &)");
-        function(format!("pyarrow_wrap_{name}"), &signature)
+    let conversion = |name: &str, class: &str| -> PyResult<Conversion> {
+        let unwrap = format!("std::shared_ptr< arrow::{class}>  (PyObject *)");
+        let wrap = format!("PyObject *(std::shared_ptr< arrow::{class}>  const &)");
+        Ok(Conversion {
+            unwrap: function(format!("pyarrow_unwrap_{name}"), &unwrap)?,
+            wrap: function(format!("pyarrow_wrap_{name}"), &wrap)?,
+        })
     };
     Ok(PyarrowApi {
-        unwrap_buffer: unwrap("buffer", "Buffer")?,
-        wrap_buffer: wrap("buffer", "Buffer")?,
-        unwrap_array: unwrap("array", "Array")?,
-        wrap_array: wrap("array", "Array")?,
-        unwrap_batch: unwrap("batch", "RecordBatch")?,
-        wrap_batch: wrap("batch", "RecordBatch")?,
-        unwrap_schema: unwrap("schema", "Schema")?,
-        wrap_schema: wrap("schema", "Schema")?,
-        unwrap_type: unwrap("data_type", "DataType")?,
-        wrap_type: wrap("data_type", "DataType")?,
-        unwrap_chunked_array: unwrap("chunked_array", "ChunkedArray")?,
-        wrap_chunked_array: wrap("chunked_array", "ChunkedArray")?,
-        unwrap_table: unwrap("table", "Table")?,
-        wrap_table: wrap("table", "Table")?,
-        buffer_vtable: pointer(&buffer.getattr("__pyx_vtable__")?, None)?.cast(),
-        native_file_vtable: pointer(&native_file.getattr("__pyx_vtable__")?, None)?.cast(),
-        memory_pool_vtable: pointer(&memory_pool.getattr("__pyx_vtable__")?, None)?.cast(),
+        buffer: conversion("buffer", "Buffer")?,
+        array: conversion("array", "Array")?,
+        batch: conversion("batch", "RecordBatch")?,
+        schema: conversion("schema", "Schema")?,
+        data_type: conversion("data_type", "DataType")?,
+        chunked_array: conversion("chunked_array", "ChunkedArray")?,
+        table: conversion("table", "Table")?,
+        buffer_vtable: vtable(&lib.buffer)?,
+        native_file_vtable: vtable(&lib.native_file)?,
+        memory_pool_vtable: vtable(&lib.memory_pool)?,
         decref,
         save_thread,
         restore_thread,

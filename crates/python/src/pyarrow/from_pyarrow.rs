@@ -69,7 +69,7 @@ pub(crate) fn check_has_bytes(object: &Bound<'_, PyAny>) -> PyResult<()> {
 
 /// Refuses an uninitialised `pyarrow.Tensor`.
 pub(crate) fn check_tensor(object: &Bound<'_, PyAny>) -> PyResult<()> {
-    let class = &pyarrow(object.py())?.tensor;
+    let class = &pyarrow(object.py())?.lib.tensor;
     if !is_of(object, class) {
         return Ok(());
     }
@@ -83,19 +83,19 @@ pub(crate) fn check_tensor(object: &Bound<'_, PyAny>) -> PyResult<()> {
 
 /// Whether the object is a `pyarrow.Buffer`, initialised or not.
 pub(crate) fn is_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(is_of(object, &pyarrow(object.py())?.buffer))
+    Ok(is_of(object, &pyarrow(object.py())?.lib.buffer))
 }
 
 /// Whether an object is a `pyarrow.Array` or a `pyarrow.ChunkedArray`.
 pub(crate) fn has_values(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let pyarrow = pyarrow(object.py())?;
-    Ok(is_of(object, &pyarrow.array) || is_of(object, &pyarrow.chunked_array))
+    Ok(is_of(object, &pyarrow.lib.array) || is_of(object, &pyarrow.lib.chunked_array))
 }
 
 /// The memory that a `pyarrow.Buffer` reports; `None` for other objects and for uninitialised ones.
 pub(crate) fn span(object: &Bound<'_, PyAny>) -> Option<Span> {
     let pyarrow = pyarrow(object.py()).ok()?;
-    if !is_of(object, &pyarrow.buffer) {
+    if !is_of(object, &pyarrow.lib.buffer) {
         return None;
     }
     pyarrow.bridge.span_of(live(object))
@@ -106,7 +106,7 @@ pub(crate) fn as_buffer<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, 
     if span(object).is_some() {
         return Ok(object.clone());
     }
-    let buffer = pyarrow(object.py())?.as_buffer.bind(object.py()).call1((object,))?;
+    let buffer = pyarrow(object.py())?.lib.as_buffer.bind(object.py()).call1((object,))?;
     if span(&buffer).is_none() {
         return Err(expected("Buffer", object));
     }
@@ -163,7 +163,7 @@ pub(crate) fn pool_of(object: &Bound<'_, PyAny>) -> PyResult<Option<&'static Hos
 
 /// Refuses other objects than initialised `pyarrow.RecordBatch`es.
 pub(crate) fn check_batch_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
-    if !is_of(object, &pyarrow(object.py())?.record_batch) {
+    if !is_of(object, &pyarrow(object.py())?.lib.record_batch) {
         return Err(expected("RecordBatch", object));
     }
     check_has_arrays(object)
@@ -172,7 +172,7 @@ pub(crate) fn check_batch_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
 /// Refuses other objects than initialised `pyarrow.Schema`s.
 pub(crate) fn check_schema_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
-    match is_of(object, &pyarrow.schema) && pyarrow.bridge.is_initialised(live(object)) {
+    match is_of(object, &pyarrow.lib.schema) && pyarrow.bridge.is_initialised(live(object)) {
         true => Ok(()),
         false => Err(expected("Schema", object)),
     }
@@ -187,7 +187,7 @@ pub(crate) fn is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 #[pyfunction(name = "_check_has_data")]
 pub(crate) fn check_has_arrays(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
-    let is_initialised = match is_of(object, &pyarrow.batch_reader) {
+    let is_initialised = match is_of(object, &pyarrow.lib.record_batch_reader) {
         // SAFETY: an object of the class.
         true => unsafe { pyarrow.bridge.is_initialised_reader(live(object)) },
         false => pyarrow.bridge.is_initialised(live(object)),
@@ -205,14 +205,14 @@ pub(crate) fn payload(batch: &Bound<'_, PyAny>) -> PyResult<Payload> {
 /// Refuses other objects than a `DictionaryMemo`, whose fields are read directly.
 pub(crate) fn check_memo(memo: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(memo) = memo else { return Ok(()) };
-    let is_memo = is_of(memo, &pyarrow(memo.py())?.dictionary_memo);
+    let is_memo = is_of(memo, &pyarrow(memo.py())?.lib.dictionary_memo);
     if is_memo { Ok(()) } else { Err(expected("DictionaryMemo", memo)) }
 }
 
 /// Refuses a memory pool of the wrong class; pyarrow itself crashes on some.
 pub(crate) fn check_pool(argument: &str, pool: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(pool) = pool else { return Ok(()) };
-    if is_of(pool, &pyarrow(pool.py())?.memory_pool) {
+    if is_of(pool, &pyarrow(pool.py())?.lib.memory_pool) {
         return Ok(());
     }
     Err(incorrect_type(argument, "pyarrow.lib.MemoryPool", pool))

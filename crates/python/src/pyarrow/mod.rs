@@ -17,6 +17,13 @@ use std::path::Path;
 /// The parts of the imported pyarrow that this extension works with.
 pub(crate) struct Pyarrow {
     pub(crate) bridge: Bridge,
+    pub(crate) lib: Lib,
+}
+
+/// The parts of `pyarrow.lib` that it needs.
+#[derive(FromPyObject)]
+#[pyo3(rename_all = "PascalCase")]
+pub(crate) struct Lib {
     pub(crate) buffer: Py<PyType>,
     pub(crate) native_file: Py<PyType>,
     pub(crate) array: Py<PyType>,
@@ -30,10 +37,12 @@ pub(crate) struct Pyarrow {
     pub(crate) device: Py<PyType>,
     pub(crate) memory_manager: Py<PyType>,
     pub(crate) dictionary_memo: Py<PyType>,
-    pub(crate) batch_reader: Py<PyType>,
+    pub(crate) record_batch_reader: Py<PyType>,
     /// `as_buffer(object)`: a `pyarrow.Buffer` over anything that has bytes.
+    #[pyo3(attribute("as_buffer"))]
     pub(crate) as_buffer: Py<PyAny>,
     /// `allocate_buffer(size, memory_pool, resizable)`.
+    #[pyo3(attribute("allocate_buffer"))]
     pub(crate) allocate_buffer: Py<PyAny>,
 }
 
@@ -45,55 +54,33 @@ pub(crate) fn start(py: Python<'_>, bridge: &Path) -> PyResult<&'static Pyarrow>
 }
 
 fn load(py: Python<'_>, bridge: &Path) -> PyResult<Pyarrow> {
-    let lib = py.import("pyarrow.lib")?;
-    let class = |name: &str| -> PyResult<Py<PyType>> {
-        Ok(lib.getattr(name)?.cast_into::<PyType>()?.unbind())
-    };
-    // With the size of its objects in the versions that the bridge was written for.
-    let sized = |name: &str, size: usize| -> PyResult<Py<PyType>> {
-        let class = class(name)?;
+    let module = py.import("pyarrow.lib")?;
+    let lib: Lib = module.extract()?;
+    // The sizes of its objects in the versions that the bridge was written for.
+    for (class, size) in [
+        (&lib.buffer, 64),
+        (&lib.native_file, 104),
+        (&lib.dictionary_memo, 48),
+        (&lib.record_batch_reader, 40),
+        (&lib.device, 48),
+        (&lib.memory_manager, 48),
+        (&lib.memory_pool, 40),
+    ] {
         check_size(class.bind(py), size)?;
-        Ok(class)
-    };
-    let buffer = sized("Buffer", 64)?;
-    let native_file = sized("NativeFile", 104)?;
-    let dictionary_memo = sized("DictionaryMemo", 48)?;
-    let batch_reader = sized("RecordBatchReader", 40)?;
-    let device = sized("Device", 48)?;
-    let memory_manager = sized("MemoryManager", 48)?;
-    let memory_pool = sized("MemoryPool", 40)?;
-    let pointers =
-        capsules::pointers(&lib, buffer.bind(py), native_file.bind(py), memory_pool.bind(py))?;
+    }
+    let pointers = capsules::pointers(&module, &lib)?;
     // SAFETY: the pointers are the imported pyarrow's, and the Python side picks the library by
     // its release, of which the major version is checked here again.
     let bridge = unsafe { Bridge::load(bridge, pointers) }
         .map_err(|fault| PyImportError::new_err(fault.text))?;
-    let major: i32 = lib.getattr("cpp_version_info")?.getattr("major")?.extract()?;
+    let major: i32 = module.getattr("cpp_version_info")?.getattr("major")?.extract()?;
     if bridge.arrow_major() != major {
         return Err(PyImportError::new_err(format!(
             "the Arrow bridge was built for pyarrow {}, but pyarrow {major} is imported",
             bridge.arrow_major()
         )));
     }
-    Ok(Pyarrow {
-        bridge,
-        buffer,
-        native_file,
-        array: class("Array")?,
-        chunked_array: class("ChunkedArray")?,
-        table: class("Table")?,
-        record_batch: class("RecordBatch")?,
-        message: class("Message")?,
-        schema: class("Schema")?,
-        tensor: class("Tensor")?,
-        memory_pool,
-        device,
-        memory_manager,
-        dictionary_memo,
-        batch_reader,
-        as_buffer: lib.getattr("as_buffer")?.unbind(),
-        allocate_buffer: lib.getattr("allocate_buffer")?.unbind(),
-    })
+    Ok(Pyarrow { bridge, lib })
 }
 
 fn check_size(class: &Bound<'_, PyType>, expected: usize) -> PyResult<()> {

@@ -36,7 +36,7 @@ pub(crate) fn wrap_memory_of<'py>(buffer: &Bound<'py, PyAny>) -> PyResult<Bound<
 
 fn cuda_buffer<'py>(py: Python<'py>, contents: Contents<'_>) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: the class extends pyarrow's Buffer, for which the contents are.
-    unsafe { filled(classes(py)?.cuda_buffer.bind(py), &pyarrow(py)?.buffer, contents) }
+    unsafe { filled(classes(py)?.cuda_buffer.bind(py), &pyarrow(py)?.lib.buffer, contents) }
 }
 
 /// A `HostBuffer` object over pinned memory.
@@ -55,7 +55,7 @@ pub(crate) fn wrap_host_slice<'py>(
 
 fn host_buffer<'py>(py: Python<'py>, contents: Contents<'_>) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: the class extends pyarrow's Buffer, for which the contents are.
-    unsafe { filled(classes(py)?.host_buffer.bind(py), &pyarrow(py)?.buffer, contents) }
+    unsafe { filled(classes(py)?.host_buffer.bind(py), &pyarrow(py)?.lib.buffer, contents) }
 }
 
 /// A `PinnedMemoryPool` object of that class, over a pool.
@@ -64,7 +64,7 @@ pub(crate) fn wrap_pool<'py>(
     pool: &'static HostPool,
 ) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: the class extends pyarrow's MemoryPool.
-    unsafe { filled(class, &pyarrow(class.py())?.memory_pool, Contents::Pool(pool)) }
+    unsafe { filled(class, &pyarrow(class.py())?.lib.memory_pool, Contents::Pool(pool)) }
 }
 
 /// A new object of a class that extends the class `base` of pyarrow, filled by the bridge.
@@ -98,11 +98,11 @@ pub(crate) fn open_file<'py>(
     let pyarrow = pyarrow(py)?;
     let classes = classes(py)?;
     let ours = if for_writing { &classes.buffer_writer } else { &classes.buffer_reader };
-    check_bases(class, ours.bind(py), pyarrow.native_file.bind(py))?;
+    check_bases(class, ours.bind(py), pyarrow.lib.native_file.bind(py))?;
     let buffer = live(buffer);
     let contents = if for_writing { Contents::Writer(buffer) } else { Contents::Reader(buffer) };
     // SAFETY: the class extends pyarrow's NativeFile.
-    let object = unsafe { filled(class, &pyarrow.native_file, contents)? };
+    let object = unsafe { filled(class, &pyarrow.lib.native_file, contents)? };
     if for_writing {
         interpreter::remember_writer(&object)?;
     }

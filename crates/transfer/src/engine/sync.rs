@@ -1,15 +1,11 @@
 //! Synchronization primitives: the standard library's, or loom's, which tries every order of steps.
 
-#[cfg(not(all(test, loom)))]
-pub(super) use std::{
-    hint::spin_loop,
-    sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
-    sync::{Mutex, MutexGuard},
-    thread,
-};
-
 #[cfg(all(test, loom))]
-pub(super) use loom::{
+use loom as library;
+#[cfg(not(all(test, loom)))]
+use std as library;
+
+pub(super) use library::{
     hint::spin_loop,
     sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
     sync::{Mutex, MutexGuard},
