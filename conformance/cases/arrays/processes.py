@@ -39,6 +39,8 @@ from pyarrow_cuda_compat import memory
 handle = bytes.fromhex(sys.argv[1])
 with memory.open_ipc_array(handle, (2, 2), "i2", (0x1FFFF8, 4), offset=2) as part:
     print(part.copy_to_host().tolist())
+with memory.open_ipc_array(handle, 3, "i2", -2, offset=20) as backwards:
+    print(backwards.copy_to_host().tolist())
 """
 DeviceArray.empty(1 << 20, "i2").fill(7)
 large = DeviceArray.from_host(np.arange((1 << 20) - 8, dtype="i2"))
