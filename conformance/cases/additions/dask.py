@@ -74,6 +74,7 @@ with (
     distributed.Client(cluster) as client,
 ):
     _ = client.register_plugin(pyarrow_cuda_compat.dask.Plugin())
+    client.wait_for_workers(2)
     first, second = client.scheduler_info()["workers"]
     print(send(first, second))
     # A client gets host frames.
@@ -90,4 +91,5 @@ with (
     distributed.LocalCluster(**options) as cluster,
     distributed.Client(cluster) as client,
 ):
+    client.wait_for_workers(2)
     print(send(*client.scheduler_info()["workers"]))

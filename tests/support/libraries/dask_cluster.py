@@ -23,6 +23,7 @@ class Cluster:
 
     def __init__(self, client):
         self.client = client
+        client.wait_for_workers(2)
         self.first, self.second = client.scheduler_info()["workers"]
 
     def on_first(self, function, *arguments):
