@@ -2,8 +2,7 @@
 
 libarrow takes the batches of a table, and those that it reads from an IPC stream or file, for
 batches on the host, whatever their memory is (apache/arrow#44049).  So pyarrow's own methods do not
-refuse to work on them, and crash.  Here, the methods that return batches say where these really
-lie.
+refuse to work on them, and crash.  Here, methods that return batches correct their devices.
 
 A table of batches counts the nulls of slices as if their bitmaps were host memory, and crashes.
 Here, they are counted on copies of the bitmaps before a table or a reader is made of the batches,
@@ -12,7 +11,7 @@ and when a program asks for `null_count`.
 For data on the CPU, this takes about a hundred nanoseconds for each batch, once a device was used.
 With ``PYARROW_CUDA_HOOK=0`` this package does not change the methods.
 
-Each function here takes pyarrow's own method or property, and its arguments.
+Each function here takes pyarrow's own method or property and its arguments, or the result.
 """
 
 from collections.abc import Callable
@@ -27,8 +26,7 @@ from .patching import override
 _Method = Callable[..., Any]
 
 
-def _of_batch_with_metadata(read: _Method, *arguments: Any, **keywords: Any) -> Any:
-    answer = read(*arguments, **keywords)
+def _placed_with_metadata(answer: Any) -> Any:
     return answer._replace(batch=_native._placed(answer.batch))
 
 
@@ -65,14 +63,11 @@ def install() -> None:
     override(lib.Table, "to_reader", _to_reader, "any")
     override(lib.Table, "from_batches", _table_of_batches, "any")
     override(lib.RecordBatchReader, "from_batches", _reader_of_batches, "any")
-    for cls, name in (
-        (lib.RecordBatchReader, "read_next_batch"),
-        (lib._RecordBatchFileReader, "get_batch"),
-        (lib._RecordBatchFileReader, "get_record_batch"),
+    for cls, name, placed in (
+        (lib.RecordBatchReader, "read_next_batch", _native._placed),
+        (lib.RecordBatchReader, "read_next_batch_with_custom_metadata", _placed_with_metadata),
+        (lib._RecordBatchFileReader, "get_batch", _native._placed),
+        (lib._RecordBatchFileReader, "get_record_batch", _native._placed),
+        (lib._RecordBatchFileReader, "get_batch_with_custom_metadata", _placed_with_metadata),
     ):
-        override(cls, name, _native._placed, "result")
-    for cls, name in (
-        (lib.RecordBatchReader, "read_next_batch_with_custom_metadata"),
-        (lib._RecordBatchFileReader, "get_batch_with_custom_metadata"),
-    ):
-        override(cls, name, _of_batch_with_metadata)
+        override(cls, name, placed, "result")

@@ -3,6 +3,7 @@
 from abc import ABC
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -300,15 +301,8 @@ def from_cuda_array_interface(
         raise NotImplementedError("Masked arrays are not supported")
     if not sync:
         desc = {**desc, "stream": None}
-    return DeviceArray(_Described(desc, owner))
-
-
-class _Described:
-    """What an interface describes, without the other protocols of its owner."""
-
-    def __init__(self, desc: Mapping[str, Any], owner: Any) -> None:
-        self.__cuda_array_interface__ = desc
-        self._owner = owner
+    # The owner may have other protocols, which would be asked first.
+    return DeviceArray(SimpleNamespace(__cuda_array_interface__=desc, owner=owner))
 
 
 @contextmanager

@@ -17,14 +17,9 @@ pub enum Error {
     /// An index leaves the array.
     #[error("{0}")]
     Index(String),
-    /// The array has no such dimension.
-    #[error("axis {axis} is out of bounds for array of dimension {ndim}")]
-    Axis {
-        /// What was asked for.
-        axis: i64,
-        /// How many there are.
-        ndim: usize,
-    },
+    /// The array has no dimension of that number; the second is how many it has.
+    #[error("axis {0} is out of bounds for array of dimension {1}")]
+    Axis(i64, usize),
     /// A view cannot have that layout; a copy could.
     #[error("{0}")]
     NeedsCopy(String),

@@ -46,8 +46,7 @@ def view_any_strides(package: str) -> None:
         except (BufferError, ValueError):  # of DLPack, of cuda.core
             if not isinstance(obj, DeviceArray):
                 raise
-        theirs = import_module(f"{root}.api").as_cuda_array(obj)
-        return view(theirs, *arguments, **options)
+        return view(import_module(f"{root}.api").as_cuda_array(obj), *arguments, **options)
 
     arrays._to_strided_memory_view = view_any
 
@@ -71,9 +70,7 @@ def type_class(
 
 def layout_of(is_c_contiguous: bool, is_f_contiguous: bool) -> str:
     """Numba's letter for the order of an array's elements."""
-    if is_c_contiguous:
-        return "C"
-    return "F" if is_f_contiguous else "A"
+    return "C" if is_c_contiguous else "F" if is_f_contiguous else "A"
 
 
 def rebase(ours: type, placeholder: type, base: type) -> None:

@@ -200,7 +200,7 @@ impl Layout {
             let (length, stride) = self.dimensions().nth(at)?;
             Some((at, length, stride))
         });
-        found.ok_or(Error::Axis { axis, ndim: self.ndim() })
+        found.ok_or(Error::Axis(axis, self.ndim()))
     }
 }
 

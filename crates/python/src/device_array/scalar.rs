@@ -188,8 +188,7 @@ impl PyDeviceArray {
         }
     }
 
-    /// An element as its scalar; what is larger if it is not empty, as arrays of Numba, whose kernels
-    /// ask `if not array`.
+    /// Larger arrays are true if they are not empty, as Numba's, whose kernels ask `if not array`.
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
         match self.array.layout().shape().first() {
             None => self.item_of(py)?.is_truthy(),

@@ -129,7 +129,7 @@ fn exception(
             ArrayError::Unsupported(text) => PyBufferError::new_err(text),
             ArrayError::Invalid(text) => PyValueError::new_err(text),
             ArrayError::Index(text) => PyIndexError::new_err(text),
-            ArrayError::Axis { axis, ndim } => {
+            ArrayError::Axis(axis, ndim) => {
                 axis_error(py, axis, ndim).unwrap_or_else(|error| error)
             }
             ArrayError::NeedsCopy(text) => PyNotImplementedError::new_err(text),

@@ -108,16 +108,14 @@ fn required<'py>(
 /// A `ValueError` instead of what Python and NumPy raise while they read an entry of another form: a number that is too
 /// large, no first item, a typestr that does not parse.  Other errors are those of the object.
 fn malformed(py: Python<'_>, error: PyErr) -> PyErr {
-    let is_of_form = error.is_instance_of::<PyOverflowError>(py)
+    match error.is_instance_of::<PyOverflowError>(py)
         || error.is_instance_of::<PyLookupError>(py)
         || error.is_instance_of::<PySyntaxError>(py)
-        || error.is_instance_of::<PyUnicodeError>(py);
-    if !is_of_form {
-        return error;
+        || error.is_instance_of::<PyUnicodeError>(py)
+    {
+        true => PyValueError::new_err(format!("__cuda_array_interface__ is malformed: {error}")),
+        false => error,
     }
-    let raised = PyValueError::new_err(format!("__cuda_array_interface__ is malformed: {error}"));
-    raised.set_cause(py, Some(error));
-    raised
 }
 
 fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<ArrayInterface> {

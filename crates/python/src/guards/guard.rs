@@ -37,9 +37,7 @@ impl FromPyObject<'_, '_> for When {
             "any" => Ok(Self::AnyData),
             "always" => Ok(Self::Always),
             "result" => Ok(Self::Result),
-            other => Err(PyValueError::new_err(format!(
-                "a guard acts for each, any, always or result, not {other}"
-            ))),
+            other => Err(PyValueError::new_err(format!("no guard acts for {other}"))),
         }
     }
 }

@@ -157,8 +157,8 @@ impl<'a, 'py> Walk<'a, 'py> {
         }
         let batches = self.stream(reader)?;
         let schema = reader.getattr(intern!(self.py, "schema"))?;
-        let class = self.pyarrow.lib.record_batch_reader.bind(self.py);
-        let make = class.getattr(intern!(self.py, "from_batches"))?;
+        let readers = self.pyarrow.lib.record_batch_reader.bind(self.py);
+        let make = readers.getattr(intern!(self.py, "from_batches"))?;
         // The reader of these batches has told where they lie.
         let original = unguarded(&make)?.map(|original| original.into_bound(self.py).into_any());
         original.unwrap_or(make).call1((schema, batches)).map(Some)

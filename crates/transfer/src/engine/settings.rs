@@ -65,26 +65,8 @@ fn from_environment() -> TransferLimits {
         Variable::new("PYARROW_CUDA_COPY_PINNED", "a number of bytes, such as 33554432");
     let threads = THREADS.read("the machine's cores decide", |text| text.parse().ok());
     let pinned = PINNED.read("the number of threads decides", |text| text.parse().ok());
-    chosen(threads.unwrap_or_default(), pinned.unwrap_or_default())
-}
-
-/// The limits with the values that the environment sets.
-fn chosen(threads: Option<usize>, pinned_bytes: Option<usize>) -> TransferLimits {
+    let threads = threads.unwrap_or_default();
     let limits = threads.map_or_else(TransferLimits::of_this_machine, TransferLimits::with_threads);
-    TransferLimits { pinned_bytes: pinned_bytes.unwrap_or(limits.pinned_bytes), ..limits }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_environment_sets_limits() {
-        let three = TransferLimits { pinned_bytes: 9, ..TransferLimits::with_threads(3) };
-        assert_eq!(chosen(Some(3), Some(9)), three);
-        assert_eq!(chosen(Some(0), None).threads, 0);
-        assert_eq!(chosen(None, None), TransferLimits::of_this_machine());
-        let two = TransferLimits::with_threads(2);
-        assert_eq!(chosen(Some(2), None).pinned_bytes, two.pinned_bytes);
-    }
+    let pinned_bytes = pinned.unwrap_or_default().unwrap_or(limits.pinned_bytes);
+    TransferLimits { pinned_bytes, ..limits }
 }
