@@ -324,21 +324,6 @@ threading.Thread(target=work, daemon=True).start()
     assert run_python(code) == (0, "", "")
 
 
-def test_memory_that_is_zeroed(run_python):
-    code = """
-import numpy as np, pyarrow as pa, pyarrow_cuda_compat as compat
-pool = compat.pinned_memory_pool()
-for size in (5000, 6 << 20):
-    for again in range(3):
-        buffer = pa.allocate_buffer(size, memory_pool=pool, resizable=True)
-        content = np.frombuffer(buffer, np.uint8)
-        assert not content.any()
-        content[:] = 1
-        del content, buffer
-"""
-    assert run_python(code, PYARROW_CUDA_ZERO="on") == (0, "", "")
-
-
 @pytest.mark.simulator
 def test_a_driver_that_cannot_pin(run_python):
     code = """

@@ -129,20 +129,6 @@ def test_writes_come_after_it_and_are_complete(ctx, stream, queue, name):
     assert buf.to_pybytes() == AFTER
 
 
-def test_buffered_writes_come_between(ctx, stream, queue):
-    """They travel on the default stream, behind the stream's work and before what follows."""
-    buf, seen = ctx.new_buffer(SIZE), ctx.new_buffer(SIZE)
-    with compat.BufferWriter(buf) as writer, stream:
-        writer.buffer_size = SIZE // 2
-        writer.write(AFTER)  # each way was taken once
-        writer.seek(0)
-        queue.sleep()
-        queue.fill(buf, 1)
-        writer.write(AFTER)
-        seen.copy_from_device(buf)
-        assert seen.to_pybytes() == AFTER
-
-
 def test_copies_do_not_wait_for_the_default_stream(cuda, ctx, stream, default_stream):
     """They run on the stream, so that threads with a stream each do not wait for each other."""
     buf, copy = ctx.buffer_from_data(BEFORE), ctx.new_buffer(SIZE)
@@ -203,19 +189,6 @@ def test_a_copy_between_devices_waits_for_either(ctx, other_ctx, stream, late):
     with stream:
         target.copy_from_device(pulled)
         assert target.to_pybytes() == AFTER
-
-
-def test_blocks_that_end_in_another_order(ctx, stream, queue):
-    """As those of coroutines that take turns on one thread."""
-    other, event = Stream(ctx, non_blocking=True), Event(ctx)
-    release = queue.hold()
-    stream.__enter__()
-    other.__enter__()
-    stream.__exit__(None, None, None)
-    event.record()
-    event.synchronize()
-    other.__exit__(None, None, None)
-    release()
 
 
 @pytest.mark.subprocesses
