@@ -136,20 +136,6 @@ def test_the_page_has_the_table_and_the_plots(tmp_path):
         assert ("the link" in words) == ("bandwidth" in file)
 
 
-def test_a_plot_has_a_mark_for_each_time_of_another_library():
-    plots, result = pytest.importorskip("cuda_bench.plots"), cli.loaded(KEPT)
-    timed = plots.times(result)
-    titles = [row["title"].replace("`", "") for row in timed]
-    # Nobody else has the second one, and the third one is no time.
-    some = ["1 GiB up, pageable", "slice", "cores that 1 MiB up keeps busy, pageable"]
-    assert [title in titles for title in some] == [True, False, False]
-    (axes,) = plots.multiples(result).axes
-    assert titles == [label.get_text() for label in axes.get_yticklabels()]
-    marks = {line.get_label(): len(line.get_xdata()) for line in axes.lines[1:]}
-    count = {name: sum(plots.median(row, name) > 0 for row in timed) for name in result["peers"]}
-    assert marks == {result.present()[name]: count[name] for name in ("cupy", "torch", "numba")}
-
-
 def test_cells_limits_and_goals_have_their_units():
     wanted = {
         "ratio": ({"at_most": 1.25}, 1.5, {"counts": "ratio"}),

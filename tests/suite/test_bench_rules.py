@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuda_bench import measure, rows, table
+from cuda_bench import rows, table
 from cuda_bench.fresh import in_fresh_process
 from cuda_bench.machine import Driver
 from cuda_bench.measure import QUICK, Budget, Case, WrongResult, nothing, repeated, summary
 from cuda_bench.peers import NotOffered
 from cuda_bench.space import Space
-from cuda_bench.works import Works, copies, memory, together
+from cuda_bench.works import Works, memory, together
 from support import bench_children
 
 pytestmark = pytest.mark.independent
@@ -169,49 +169,9 @@ def test_a_row_can_have_a_process_of_its_own(monkeypatch):
         in_fresh_process(replace(row, options={"nonsense": 1}), "ours", 4096, QUICK)
 
 
-def test_what_comes_before_the_copies_of_a_crowd():
-    sizes, peer = [], bench_children.Careless()
-    upload = peer.upload
-    peer.upload = lambda device, host: sizes.append(host.size) or upload(device, host)
-    works = Works(peer, Space(Driver(), 8192), QUICK._replace(seconds=0.001, least=1))
-    for first, wanted in (("", []), ("small", [4096] * 2), ("one", [8192])):
-        sizes.clear()
-        works.in_threads(8192, threads=2, ways="up", first=first)
-        assert sizes == [*wanted, 8192, 8192]
-
-
 def test_of_crowds_the_times_are_those_of_one_call_or_of_all(monkeypatch):
     monkeypatch.setattr(together, "results", lambda *_: [[[1.0, 1.0, 1.0, 3.0]], [[2.0] * 3]])
     works = Works(bench_children.Careless(), Space(Driver(), 8192))
     for apart, wanted in ((True, (2, 2.94, None)), (False, (6 / 7, 2.94, 1.47))):
         found = works.in_threads(8, threads=2, ways="up", apart=apart).run(QUICK)
         assert (found["median"], found["p99"], found.get("tail")) == pytest.approx(wanted)
-
-
-def test_many_copies_are_queued_between_two_waits():
-    calls = []
-    names = {"run": lambda: calls.append("run")}
-    case = Case("run()", names, loops=3, before=lambda: calls.append("wait"))
-    found = case.run(QUICK._replace(seconds=0, warm_ups=0, least=2))
-    assert calls == ["wait", "run", "run", "run"] * 2
-    assert (found["loops"], found["count"]) == (3, 2)
-
-
-def test_the_processor_time_of_this_process_is_told(monkeypatch):
-    clock = Clock()
-    times = SimpleNamespace(perf_counter=clock, process_time=lambda: 3 * clock())
-    monkeypatch.setattr(measure, "time", times)
-    assert measure.measured(repeated(clock.work), QUICK)["cores"] == 3
-    elsewhere = measure.Trial(lambda _: {"median": 1.0}, is_here=False)
-    assert measure.measured(elsewhere, QUICK) == {"median": 1.0}
-
-
-def test_what_copies_take_of_the_processors(monkeypatch):
-    clock = Clock()
-    times = SimpleNamespace(perf_counter=clock, process_time=lambda: 3 * clock())
-    monkeypatch.setattr(copies, "time", times)
-    monkeypatch.setattr(Works, "up", lambda *_: repeated(clock.work))
-    works = Works(None, None, QUICK)
-    assert works.processor(10**6, way="up", cores=True).run(QUICK)["median"] == 3
-    # Of each call, for a gigabyte.
-    assert works.processor(10**6, way="up").run(QUICK)["median"] == pytest.approx(750)
