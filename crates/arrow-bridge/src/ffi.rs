@@ -59,6 +59,18 @@ pub enum DataKind {
     Table = 3,
 }
 
+/// The origin of a reader's record batches.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchSource {
+    /// A table.
+    Table = 0,
+    /// An iterable of Python: `RecordBatchReader.from_batches`.
+    Iterable = 1,
+    /// Files, streams and other libraries, or nothing.
+    Other = 2,
+}
+
 /// A `PyObject*`.
 pub type Object = *mut PyObject;
 
@@ -588,7 +600,7 @@ pub(crate) struct BridgeApi {
     pub(crate) allocate_host: unsafe extern "C" fn(size: i64) -> Outcome<Object>,
     pub(crate) is_initialised: unsafe extern "C" fn(object: Object) -> bool,
     pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: Object) -> bool,
-    pub(crate) reads_table: unsafe extern "C" fn(reader: Object) -> bool,
+    pub(crate) source_of: unsafe extern "C" fn(reader: Object) -> BatchSource,
     pub(crate) is_on_device: unsafe extern "C" fn(object: Object) -> bool,
     /// -1 for none.
     pub(crate) device_of: unsafe extern "C" fn(object: Object) -> i32,

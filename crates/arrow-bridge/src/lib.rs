@@ -15,7 +15,9 @@ mod stored;
 pub use address_exposure::watch_addresses;
 pub use bridge::{Bridge, Contents, NewTable, Payload};
 pub use fault::Fault;
-pub use ffi::{BatchesTaken, Conversion, DataKind, Elements, Object, PyObject, PyarrowApi, Span};
+pub use ffi::{
+    BatchSource, BatchesTaken, Conversion, DataKind, Elements, Object, PyObject, PyarrowApi, Span,
+};
 pub use kind::Kind;
 pub use live::{Destination, Live};
 pub use stored::Watch;

@@ -1,6 +1,9 @@
 // Queries of pyarrow's objects: whether they are initialised, and which device holds their data.
 #include "entries/entries.h"
 
+#include <string_view>
+#include <typeinfo>
+
 #include "arrow/table.h"
 #include "entries/require.h"
 #include "memory/device.h"
@@ -20,8 +23,13 @@ bool IsInitialisedEntry(PyObject* object) noexcept {
 
 bool IsInitialisedReaderEntry(PyObject* reader) noexcept { return UnwrapReader(reader) != nullptr; }
 
-bool ReadsTableEntry(PyObject* reader) noexcept {
-  return dynamic_cast<const arrow::TableBatchReader*>(UnwrapReader(reader).get()) != nullptr;
+BatchSource SourceOfEntry(PyObject* reader) noexcept {
+  const auto found = UnwrapReader(reader);
+  if (found == nullptr) return BatchSource::kOther;
+  if (dynamic_cast<const arrow::TableBatchReader*>(found.get()) != nullptr) return BatchSource::kTable;
+  // arrow::py::PyRecordBatchReader; libarrow_python, which has that class, is not linked.
+  const std::string_view name = typeid(*found).name();
+  return name == "N5arrow2py19PyRecordBatchReaderE" ? BatchSource::kIterable : BatchSource::kOther;
 }
 
 bool IsOnDeviceEntry(PyObject* object) noexcept {

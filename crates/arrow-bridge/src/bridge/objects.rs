@@ -3,7 +3,7 @@
 
 use super::Bridge;
 use crate::fault::{Fault, done};
-use crate::ffi::{Elements, Object, Span};
+use crate::ffi::{BatchSource, Elements, Object, Span};
 use crate::live::Live;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
@@ -159,14 +159,14 @@ impl Bridge {
         unsafe { (self.api.is_initialised_reader)(reader.as_ptr()) }
     }
 
-    /// Whether a `pyarrow.RecordBatchReader` reads a table.
+    /// The origin of the batches of a `pyarrow.RecordBatchReader`.
     ///
     /// # Safety
     ///
     /// The object must be of that class.
-    pub unsafe fn reads_table(&self, reader: Live<'_>) -> bool {
+    pub unsafe fn source_of(&self, reader: Live<'_>) -> BatchSource {
         // SAFETY: guaranteed by the caller.
-        unsafe { (self.api.reads_table)(reader.as_ptr()) }
+        unsafe { (self.api.source_of)(reader.as_ptr()) }
     }
 
     /// Whether any data of an array, a chunked array, a record batch, a table or a buffer of pyarrow lies in

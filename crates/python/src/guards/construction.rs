@@ -5,12 +5,13 @@
 //! it.
 
 use super::guard::Guard;
+use super::may_contain::are_lazy;
 use super::places::{PyVectorcall_Function, word};
 use crate::interpreter::hang_if_ended;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyDict, PyTuple, PyType};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::sync::{LazyLock, PoisonError, RwLock};
@@ -164,22 +165,29 @@ unsafe fn construct<R>(
         // SAFETY: a live type, a tuple, and a dict or null.
         let (class, arguments, keywords) = unsafe {
             let class = Bound::from_borrowed_ptr(py, class).cast_into_unchecked::<PyType>();
+            let arguments = Bound::from_borrowed_ptr(py, arguments);
             let keywords = Bound::from_borrowed_ptr_or_opt(py, keywords);
-            (class, Bound::from_borrowed_ptr(py, arguments), keywords)
+            let keywords = keywords.map(|named| named.cast_into_unchecked::<PyDict>());
+            (class, arguments.cast_into_unchecked::<PyTuple>(), keywords)
         };
         let guarded = class.mro().iter().find_map(|base| guarded(base.as_ptr().addr()));
         // Put there before the slot is written.  Without an exception, Python raises one.
         let Some(guarded) = guarded else { return Err(failure) };
         let none = py.None().into_bound(py);
         let changed = || -> PyResult<_> {
-            let Some(walk) = guarded.guard.get().walk(&none)? else { return Ok((None, None)) };
-            let named = keywords.as_ref().map(|keywords| walk.visit(keywords)).transpose()?;
+            let named = || keywords.iter().flat_map(PyDictMethods::values);
+            let given = || arguments.iter().chain(named());
+            let Some(walk) = guarded.guard.get().walk(&none, || are_lazy(given()))? else {
+                return Ok((None, None));
+            };
+            let named = keywords.as_ref().map(|named| walk.visit(named)).transpose()?;
             Ok((walk.visit(&arguments)?, named.flatten()))
         };
         match changed() {
             Ok((None, None)) => Ok(guarded.original),
             Ok((used, named)) => {
-                let (arguments, keywords) = (used.unwrap_or(arguments), named.or(keywords));
+                let keywords = named.or(keywords.map(Bound::into_any));
+                let arguments = used.unwrap_or_else(|| arguments.into_any());
                 let keywords = keywords.as_ref().map_or(std::ptr::null_mut(), Bound::as_ptr);
                 Err(hang_if_ended(|| call(guarded.original, arguments.as_ptr(), keywords)))
             }

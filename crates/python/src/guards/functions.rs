@@ -110,7 +110,7 @@ unsafe extern "C-unwind" fn called(
         let Some(guarded) = guarded(function) else { return std::ptr::null_mut() };
         let (guard, original) = (guarded.guard.get(), guarded.unguarded.get().original);
         if guard.is_for_results() {
-            return guard.made_of(original(function, arguments, count, names));
+            return guard.made_of(original(function, arguments, count, names), arguments);
         }
         match guarded.outcome(function, arguments, count & !ARGUMENTS_OFFSET, names) {
             Some(result) => result,

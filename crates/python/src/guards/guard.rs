@@ -1,7 +1,9 @@
 //! A guard looks for data on a device in the arguments of a call.
 
+use super::may_contain::{are_lazy, source_of};
 use super::walk::Walk;
 use crate::interpreter::hang_if_ended;
+use arrow_cuda_bridge::BatchSource;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -83,7 +85,9 @@ impl Guard {
         }
         let first = arguments.clone().next();
         let first = first.unwrap_or_else(|| py.None().into_bound(py));
-        let Some(walk) = self.walk(&first)? else { return Ok(Call::Unchanged) };
+        let Some(walk) = self.walk(&first, || are_lazy(arguments.clone()))? else {
+            return Ok(Call::Unchanged);
+        };
         if !self.acts_with(arguments.clone(), names)? {
             return Ok(Call::Unchanged);
         }
@@ -103,10 +107,11 @@ impl Guard {
     pub(super) fn walk<'a, 'py>(
         &'a self,
         first: &'a Bound<'py, PyAny>,
+        may_use: impl FnOnce() -> PyResult<bool>,
     ) -> PyResult<Option<Walk<'a, 'py>>> {
         let action =
             (self.when == When::EachData).then_some((self.handler.bind(first.py()), first));
-        Walk::new(first.py(), action)
+        Walk::new(first.py(), action, may_use)
     }
 
     /// Whether the handler is called with results, whatever the arguments are.
@@ -118,19 +123,30 @@ impl Guard {
     ///
     /// # Safety
     ///
-    /// A new reference, or null and an exception; the GIL is held.
-    pub(super) unsafe fn made_of(&self, result: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    /// A new reference, or null and an exception, and the arguments of the method that returned it; the GIL is held.
+    pub(super) unsafe fn made_of(
+        &self,
+        result: *mut ffi::PyObject,
+        arguments: *const *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject {
         if result.is_null() {
             return result;
         }
         Python::attach(|py| {
-            // SAFETY: guaranteed by the caller.
-            let result = unsafe { Bound::from_owned_ptr(py, result) };
+            // SAFETY: guaranteed by the caller; a method without an object fails.
+            let (result, object) = unsafe {
+                (Bound::from_owned_ptr(py, result), Bound::from_borrowed_ptr(py, *arguments))
+            };
             let (handler, no_names) = (self.handler.as_ptr(), std::ptr::null_mut());
-            match Walk::new(py, None) {
-                Ok(None) => result.into_ptr(),
+            // Readers of tables and iterables give what was in place before: see `_pyarrow/tables.py`.
+            let is_due = || -> PyResult<bool> {
+                let walk = Walk::new(py, None, || Ok(false))?;
+                Ok(walk.is_some() && source_of(&object)? == BatchSource::Other)
+            };
+            match is_due() {
+                Ok(false) => result.into_ptr(),
                 // SAFETY: a callable, and one live argument.
-                Ok(Some(_)) => unsafe {
+                Ok(true) => unsafe {
                     call_by(PyObject_Vectorcall, handler, &[result.as_ptr()], 1, no_names)
                 },
                 Err(error) => {

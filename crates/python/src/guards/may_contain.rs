@@ -3,11 +3,14 @@
 //! The class of an object tells.  Guards ask for most arguments of most calls, so the answers for classes that cannot
 //! change are cached.
 
+use crate::pyarrow::from_pyarrow::{is_of, live};
 use crate::pyarrow::pyarrow;
+use arrow_cuda_bridge::BatchSource;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString, PyType};
+use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};
 
 /// Methods by which pyarrow asks an object for an array.
@@ -62,6 +65,33 @@ fn keep(class: &Bound<'_, PyType>, contents: Contents) {
     drop(former); // which may run Python code
 }
 
+/// Whether one of the objects may be the first to use a device, when pyarrow reads its items.
+pub(super) fn are_lazy<'py>(
+    mut objects: impl Iterator<Item = Bound<'py, PyAny>>,
+) -> PyResult<bool> {
+    objects.try_fold(false, |found, object| {
+        let class = object.get_type();
+        if found || !fills(&class, ffi::Py_tp_iter) || has_length(&class) {
+            return Ok(found);
+        }
+        Ok(match contents_of(&object)? {
+            Contents::Batches => source_of(&object)? == BatchSource::Iterable,
+            contents => contents == Contents::Stream,
+        })
+    })
+}
+
+/// The origin of the batches of an object, if it is a reader of those.
+pub(super) fn source_of(object: &Bound<'_, PyAny>) -> PyResult<BatchSource> {
+    let pyarrow = pyarrow(object.py())?;
+    let is_reader = is_of(object, &pyarrow.lib.record_batch_reader);
+    // SAFETY: the class was looked at.
+    Ok(match is_reader {
+        true => unsafe { pyarrow.bridge.source_of(live(object)) },
+        false => BatchSource::Other,
+    })
+}
+
 /// The contents of an object, by its class.
 pub(super) fn contents_of(object: &Bound<'_, PyAny>) -> PyResult<Contents> {
     let class = object.get_type();
@@ -106,9 +136,7 @@ fn by_class(class: &Bound<'_, PyType>, is_pyarrows: bool, is_iterator: bool) -> 
     if MAKES_ARRAYS.iter().any(has) {
         return Ok(Contents::Array);
     }
-    // SAFETY: a live class, and the GIL is held.
-    let fills = |slot| !unsafe { ffi::PyType_GetSlot(class.as_type_ptr(), slot) }.is_null();
-    if !fills(ffi::Py_tp_iter) && !fills(ffi::Py_sq_item) {
+    if !fills(class, ffi::Py_tp_iter) && !fills(class, ffi::Py_sq_item) {
         return Ok(Contents::Nothing);
     }
     static MAPPING: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -121,9 +149,17 @@ fn by_class(class: &Bound<'_, PyType>, is_pyarrows: bool, is_iterator: bool) -> 
     if LENDS_HOST_MEMORY.iter().any(has) {
         return Ok(Contents::Nothing);
     }
-    let has_length = fills(ffi::Py_sq_length) || fills(ffi::Py_mp_length);
-    match has_length && !is_iterator {
+    match has_length(class) && !is_iterator {
         true => Ok(Contents::Items),
         false => Ok(Contents::Stream),
     }
+}
+
+fn has_length(class: &Bound<'_, PyType>) -> bool {
+    fills(class, ffi::Py_sq_length) || fills(class, ffi::Py_mp_length)
+}
+
+fn fills(class: &Bound<'_, PyType>, slot: c_int) -> bool {
+    // SAFETY: a live class, and the GIL is held.
+    !unsafe { ffi::PyType_GetSlot(class.as_type_ptr(), slot) }.is_null()
 }

@@ -4,10 +4,11 @@
 //! buffer or message on a device to an action, whose result takes its place.
 
 use super::functions::unguarded;
-use super::may_contain::{Contents, contents_of};
+use super::may_contain::{Contents, contents_of, source_of};
 use crate::interpreter::call_out;
-use crate::pyarrow::from_pyarrow::{is_of, is_on_device, live};
+use crate::pyarrow::from_pyarrow::{is_of, is_on_device};
 use crate::pyarrow::{Lib, Pyarrow, pyarrow};
+use arrow_cuda_bridge::BatchSource;
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -44,20 +45,23 @@ fn map<'py>(
     action: &Bound<'py, PyAny>,
     first: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    match Walk::new(object.py(), Some((action, first)))? {
+    match Walk::new(object.py(), Some((action, first)), || Ok(false))? {
         Some(walk) => Ok(walk.visit(&object)?.unwrap_or(object)),
         None => Ok(object),
     }
 }
 
 impl<'a, 'py> Walk<'a, 'py> {
-    /// None as long as libarrow has been given no device: no object has data on one.
+    /// None as long as libarrow has been given no device, because no object has data on one, unless
+    /// `may_use` says that the walk's own objects may give it one.
     pub(super) fn new(
         py: Python<'py>,
         action: Option<(&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>)>,
+        may_use: impl FnOnce() -> PyResult<bool>,
     ) -> PyResult<Option<Self>> {
         let pyarrow = pyarrow(py)?;
-        Ok(pyarrow.bridge.has_devices().then_some(Self { pyarrow, py, action }))
+        let is_needed = pyarrow.bridge.has_devices() || may_use()?;
+        Ok(is_needed.then_some(Self { pyarrow, py, action }))
     }
 
     pub(super) fn visit(&self, object: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
@@ -151,8 +155,7 @@ impl<'a, 'py> Walk<'a, 'py> {
     /// A reader of the same batches, with an action on each when it is read.
     fn batches(&self, reader: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
         // That table lies on the host: `_pyarrow/tables.py` makes the readers of others.
-        // SAFETY: the caller has looked at the class.
-        if unsafe { self.pyarrow.bridge.reads_table(live(reader)) } {
+        if source_of(reader)? == BatchSource::Table {
             return Ok(None);
         }
         let batches = self.stream(reader)?;
