@@ -206,7 +206,6 @@ def test_numpy_types_become_arrow_types():
         (np.zeros(2, "m8"), None, r"timedelta64.*pyarrow.int64\(\)"),
         (np.zeros(2, "f16"), None, r"binary\(16\)"),
         (np.zeros(2, "c32"), None, r"binary\(32\)"),
-        (np.zeros(2, "i4, f4"), None, r"binary\(8\)"),
         (np.zeros(2, ">i4"), None, r"binary\(4\)"),
         (np.zeros(2, ">i4"), pa.int32(), r">i4.*type int32.*binary\(4\)"),
         (np.zeros(2, ">c8"), pa.list_(pa.float32(), 2), r">f4.*binary\(4\)"),

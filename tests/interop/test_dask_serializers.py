@@ -90,14 +90,6 @@ def as_received(frame):
     return Frame(frame) if hasattr(frame, "__cuda_array_interface__") else bytes(frame)
 
 
-def read_only_slice():
-    return _native._read_only(make_buffer(1000).slice(3, 500))
-
-
-def strided_array():
-    return DeviceArray.from_host(np.arange(12, dtype=np.int16).reshape(3, 4))[:, 1]
-
-
 def table_of_dictionaries():
     batch = make_batch("dictionary", 100)
     return pa.Table.from_batches([batch, batch])
@@ -106,8 +98,8 @@ def table_of_dictionaries():
 ON_DEVICE = {
     "buffer": lambda: make_buffer(1000),
     "empty buffer": lambda: make_buffer(0),
-    "read-only slice": read_only_slice,
-    "strided array": strided_array,
+    "read-only slice": lambda: _native._read_only(make_buffer(1000).slice(3, 500)),
+    "strided array": lambda: DeviceArray.from_host(np.arange(12, dtype="i2").reshape(3, 4))[:, 1],
     "batch": lambda: make_batch("deeply nested", 100),
     "table": table_of_dictionaries,
 }

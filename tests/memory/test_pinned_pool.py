@@ -16,6 +16,7 @@ from pyarrow_cuda_compat import (
     PinnedMemoryPool,
     pinned_memory_pool,
 )
+from support.samples import chunks_of
 from support.threads import in_threads
 
 MIB = 1 << 20
@@ -62,10 +63,6 @@ def is_pinned(ctx, array):
         for address in (buffer.address, buffer.address + buffer.size - 1)
     ]
     return bool(ends) and [ctx.get_device_address(address) for address in ends] == ends
-
-
-def all_pinned(ctx, table):
-    return all(is_pinned(ctx, chunk) for column in table.columns for chunk in column.chunks)
 
 
 def test_it_is_a_pool_of_pyarrow(pool, ctx):
@@ -138,7 +135,7 @@ def test_readers_decode_into_it(read, default, ctx):
     table = read(default)
     assert table.equals(TABLE)
     if read is not of_dataset:  # which passes the table's own buffers on
-        assert all_pinned(ctx, table)
+        assert all(is_pinned(ctx, chunk) for chunk in chunks_of(table))
     there = table.copy_to(ctx.memory_manager)
     assert there.copy_to(pa.default_cpu_memory_manager()).equals(TABLE)
     del table, there
