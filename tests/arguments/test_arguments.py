@@ -156,11 +156,10 @@ def test_wrong_arguments_raise(call, cuda, ctx, buffer, message):
         assert buffer.to_pybytes() == DATA
 
 
+# Beside those of the conformance case differences/never_made.
 NEVER_MADE = [
-    ["cuda.serialize_record_batch(fresh(pa.RecordBatch), ctx)"],
     ["cuda.read_record_batch(message, fresh(pa.Schema))"],
     [
-        "ctx.buffer_from_data(fresh(pa.Buffer))",
         "ctx.buffer_from_data(fresh(pa.Tensor))",
         "ctx.new_buffer(9).copy_from_host(fresh(pa.Tensor))",
         "cuda.BufferWriter(message).writeat(0, fresh(pa.Tensor))",
@@ -172,23 +171,13 @@ NEVER_MADE = [
         "DeviceArray.empty(9, '|u1').__setitem__(0, fresh(pa.Tensor))",
         "memory.to_device(fresh(pa.Buffer))",
         "gpu.DeviceArray_int64(fresh(pa.Buffer))",
-        "fresh(cuda.CudaBuffer).size",
-        "fresh(cuda.HostBuffer).size",
-        "fresh(cuda.IpcMemHandle).serialize()",
-        "fresh(cuda.BufferReader).read()",
         "fresh(cuda.BufferWriter).write(b'')",
-        "pa.Buffer.__new__(cuda.CudaBuffer).size",
         "pa.NativeFile.__new__(cuda.BufferReader).read_buffer()",
         "pa.NativeFile.__new__(cuda.BufferWriter).flush()",
         "object.__new__(cuda.Context).handle",
         "object.__new__(cuda.IpcMemHandle).serialize()",
-        "cuda.CudaBuffer()",
-        "cuda.HostBuffer()",
-        "cuda.IpcMemHandle()",
-        "cuda.BufferReader()",
         "cuda.BufferWriter(message, message)",
         "cuda.BufferReader(buffer=message)",
-        "type('S', (cuda.CudaBuffer,), {})()",
         "grafted(cuda.BufferReader, pa.Buffer).read_buffer()",
         "grafted(cuda.BufferWriter, pa.Buffer).flush()",
         "grafted(cuda.BufferWriter, pa.NativeFile).flush()",
@@ -199,7 +188,7 @@ NEVER_MADE = [
 ]
 
 
-@pytest.mark.parametrize("calls", NEVER_MADE, ids=["batch", "schema", "others"])
+@pytest.mark.parametrize("calls", NEVER_MADE, ids=["schema", "others"])
 def test_objects_that_were_never_made_raise(calls, run_python):
     code, out, err = run_python(
         "import sys\n"
@@ -281,8 +270,3 @@ def test_subclasses_work(cuda, buffer):
     reader.extra = [reader]  # a cycle, for the collector
     assert reader.read_buffer(3).to_pybytes() == DATA[:3]
     assert (reader.read(3), reader.read(), reader.reads) == (DATA[3:6], DATA[6:], 2)
-
-    class Ctx(cuda.Context):
-        pass
-
-    assert Ctx(0).handle == cuda.Context(0).handle

@@ -2,22 +2,10 @@
 
 import ctypes
 
-import numpy as np
 import pytest
 
 #: A refusal that names the trouble: the driver's, or a check's.
 REFUSED = (OSError, ValueError)
-
-
-@pytest.mark.parametrize("size", [1, 10, 4096])
-def test_pageable_memory_is_refused(ctx, size):
-    memory = np.zeros(size, np.uint8)
-    address = memory.ctypes.data
-    text = f"; the driver does not know the address {address:#x}: it is pageable host memory"
-    with pytest.raises(OSError, match=text):
-        ctx.foreign_buffer(address, size, memory)
-    with pytest.raises(OSError, match=r"^Cuda error 1 in function 'cuPointerGetAttribute': "):
-        ctx.get_device_address(memory.ctypes.data)
 
 
 def test_freed_device_memory_is_refused(ctx, driver, current):

@@ -97,25 +97,18 @@ def test_slices_with_nulls_stay_what_they_are(cuda, data, kind, on_device):
 def test_nulls_are_never_dropped_silently():
     array = DeviceArray.from_arrow(pa.array([1, None, 3, 4]))
     text = r"the array has nulls \(1 of 4\).*to_arrow\(\) keeps them, and .values"
+    # Beside those of the conformance case arrays/nulls.
     for use in (
-        array.copy_to_host,
         array.__array__,
-        lambda: array[1],
-        lambda: array[::-1],
         lambda: array.T,
-        lambda: array.view("u8"),
         lambda: array.reshape(2, 2),
         lambda: list(array),
         lambda: array.fill(0),
         lambda: array.copy_to_device([1, 2, 3, 4]),
         lambda: array.__setitem__(1, 5),
-        lambda: DeviceArray.empty(4, "i8").copy_to_device(array),
     ):
         with pytest.raises(ValueError, match=text):
             use()
-    for export in (array.__dlpack__, lambda: array.__cuda_array_interface__):
-        with pytest.raises(BufferError, match=text):
-            export()
     assert array[2:].copy_to_host().tolist() == [3, 4]  # none of these is null
     assert [array[place] for place in (0, 2, -1)] == [1, 3, 4]
     assert array[2].arrow_type == pa.int64()
@@ -197,8 +190,6 @@ def test_numpy_types_become_arrow_types():
     square = DeviceArray.from_host(np.arange(6.0).reshape(1, 2, 3)).to_arrow()
     assert square.type == pa.list_(pa.list_(pa.float64(), 3), 2)
     assert square.copy_to(HOST).to_pylist() == [[[0, 1, 2], [3, 4, 5]]]
-    pairs = DeviceArray.from_host([1 + 2j]).to_arrow(pa.list_(pa.float64(), 2))
-    assert pairs.copy_to(HOST).to_pylist() == [[1, 2]]
     tensor = pa.fixed_shape_tensor(pa.float64(), [2, 3])
     array = DeviceArray.from_host(np.arange(6.0).reshape(1, 2, 3)).to_arrow(tensor)
     assert array.copy_to(HOST).to_numpy_ndarray().tolist() == [[[0, 1, 2], [3, 4, 5]]]
@@ -215,7 +206,6 @@ def test_numpy_types_become_arrow_types():
         (np.zeros(2, "m8"), None, r"timedelta64.*pyarrow.int64\(\)"),
         (np.zeros(2, "f16"), None, r"binary\(16\)"),
         (np.zeros(2, "c32"), None, r"binary\(32\)"),
-        (np.zeros(2, "i4, f4"), None, r"binary\(8\)"),
         (np.zeros(2, ">i4"), None, r"binary\(4\)"),
         (np.zeros(2, ">i4"), pa.int32(), r">i4.*type int32.*binary\(4\)"),
         (np.zeros(2, ">c8"), pa.list_(pa.float32(), 2), r">f4.*binary\(4\)"),
@@ -312,11 +302,3 @@ def test_arrays_that_are_no_host_arrays(ctx):
         DeviceArray.from_host(array)
     with pytest.raises(TypeError, match="never initialised"):
         DeviceArray.from_host(pa.Int64Array.__new__(pa.Int64Array))
-
-
-@pytest.mark.leaks
-def test_nulls_are_not_exported_to_other_processes():
-    array = DeviceArray.from_arrow(pa.array([1, None]))
-    with pytest.raises(ValueError, match=r"has nulls \(1 of 2\)"):
-        array.export_for_ipc()
-    assert array.values.export_for_ipc().shape == (2,)

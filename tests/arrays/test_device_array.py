@@ -19,13 +19,10 @@ from support.interfaces import ByInterface
 @pytest.mark.parametrize(
     ("dtype", "text"),
     [
-        ("O", "Python objects"),
         ("i4, O", "Python objects"),
-        (str, "strings"),
         ("S3", "strings"),
         ("V0", "no bytes"),
         ("(2,)f4", "subarray"),
-        ("x4", "x4"),
     ],
 )
 def test_types_of_elements_that_no_kernel_knows(ctx, dtype, text):
@@ -55,21 +52,15 @@ def test_elements_outside_the_buffer(ctx, arguments, text):
 
 def test_arguments_of_the_constructor(ctx):
     buffer = ctx.buffer_from_data(np.arange(6, dtype="i2"))
-    assert DeviceArray(buffer, "i2").shape == (6,)
-    assert DeviceArray(buffer, "i4", offset=4).shape == (2,)
     assert DeviceArray(buffer, "i2", 2, offset=2).copy_to_host().tolist() == [1, 2]
     every_other = DeviceArray(buffer, np.int16, (2,), (-8,), offset=10)
     assert every_other.copy_to_host().tolist() == [5, 1]
     assert every_other.buffer.size == 10
     assert every_other.ptr == every_other.address == buffer.address + 10
     for refused in (
-        lambda: DeviceArray(buffer),
-        lambda: DeviceArray(np.arange(3)),
         lambda: DeviceArray([1, 2]),
         lambda: DeviceArray(pa.py_buffer(b"1234"), "i4"),
-        lambda: DeviceArray(every_other, "i4"),
         lambda: DeviceArray.empty("3"),
-        lambda: DeviceArray.empty(3.5),
     ):
         with pytest.raises(TypeError):
             refused()
@@ -99,29 +90,6 @@ def test_keys_that_name_nothing(key):
         array[key] = 1
 
 
-@pytest.mark.parametrize(
-    ("value", "error", "text"),
-    [
-        (
-            np.zeros(4),
-            ValueError,
-            r"could not broadcast input array from shape \(4,\) into shape \(3,2\)",
-        ),
-        ("one", ValueError, "could not convert"),
-        (object(), TypeError, "float"),
-    ],
-)
-def test_values_that_do_not_fit(value, error, text):
-    array = DeviceArray.from_host(np.arange(6.0).reshape(3, 2))
-    with pytest.raises(error, match=text):
-        array[:] = value
-    assert array.copy_to_host().tolist() == [[0, 1], [2, 3], [4, 5]]
-    other = DeviceArray.from_host(np.zeros((3, 2), "f4"))
-    for assign in (lambda: array.__setitem__(..., other), lambda: array.copy_to_device(other)):
-        with pytest.raises(TypeError, match=r"incompatible dtype: float64 vs\. float32"):
-            assign()
-
-
 def test_an_element_of_another_type_is_converted():
     numbers, halves = DeviceArray.from_host([1, 2, 3]), DeviceArray.from_host([1.5, 2.5])
     numbers[0] = halves[1]
@@ -136,21 +104,16 @@ def test_an_element_of_another_type_is_converted():
 def test_host_arrays_that_do_not_fit():
     array = DeviceArray.from_host(np.arange(6.0).reshape(3, 2))
     for out, error, text in [
-        (np.zeros((2, 3)), ValueError, r"incompatible shape: \(3, 2\) vs\. \(2, 3\)"),
         (np.zeros((3, 2), "f4"), TypeError, r"incompatible dtype: float64 vs\. float32"),
         ([[0] * 2] * 3, TypeError, "not list"),
         (b"", TypeError, "not bytes"),
     ]:
         with pytest.raises(error, match=text):
             array.copy_to_host(out)
-    read_only = np.zeros((3, 2))
-    read_only.flags.writeable = False
-    with pytest.raises(ValueError, match="read-only"):
-        array.copy_to_host(read_only)
     for source, error, text in [
-        (np.zeros(3), ValueError, r"incompatible shape: \(3, 2\) vs\. \(3,\)"),
         (DeviceArray.empty(3), ValueError, r"incompatible shape: \(3, 2\) vs\. \(3,\)"),
         (np.zeros((3, 2), "f4"), TypeError, r"incompatible dtype: float64 vs\. float32"),
+        (DeviceArray.empty((3, 2), "f4"), TypeError, r"incompatible dtype: float64 vs\. float32"),
     ]:
         with pytest.raises(error, match=text):
             array.copy_to_device(source)
@@ -230,10 +193,6 @@ def test_larger_arrays_have_no_value():
     array = DeviceArray.from_host([1.0, 2.0])
     with pytest.raises(TypeError, match="format"):
         f"{array:.2f}"
-    with pytest.raises(ValueError, match="size 1"):
-        array.item()
-    with pytest.raises(NotImplementedError, match="cupy"):
-        array.astype("f4")
     assert str(array) == repr(array)
     assert array == array
     assert array != array.copy()
@@ -254,8 +213,6 @@ def test_a_number_of_another_size_is_out_of_bounds():
 
 def test_python_iterates_and_counts():
     array = DeviceArray.from_host(np.arange(6).reshape(3, 2))
-    assert len(array) == 3
-    assert [row.copy_to_host().tolist() for row in array] == [[0, 1], [2, 3], [4, 5]]
     assert [int(each) for each in array[0]] == [0, 1]
     for refused in (len, iter):
         with pytest.raises(TypeError):
@@ -299,8 +256,6 @@ def test_a_field_is_a_view(dtype):
 
 def test_names_that_name_no_field():
     array = DeviceArray.from_host(np.array([(1, b"x")], [("a", "i4"), ("b", "S1")]))
-    with pytest.raises(ValueError, match="no field of name c"):
-        array["c"]
     with pytest.raises(ValueError, match="no field of name c"):
         array["c"] = 1
     with pytest.raises(TypeError, match="strings"):

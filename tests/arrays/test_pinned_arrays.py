@@ -93,8 +93,6 @@ def test_mapped_arrays_are_the_memory_of_the_host(pages):
     assert array.tolist() == [[7, 7, 7], [9, 1, 2]]
     with memory.mapped(pages(2), np.empty((0, 2)), pages(3)) as several:
         assert [each.shape for each in several] == [(2,), (0, 2), (3,)]
-    with pytest.raises(AssertionError, match="Only accept 'stream' as keyword"), memory.mapped(x=1):
-        pass
 
 
 def test_what_is_computed_from_a_mapped_array_is_not_mapped():
@@ -106,7 +104,6 @@ def test_what_is_computed_from_a_mapped_array_is_not_mapped():
     assert memory.as_cuda_array(memory.mapped_array((0, 3))).shape == (0, 3)
     for computed in (array + 1, np.sqrt(array), array * array[0]):
         assert type(computed) is np.ndarray
-    assert type(array.sum()) is np.float64
     for copied in (array.copy(), array[[0, 1]], array.astype("f4")):
         assert not memory.is_cuda_array(copied)
 

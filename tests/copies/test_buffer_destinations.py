@@ -61,8 +61,6 @@ def test_what_the_destination_does_not_see(ctx, other_ctx):
     for source, context in unseen:
         with pytest.raises(NotImplementedError, match="not supported"):
             source.view(context.device)
-    with pytest.raises(NotImplementedError, match="not supported"):
-        there.view(CPU)
 
 
 @pytest.mark.parametrize("name", ["copy", "view"])
@@ -102,8 +100,6 @@ def test_the_bytes_of_slices_as_another_dtype(ctx):
 
 def test_numpy_is_refused_what_takes_a_copy(ctx):
     there = ctx.buffer_from_data(b"x")
-    with pytest.raises(ValueError, match="without a copy"):
-        there.__array__(copy=False)
     if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
         with pytest.raises(ValueError, match="without a copy"):
             np.array(there, copy=False)

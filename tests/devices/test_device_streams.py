@@ -17,7 +17,9 @@ from support.c_device import (
     Made,
     MadeStream,
     Release,
+    array_of,
     made_array,
+    only_stream,
     stream_structure,
 )
 from support.samples import ALL, CPU, Point, buffers_of, empty_of, wait_for_release
@@ -49,16 +51,6 @@ def first_of(made):
     return reader.read_next_batch()
 
 
-class Only:
-    """Shows one way to export only."""
-
-    def __init__(self, data):
-        self.data = data
-
-    def __arrow_c_device_stream__(self, requested_schema=None, **options):
-        return self.data.__arrow_c_device_stream__(requested_schema, **options)
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_tables_of_every_type(ctx, name):
     array = ALL[name]
@@ -67,7 +59,7 @@ def test_tables_of_every_type(ctx, name):
     table = pa.table([column, column], ["a", "b"]).replace_schema_metadata({"k": "v"})
     there = table.copy_to(ctx.device)
     addresses = {buffer.address for chunk in there.column(0).chunks for buffer in buffers_of(chunk)}
-    for data in (there, there.to_reader(), Only(there)):
+    for data in (there, there.to_reader(), only_stream(there)):
         reader = imported(data)
         assert reader.schema.equals(table.schema, check_metadata=True)
         back = reader.read_all()
@@ -94,7 +86,7 @@ def test_chunked_arrays_of_every_type(ctx, name):
 
 
 def test_data_on_the_host(ctx):
-    for data in (Only(TABLE), TABLE, TABLE.to_reader(), TABLE.to_batches()[0]):
+    for data in (only_stream(TABLE), TABLE, TABLE.to_reader(), TABLE.to_batches()[0]):
         assert imported(data).read_all().num_rows > 0
     structure = stream_structure(capsule := TABLE.__arrow_c_device_stream__())
     assert structure.device_type == HOST
@@ -104,7 +96,7 @@ def test_data_on_the_host(ctx):
 
 def test_nothing_to_read(ctx):
     for table in (SCHEMA.empty_table(), pa.table({}), TABLE.select([]), TABLE.slice(0, 0)):
-        reader = imported(Only(table.copy_to(ctx.device)))
+        reader = imported(only_stream(table.copy_to(ctx.device)))
         assert reader.schema.equals(table.schema)
         assert reader.read_all().num_rows == table.num_rows
     nothing = pa.RecordBatchReader.from_batches(SCHEMA, [])
@@ -176,8 +168,7 @@ def test_what_nobody_takes_is_released(ctx):
 
 
 def test_pending_work_has_an_event(ctx, driver, default_stream):
-    memory = ctx.buffer_from_data(bytes(1000))
-    column = pa.Array.from_buffers(pa.uint8(), 1000, [None, memory], null_count=0)
+    memory, column = array_of(ctx)
     table = pa.table({"a": pa.chunked_array([column, column])})
     structure = stream_structure(capsule := table.__arrow_c_device_stream__())
     default_stream.sleep()
@@ -200,7 +191,7 @@ def test_a_stream_has_one_device(ctx, other_ctx):
     here, there = words.copy_to(ctx.device), words.copy_to(other_ctx.device)
     for second, place in ((there, "CUDA device 1"), (words, "the host")):
         table = pa.table({"a": pa.chunked_array([here, second])})
-        for data in (Only(table), table.to_reader()):
+        for data in (only_stream(table), table.to_reader()):
             reader = imported(data)
             assert reader.read_next_batch().num_rows == 2
             with pytest.raises(pa.ArrowInvalid, match=f"array 1 .* lies on {place}.*one device"):
@@ -238,7 +229,7 @@ def test_requested_schemas(ctx):
         reader = pa.RecordBatchReader._import_from_c_device_capsule(capsule)
         assert reader.schema.equals(other)
         assert reader.read_all().schema.equals(other)
-    assert pa.RecordBatchReader.from_stream(Only(TABLE), schema=other).schema.equals(other)
+    assert pa.RecordBatchReader.from_stream(only_stream(TABLE), schema=other).schema.equals(other)
     there = TABLE.copy_to(ctx.device)
     for data in (there, there.to_reader(), there.to_batches()[0]):
         with pytest.raises(NotImplementedError, match="only supported for CPU data"):
@@ -355,7 +346,7 @@ def test_wrong_arguments():
     with pytest.raises(TypeError, match="PyCapsule Protocol"):
         pa.RecordBatchReader.from_stream(object())
     with pytest.raises(TypeError, match="__arrow_c_schema__"):
-        pa.RecordBatchReader.from_stream(Only(TABLE), schema=1)
+        pa.RecordBatchReader.from_stream(only_stream(TABLE), schema=1)
     for cls in (pa.Table, pa.RecordBatch, pa.ChunkedArray, pa.RecordBatchReader):
         for wrong in (cls.__new__(cls), 1, None):
             with pytest.raises(TypeError, match="never initialised"):

@@ -16,7 +16,6 @@ from support.c_device import (
     exported_structure,
     structure,
 )
-from support.samples import CPU
 from support.threads import in_thread
 from support.work import NON_BLOCKING, Producer
 
@@ -69,18 +68,6 @@ def test_work_of_other_streams_is_pending_too(ctx, driver, make_stream):
     with exported_capsule(data) as array:
         assert not free.is_idle()
         assert array.sync_event is None
-
-
-@both_kinds
-def test_a_consumer_waits(ctx, default_stream, kind):
-    memory, data = kind(ctx)
-    default_stream.sleep()
-    default_stream.fill(memory, 7)
-    take = pa.array if kind is array_of else pa.record_batch
-    there = take(Exported(data))
-    assert not default_stream.is_idle()
-    column = there.copy_to(CPU) if kind is array_of else there.copy_to(CPU).column(1)
-    assert column.to_pylist() == [7] * 1000
 
 
 def test_a_moved_structure_is_released_on_any_thread(ctx, driver, is_simulator, default_stream):

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from support.c_device import ArrowDeviceArray, ArrowSchema, Exported, structure
+from support.c_device import ArrowDeviceArray, ArrowSchema, Exported, array_of, structure
 from support.samples import CPU
 from support.streams import AFTER, BEFORE, SIZE
 from support.work import LONG
@@ -15,8 +15,7 @@ from support.work import LONG
 
 def export(ctx, producer):
     """An array whose bytes become those of `AFTER` when the event is reached."""
-    memory = ctx.buffer_from_data(BEFORE)
-    array = pa.Array.from_buffers(pa.uint8(), SIZE, [None, memory], null_count=0)
+    memory, array = array_of(ctx, BEFORE)
     producer.fill_later(memory, 7)
     return Exported(array, sync_event=producer.place)
 

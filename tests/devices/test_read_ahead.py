@@ -4,6 +4,7 @@ import re
 import threading
 import time
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.dataset
@@ -68,15 +69,8 @@ def sources(folder):
     yield "parquet", reader_of(file.iter_batches(30), file.schema_arrow), plain
     dataset = pa.dataset.dataset(folder / "file.parquet")
     yield "dataset", dataset.scanner(batch_size=50).to_reader(), plain
-    yield "another library", pa.RecordBatchReader.from_stream(Exporter(TABLE)), TABLE
-
-
-class Exporter:
-    def __init__(self, table):
-        self.table = table
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self.table.to_reader(50).__arrow_c_stream__(requested_schema)
+    theirs = SimpleNamespace(__arrow_c_stream__=TABLE.to_reader(50).__arrow_c_stream__)
+    yield "another library", pa.RecordBatchReader.from_stream(theirs), TABLE
 
 
 @AHEAD

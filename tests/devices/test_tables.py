@@ -52,15 +52,6 @@ def test_chunks_of_every_type_come_back(ctx, other_ctx, name):
     assert back.equals(table)
 
 
-def test_a_table_keeps_its_chunks_and_metadata(ctx):
-    there = TABLE.copy_to(ctx.memory_manager)
-    assert not there.is_cpu
-    assert is_there(chunks_of(there), ctx.device)
-    back = there.copy_to(CPU)
-    assert back.equals(TABLE, check_metadata=True)
-    assert layout_of(there) == layout_of(back) == layout_of(TABLE)
-
-
 def test_memory_that_chunks_share_by_other_objects_is_copied_once(ctx):
     """As the dictionary of chunks that another library has exported one by one."""
     words = pa.array([f"a word of some length, number {number}" for number in range(100)])

@@ -6,7 +6,7 @@ import struct
 import pyarrow as pa
 import pytest
 
-from support.c_device import CUDA, ArrowArray, Made, made_array
+from support.c_device import CUDA, ArrowArray, Made, made_array, only_stream
 from support.samples import CPU
 
 LONG = ["a word that is too long for a view itself", None, "short", "another of the long words"]
@@ -100,13 +100,6 @@ def test_sizes_on_another_device_are_refused(ctx, other_ctx):
     assert made.released == 1
 
 
-class OnlyOnDevices:
-    """Gives its batches by the C Device interface alone."""
-
-    def __init__(self, batches):
-        self.__arrow_c_device_stream__ = batches.__arrow_c_device_stream__
-
-
 @pytest.mark.parametrize("on_device", [False, True])
 def test_short_strings_cast_to_views_have_no_characters(ctx, on_device):
     """Before pyarrow 25, their buffer is null, which pyarrow's own export crashes on."""
@@ -114,7 +107,7 @@ def test_short_strings_cast_to_views_have_no_characters(ctx, on_device):
     nested = pa.StructArray.from_arrays([short, short], names=["a", "b"])
     table = pa.table({"short": short, "nested": nested})
     there = table.copy_to(ctx.memory_manager) if on_device else table
-    back = pa.RecordBatchReader.from_stream(OnlyOnDevices(there)).read_all()
+    back = pa.RecordBatchReader.from_stream(only_stream(there)).read_all()
     assert back.copy_to(CPU).equals(table)
     for column in there.columns:
         (chunk,) = column.chunks

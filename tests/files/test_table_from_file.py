@@ -133,14 +133,10 @@ def test_what_a_source_may_be(ctx, tmp_path):
         check(ctx, mapped, table)
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as bytes_of_file:
             check(ctx, bytes_of_file, table)
-    with pytest.raises(TypeError, match="source argument must be"):
-        ctx.table_from_file(1.5)
     with pytest.raises(FileNotFoundError):
         ctx.table_from_file(tmp_path / "nothing")
     with pytest.raises(IsADirectoryError):
         ctx.table_from_file(tmp_path)
-    with pytest.raises(ValueError, match="must not be a device, which may never end: '/dev/zero'"):
-        ctx.table_from_file("/dev/zero")
 
 
 def test_a_pipe_is_read_to_its_end(ctx):
@@ -174,8 +170,6 @@ def test_progress_is_told_and_can_end_the_call(ctx):
 
     with pytest.raises(KeyError):
         ctx.table_from_file(data, progress=enough)
-    with pytest.raises(TypeError, match="progress"):
-        ctx.table_from_file(data, progress=1)
 
 
 def test_a_callback_may_copy(run_python):
@@ -221,8 +215,6 @@ def test_dictionaries_of_streams(ctx):
     ("data", "error", "message"),
     [
         (b"", pa.ArrowInvalid, "End of stream"),
-        (b"PAR1" + bytes(100), pa.ArrowInvalid, "neither an Arrow file nor a stream.*PAR1"),
-        (b"ARROW1\0\0" + bytes(30), OSError, "the file of 38 bytes is cut off"),
         (struct.pack("<iii", -1, 8, 0), pa.ArrowInvalid, "Expected to read 8 metadata bytes"),
     ],
 )
@@ -246,18 +238,13 @@ def test_a_file_that_is_cut_off_is_refused(ctx, kind):
         assert read.copy_to(CPU).equals(table.slice(0, read.num_rows))
 
 
-def sizes_of_buffers(data):
-    """Where the size before each compressed buffer of one column is."""
-    size = struct.pack("<q", 8 * 1000)
-    return [at for at in range(0, len(data) - 8, 8) if data[at : at + 8] == size]
-
-
 @pytest.mark.parametrize("compression", ["lz4", "zstd"])
 @pytest.mark.parametrize("size", [0, 8, 7992, 8008, 1 << 20, 1 << 62, -1, -2])
 def test_a_size_that_lies_is_an_error(ctx, compression, size):
     table = pa.table({"x": np.arange(1000)})
     data = bytearray(written(table, compression=compression))
-    (at,) = sizes_of_buffers(data)
+    written_size = struct.pack("<q", 8 * 1000)
+    (at,) = (at for at in range(0, len(data) - 8, 8) if data[at : at + 8] == written_size)
     data[at : at + 8] = struct.pack("<q", size)
     with pytest.raises((OSError, pa.ArrowInvalid)):
         ctx.table_from_file(data)

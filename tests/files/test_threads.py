@@ -1,7 +1,5 @@
 """One file in the hands of several threads, and what Python classes make of ours."""
 
-import weakref
-
 import pyarrow as pa
 import pytest
 
@@ -46,20 +44,6 @@ def test_a_class_that_is_another_file_too_is_refused(cuda, ctx):
 
     with pytest.raises(TypeError, match="conflict"):
         Mixed(ctx.buffer_from_data(b"0123456789"))
-
-
-def test_views_within_views_let_their_bases_go_at_once(ctx):
-    class Base:
-        pass
-
-    memory = ctx.new_buffer(10)
-    inner, outer = Base(), Base()
-    inner_gone, outer_gone = weakref.ref(inner), weakref.ref(outer)
-    outer.view = ctx.foreign_buffer(memory.address, 10, base=inner)
-    view = ctx.foreign_buffer(memory.address, 10, base=outer)
-    del inner, outer, view
-    assert inner_gone() is None
-    assert outer_gone() is None
 
 
 def test_a_writer_that_another_thread_closes_at_the_end(run_python):

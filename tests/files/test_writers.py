@@ -39,6 +39,8 @@ def test_impossible_buffer_sizes_are_refused(cuda, guarded):
             writer.buffer_size = 2**62
         with pytest.raises(TypeError):
             writer.buffer_size = "4"
+        with pytest.raises(AttributeError):
+            del writer.buffer_size
         writer.write(b"d")
     assert buffer.to_pybytes() == b"abcd" + bytes(6)
 

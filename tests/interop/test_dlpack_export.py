@@ -103,16 +103,3 @@ def test_the_deleter_may_be_called_on_any_thread(ctx, form):
     address = ctypes.addressof(structure)
     in_thread(lambda: deleter(address))
     assert ctx.bytes_allocated == before
-
-
-def test_nothing_is_said_when_the_interpreter_ends(run_python):
-    code = """
-from pyarrow import cuda
-from pyarrow_cuda_compat import from_dlpack
-ctx = cuda.Context(0)
-untaken = ctx.new_buffer(10).__dlpack__(max_version=(1, 0))
-taken = from_dlpack(ctx.new_buffer(10))
-cycle = [from_dlpack(ctx.new_buffer(10))]
-cycle.append(cycle)
-"""
-    assert run_python(code) == (0, "", "")

@@ -289,22 +289,6 @@ def test_our_buffers_are_theirs(library, take, ctx):
         assert buf.to_pybytes() == b"\x09" * 1000
 
 
-@pytest.mark.parametrize("library", [Numba], indirect=True)
-def test_kernels_take_buffers_and_arrays_as_they_are(library, ctx):
-    library.need_kernels()
-    buf = ctx.new_buffer(1000)
-    library.kernel[4, 256](buf, 9)
-    assert buf.to_pybytes() == b"\x09" * 1000
-    array = DeviceArray(buf, "<f4")
-    library.kernel[4, 256](array, 0.5)
-    assert (array.copy_to_host() == 0.5).all()
-    library.kernel[4, 256](array[::2], 1.5)
-    assert array.copy_to_host().tolist() == [1.5, 0.5] * 125
-    numbers = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
-    library.kernel[4, 256](numbers, 7)
-    assert numbers.copy_to(pa.default_cpu_memory_manager()).to_pylist() == [7, 7, 7]
-
-
 @pytest.mark.parametrize(
     "part",
     [

@@ -162,8 +162,6 @@ def test_what_it_raises_is_raised(ctx):
 
 
 NONSENSE = {
-    "zero": (0, ValueError, "returned 0x0: not a multiple of 256"),
-    "no number": ("here", TypeError, "returned str, not the address"),
     "none": (None, TypeError, "returned NoneType, not the address"),
     "a fraction": (256.0, TypeError, "returned float, not the address"),
     "negative": (-256, TypeError, "returned int, not the address"),
@@ -223,8 +221,6 @@ def test_what_is_not_an_allocator(ctx, driver):
     for wrong in (0, "x", (print,), (print, print, print), (print, 1), (1, print), ()):
         with pytest.raises(TypeError, match="an allocator is a memory resource"):
             set_allocator(wrong)
-    with pytest.raises(TypeError, match="expected Context or device number"):
-        set_allocator(print, "0")
     handle = driver.create_context()
     borrowed = Context(0, handle)
     with pytest.raises(ValueError, match="primary context"):

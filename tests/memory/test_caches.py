@@ -123,11 +123,6 @@ def array_of(buffer):
     return np.frombuffer(buffer, np.uint8)
 
 
-def address_in_arrow(buffer):
-    array = pa.Array.from_buffers(pa.uint8(), buffer.size, [None, buffer])
-    return array.buffers()[1].address
-
-
 #: Each way to an address of a host buffer.
 WAYS = {
     "address": lambda ctx, buffer: buffer.address,
@@ -136,7 +131,9 @@ WAYS = {
     "array interface": lambda ctx, buffer: array_of(buffer).__array_interface__["data"][0],
     "memoryview": lambda ctx, buffer: ctypes.addressof(ctypes.c_char.from_buffer(buffer)),
     "dlpack": lambda ctx, buffer: np.from_dlpack(array_of(buffer)).ctypes.data,
-    "arrow": lambda ctx, buffer: address_in_arrow(buffer),
+    "arrow": lambda ctx, buffer: (
+        pa.Array.from_buffers(pa.uint8(), buffer.size, [None, buffer]).buffers()[1].address
+    ),
     "foreign_buffer": lambda ctx, buffer: ctx.foreign_buffer(buffer.address, 1).address,
     "buffer_from_object": lambda ctx, buffer: ctx.buffer_from_object(buffer).address,
     "get_device_address": lambda ctx, buffer: ctx.get_device_address(buffer.address),

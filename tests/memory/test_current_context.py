@@ -1,7 +1,6 @@
 """No call changes which context is current, and borrowed contexts may die at any time."""
 
 import ctypes
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -99,20 +98,6 @@ def test_the_callers_current_context_stays(call, device, cuda, contexts, ctx, ow
                 driver.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
 
     in_thread(run)
-
-
-def test_release_on_another_thread(ctx, own_context, driver):
-    before = ctx.bytes_allocated
-    buffers = [ctx.new_buffer(size) for size in (1, 100, 3 << 20)]
-
-    def release(handle):
-        if handle:
-            driver.set_current(handle)
-        buffers.pop()
-        return driver.current(), ctx.bytes_allocated - before
-
-    seen = [in_thread(partial(release, handle)) for handle in (0, own_context, ctx.handle)]
-    assert seen == [(0, 101), (own_context, 1), (ctx.handle, 0)]
 
 
 DESTROYED = """

@@ -11,8 +11,6 @@ def test_contexts_of_two_devices_differ(ctx, other_ctx):
 
 
 def test_a_context_equals_nothing_else(ctx):
-    for other in (None, 0, ctx.handle, "context", object()):
-        assert ctx != other
     assert ctx.__eq__(0) is NotImplemented
     with pytest.raises(TypeError, match="not supported"):
         _ = ctx < ctx

@@ -31,20 +31,3 @@ def test_threads_allocate_copy_and_free_each_others_buffers(cuda, contexts):
     in_threads(work, 32)
     shared.clear()
     assert [context.bytes_allocated for context in contexts] == before
-
-
-def test_one_buffer_of_many_threads(ctx):
-    """Each thread has a part of its own; nobody's bytes land in another's."""
-    size = 1000
-    whole = ctx.buffer_from_data(bytes(16 * size))
-
-    def work(number):
-        part = whole.slice(number * size, size)
-        for turn in range(50):
-            mark = bytes([number + turn]) * size
-            part.copy_from_host(mark)
-            assert part.to_pybytes() == mark
-            assert part.equals(ctx.buffer_from_data(mark))
-
-    in_threads(work, 16)
-    assert whole.to_pybytes() == b"".join(bytes([number + 49]) * size for number in range(16))

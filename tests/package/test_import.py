@@ -7,29 +7,15 @@ import pytest
 
 import pyarrow_cuda_compat
 
-NO_DRIVER = "/nonexistent/libcuda.so"
 
-
-def test_a_machine_without_a_driver(run_python):
-    code, out, err = run_python(
-        """
-from pyarrow import cuda
+def test_a_handle_needs_no_driver(run_python):
+    code = """
 import pyarrow as pa
-for call in (cuda.Context, cuda.Context.get_num_devices, lambda: cuda.new_host_buffer(10)):
-    try: call()
-    except OSError as error: print(error)
+from pyarrow import cuda
 handle = cuda.IpcMemHandle.from_buffer(pa.py_buffer(bytes(8)))
 assert handle.serialize().to_pybytes() == bytes(8)
-assert pa.array([1, 2]).to_pylist() == [1, 2]
-""",
-        PYARROW_CUDA_DRIVER=NO_DRIVER,
-    )
-    assert (code, err) == (0, "")
-    lines = out.splitlines()
-    assert len(lines) == 3
-    for line in lines:
-        assert f"'{NO_DRIVER}' could not be loaded" in line
-        assert "PYARROW_CUDA_DRIVER=sim" in line
+"""
+    assert run_python(code, PYARROW_CUDA_DRIVER="/nonexistent/libcuda.so") == (0, "", "")
 
 
 #: Loads the extension without its package, which would load the right bridge at once.

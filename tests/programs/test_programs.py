@@ -43,32 +43,26 @@ def program(name, ours, line):
     return module
 
 
-def check_heat(heat):
-    before, after, line, corner = heat.spread()
-    expected = heat.on_the_host(before, 50, 0.2)
-    np.testing.assert_allclose(after, expected, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(line, after[:, after.shape[1] // 2])
-    assert corner == 100
-
-
 @pytest.mark.hardware
 @pytest.mark.filterwarnings("ignore::Warning")  # Numba warns of small grids, among others
 @pytest.mark.parametrize("line", [MEMORY, "from numba import cuda"])
 def test_a_stencil_written_for_numba(line):
     pytest.importorskip("numba.cuda")
-    check_heat(program("heat", MEMORY, line))
-
-
-def check_total(reduction, library):
-    numbers = np.random.default_rng(7).standard_normal(100_000)
-    total = reduction.total(reduction.load(library), numbers)
-    np.testing.assert_allclose(total, numbers.sum(), rtol=1e-9)
+    heat = program("heat", MEMORY, line)
+    before, after, middle, corner = heat.spread()
+    expected = heat.on_the_host(before, 50, 0.2)
+    np.testing.assert_allclose(after, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(middle, after[:, after.shape[1] // 2])
+    assert corner == 100
 
 
 @pytest.mark.hardware
 @pytest.mark.parametrize("line", [PYGPU, "import pycuda.gpuarray as gpuarray"])
 def test_a_reduction_written_for_pycuda(compiled, line):
-    check_total(program("reduction", PYGPU, line), compiled("reduction", "nvcc"))
+    reduction = program("reduction", PYGPU, line)
+    numbers = np.random.default_rng(7).standard_normal(100_000)
+    total = reduction.total(reduction.load(compiled("reduction", "nvcc")), numbers)
+    np.testing.assert_allclose(total, numbers.sum(), rtol=1e-9)
 
 
 def check_transform(result, signal):

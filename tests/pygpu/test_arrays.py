@@ -78,13 +78,6 @@ def test_pointers_keep_memory(ctx):
     assert ctx.bytes_allocated - before == 24
 
 
-def test_a_suffix_has_to_match_a_pointers():
-    pointer = gpuarray.pointer_wrapper_int16()
-    pointer.create(4)
-    with pytest.raises(TypeError, match="elements of type int16, not int64"):
-        gpuarray.DeviceArray_int64(pointer, [1])
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [

@@ -61,18 +61,6 @@ def test_copies_of_device_memory_return_at_once(ctx, stream, queue):
 
 
 def test_copies_of_pinned_memory_return_at_once(cuda, ctx, stream, queue):
-    array = pinned_array(cuda, range(100))
-    batch = pa.record_batch([array, array.slice(0), pinned_array(cuda, [1] * 100)], list("abc"))
-    go_on = queue.hold()
-    there = batch.copy_to(ctx.device, stream=stream)
-    assert not stream.query()
-    go_on()
-    stream.synchronize()
-    assert there.copy_to(CPU).column(0).to_pylist() == list(range(100))
-    assert there.copy_to(CPU).column(2).to_pylist() == [1] * 100
-
-
-def test_so_do_copies_of_pinned_strings(cuda, ctx, stream, queue):
     words = [f"{number:08}" for number in range(1000)]
     pinned = []
     for buffer in pa.array(words).buffers()[1:]:
@@ -95,15 +83,6 @@ def test_copies_of_pageable_memory_wait(cuda, ctx, begin):
     there = batch.copy_to(ctx.device, stream=busy)
     assert busy.query()
     assert there.copy_to(CPU).to_pydict() == {"pinned": [7], "pageable": [8]}
-
-
-def test_copies_to_the_host_wait(ctx, begin):
-    memory, array = device_array(ctx, 0)
-    busy = begin()
-    memory.fill(1, stream=busy)
-    back = pa.chunked_array([array]).copy_to(CPU, stream=busy)
-    assert busy.query()
-    assert set(back.to_pylist()) == {0x0101010101010101}
 
 
 def test_nulls_are_counted_when_the_stream_has_written_the_bitmap(ctx, begin):

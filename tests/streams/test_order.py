@@ -113,6 +113,4 @@ def test_what_they_say_of_themselves(ctx, other_ctx):
     assert repr(event) == (
         f"<pyarrow_cuda_compat.Event handle={event.handle:#x} device=0 timing=True>"
     )
-    assert stream.context.handle == other_ctx.handle
-    assert Stream().context.device_number == Event().context.device_number == 0
     assert not hasattr(pyarrow_cuda_compat.CudaBuffer, "stream")

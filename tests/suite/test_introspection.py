@@ -108,20 +108,6 @@ def test_help(owner):
     assert signature == "()" or f" |  {owner.__name__}{signature}\n" in text
 
 
-def test_attributes_are_read_only_where_upstreams_are(cuda, ctx):
-    buf = ctx.new_buffer(8)
-    writer = cuda.BufferWriter(buf)
-    for value, name in [(ctx, "handle"), (buf, "context"), (writer, "num_bytes_buffered")]:
-        with pytest.raises(AttributeError, match=f"'{name}' .* not writable"):
-            setattr(value, name, 1)
-    writer.buffer_size = 4
-    assert writer.buffer_size == 4
-    with pytest.raises(AttributeError):
-        del writer.buffer_size
-    with pytest.raises(TypeError):
-        writer.buffer_size = "4"
-
-
 def test_methods_refuse_objects_of_other_classes(cuda):
     host = pa.py_buffer(b"host")
     for name in ("slice", "copy_to_host", "to_pybytes"):

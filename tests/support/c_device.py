@@ -3,6 +3,7 @@
 import ctypes
 from contextlib import contextmanager
 from ctypes import POINTER, c_int32, c_int64, c_void_p
+from types import SimpleNamespace
 
 import pyarrow as pa
 
@@ -137,6 +138,11 @@ class Exported:
 
 
 STREAM = b"arrow_device_array_stream"
+
+
+def only_stream(data):
+    """What gives its batches by the C Device interface alone."""
+    return SimpleNamespace(__arrow_c_device_stream__=data.__arrow_c_device_stream__)
 
 
 def stream_structure(capsule):
