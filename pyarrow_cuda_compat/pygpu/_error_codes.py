@@ -15,8 +15,7 @@ _TABLE = """\
 7 cudaErrorProfilerAlreadyStarted profiler already started
 8 cudaErrorProfilerAlreadyStopped profiler already stopped
 9 cudaErrorInvalidConfiguration invalid configuration argument
-10 cudaErrorVersionTranslation Driver is newer than runtime and returned parameters the runtime \
-cannot process
+10 cudaErrorVersionTranslation Driver is newer than runtime and returned parameters the runtime cannot process
 12 cudaErrorInvalidPitchValue invalid pitch argument
 13 cudaErrorInvalidSymbol invalid device symbol
 16 cudaErrorInvalidHostPointer invalid host pointer
@@ -46,14 +45,10 @@ cannot process
 52 cudaErrorMissingConfiguration __global__ function call is not configured
 53 cudaErrorPriorLaunchFailure unspecified launch failure in prior launch
 65 cudaErrorLaunchMaxDepthExceeded launch would exceed maximum depth of nested launches
-66 cudaErrorLaunchFileScopedTex launch failed because kernel uses unsupported, file-scoped \
-textures (texture objects are supported)
-67 cudaErrorLaunchFileScopedSurf launch failed because kernel uses unsupported, file-scoped \
-surfaces (surface objects are supported)
-68 cudaErrorSyncDepthExceeded cudaDeviceSynchronize failed because caller's grid depth exceeds \
-cudaLimitDevRuntimeSyncDepth
-69 cudaErrorLaunchPendingCountExceeded launch failed because launch would exceed \
-cudaLimitDevRuntimePendingLaunchCount
+66 cudaErrorLaunchFileScopedTex launch failed because kernel uses unsupported, file-scoped textures (texture objects are supported)
+67 cudaErrorLaunchFileScopedSurf launch failed because kernel uses unsupported, file-scoped surfaces (surface objects are supported)
+68 cudaErrorSyncDepthExceeded cudaDeviceSynchronize failed because caller's grid depth exceeds cudaLimitDevRuntimeSyncDepth
+69 cudaErrorLaunchPendingCountExceeded launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount
 98 cudaErrorInvalidDeviceFunction invalid device function
 100 cudaErrorNoDevice no CUDA-capable device is detected
 101 cudaErrorInvalidDevice invalid device ordinal
@@ -82,8 +77,7 @@ cudaLimitDevRuntimePendingLaunchCount
 222 cudaErrorUnsupportedPtxVersion the provided PTX was compiled with an unsupported toolchain.
 223 cudaErrorJitCompilationDisabled PTX JIT compilation was disabled
 224 cudaErrorUnsupportedExecAffinity the provided execution affinity is not supported
-225 cudaErrorUnsupportedDevSideSync the provided PTX contains unsupported call to \
-cudaDeviceSynchronize
+225 cudaErrorUnsupportedDevSideSync the provided PTX contains unsupported call to cudaDeviceSynchronize
 226 cudaErrorContained Invalid access of peer GPU memory over nvlink or a hardware error
 227 cudaErrorInsufficientLoaderVersion Loader version is insufficient for fatbin
 300 cudaErrorInvalidSource device kernel image is invalid
@@ -106,8 +100,7 @@ cudaDeviceSynchronize
 709 cudaErrorContextIsDestroyed context is destroyed
 710 cudaErrorAssert device-side assert triggered
 711 cudaErrorTooManyPeers peer mapping resources exhausted
-712 cudaErrorHostMemoryAlreadyRegistered part or all of the requested memory range is already \
-mapped
+712 cudaErrorHostMemoryAlreadyRegistered part or all of the requested memory range is already mapped
 713 cudaErrorHostMemoryNotRegistered pointer does not correspond to a registered memory region
 714 cudaErrorHardwareStackError hardware stack error
 715 cudaErrorIllegalInstruction an illegal instruction was encountered
@@ -122,47 +115,33 @@ mapped
 802 cudaErrorSystemNotReady system not yet initialized
 803 cudaErrorSystemDriverMismatch system has unsupported display driver / cuda driver combination
 804 cudaErrorCompatNotSupportedOnDevice forward compatibility was attempted on non supported HW
-805 cudaErrorMpsConnectionFailed MPS client failed to connect to the MPS control daemon or the \
-MPS server
-806 cudaErrorMpsRpcFailure the remote procedural call between the MPS server and the MPS client \
-failed
+805 cudaErrorMpsConnectionFailed MPS client failed to connect to the MPS control daemon or the MPS server
+806 cudaErrorMpsRpcFailure the remote procedural call between the MPS server and the MPS client failed
 807 cudaErrorMpsServerNotReady MPS server is not ready to accept new MPS client requests
-808 cudaErrorMpsMaxClientsReached the hardware resources required to create MPS client have been \
-exhausted
-809 cudaErrorMpsMaxConnectionsReached the hardware resources required to support device \
-connections have been exhausted
+808 cudaErrorMpsMaxClientsReached the hardware resources required to create MPS client have been exhausted
+809 cudaErrorMpsMaxConnectionsReached the hardware resources required to support device connections have been exhausted
 810 cudaErrorMpsClientTerminated the MPS client has been terminated by the server
-811 cudaErrorCdpNotSupported is using CUDA Dynamic Parallelism, but the current configuration, \
-like MPS, does not support it
-812 cudaErrorCdpVersionMismatch unsupported interaction between different versions of CUDA \
-Dynamic Parallelism
+811 cudaErrorCdpNotSupported is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not support it
+812 cudaErrorCdpVersionMismatch unsupported interaction between different versions of CUDA Dynamic Parallelism
 900 cudaErrorStreamCaptureUnsupported operation not permitted when stream is capturing
 901 cudaErrorStreamCaptureInvalidated operation failed due to a previous error during capture
 902 cudaErrorStreamCaptureMerge operation would result in a merge of separate capture sequences
 903 cudaErrorStreamCaptureUnmatched capture was not ended in the same stream as it began
 904 cudaErrorStreamCaptureUnjoined capturing stream has unjoined work
 905 cudaErrorStreamCaptureIsolation dependency created on uncaptured work in another stream
-906 cudaErrorStreamCaptureImplicit operation would make the legacy stream depend on a capturing \
-blocking stream
+906 cudaErrorStreamCaptureImplicit operation would make the legacy stream depend on a capturing blocking stream
 907 cudaErrorCapturedEvent operation not permitted on an event last recorded in a capturing stream
-908 cudaErrorStreamCaptureWrongThread attempt to terminate a thread-local capture sequence from \
-another thread
+908 cudaErrorStreamCaptureWrongThread attempt to terminate a thread-local capture sequence from another thread
 909 cudaErrorTimeout wait operation timed out
-910 cudaErrorGraphExecUpdateFailure the graph update was not performed because it included \
-changes which violated constraints specific to instantiated graph update
+910 cudaErrorGraphExecUpdateFailure the graph update was not performed because it included changes which violated constraints specific to instantiated graph update
 911 cudaErrorExternalDevice an async error has occured in external entity outside of CUDA
 912 cudaErrorInvalidClusterSize a kernel launch error has occurred due to cluster misconfiguration
-913 cudaErrorFunctionNotLoaded the function handle is not loaded when calling an API that \
-requires a loaded function
-914 cudaErrorInvalidResourceType one or more resources passed in are not valid resource types for \
-the operation
-915 cudaErrorInvalidResourceConfiguration one or more resources are insufficient or \
-non-applicable for the operation
-917 cudaErrorStreamDetached API call not permitted since the green context associated with the \
-stream has been destroyed
+913 cudaErrorFunctionNotLoaded the function handle is not loaded when calling an API that requires a loaded function
+914 cudaErrorInvalidResourceType one or more resources passed in are not valid resource types for the operation
+915 cudaErrorInvalidResourceConfiguration one or more resources are insufficient or non-applicable for the operation
+917 cudaErrorStreamDetached API call not permitted since the green context associated with the stream has been destroyed
 918 cudaErrorGraphRecaptureFailure recapturing to the source graph failed and had to be terminated
-919 cudaErrorFabricNotReady GPU fabric is not ready within the probe wait budget; application may \
-retry (see CUDA_FABRIC_INIT_TIMEOUT_MS)
+919 cudaErrorFabricNotReady GPU fabric is not ready within the probe wait budget; application may retry (see CUDA_FABRIC_INIT_TIMEOUT_MS)
 999 cudaErrorUnknown unknown error
 10000 cudaErrorApiFailureBase api failure base
 """

@@ -45,6 +45,7 @@ seconds.reshape(1, 2).to_arrow().type
 # Types whose elements have no fixed size, or that NumPy lacks.
 DeviceArray.from_arrow(pa.array(["text"]))
 DeviceArray.from_arrow(pa.array([{"a": 1}]))
+DeviceArray.from_arrow(pa.array([b""], pa.binary(0)))
 seconds.to_arrow(pa.int32())
 DeviceArray.from_host([True]).to_arrow()
 DeviceArray.from_host([1j]).to_arrow()

@@ -36,6 +36,7 @@ array.__cuda_array_interface__
 array.copy_to_device(array)
 DeviceArray.empty(4, "i1").copy_to_device(array)
 other = DeviceArray.empty(4, "i1")
+array.copy_to_device(other)
 other[:] = array
 array.view("u1")
 array.export_for_ipc()

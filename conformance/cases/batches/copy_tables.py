@@ -37,7 +37,17 @@ part = there.slice(399, 3)
 part["s"].null_count, part.copy_to(host).to_pydict()
 codes = [pa.array(list(text)).dictionary_encode() for text in ("xyx", "zy" * 7)]
 flags, names = [[True, None, False], [True] * 14], [["a", "bc", None], ["def"] * 14]
-mixed = pa.table([*map(pa.chunked_array, (flags, names, codes))], list("fnc"))
+lists, pairs = [[[[1, 2], [], None], [[3]] * 14], [[(1, 2), None, (3, 4)], [(5, 6)] * 14]]
+pairs = pa.chunked_array(pairs, pa.list_(pa.int8(), 2))
+views = pa.chunked_array(lists, pa.list_view(pa.int8()))
+values = [pa.array([5, 6]), pa.array(["p", "q"])]
+kinds = ([0, 1, 0], [0, 1, 1]), ([1, 0] * 7, [0, 1] * 7)
+unions = [
+    pa.UnionArray.from_dense(pa.array(kind, pa.int8()), pa.array(at, pa.int32()), values)
+    for kind, at in kinds
+]
+columns = [*map(pa.chunked_array, (flags, names, codes, lists, unions)), pairs, views]
+mixed = pa.table(columns, list("fnclupv"))
 for rows in (mixed, mixed.slice(1)):
     whole = rows.copy_to(ctx).combine_chunks()
     print(whole["c"].num_chunks, whole.copy_to(host).to_pydict() == rows.to_pydict())

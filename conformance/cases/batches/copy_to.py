@@ -33,3 +33,9 @@ on_device = batch.copy_to(ctx.memory_manager)
 ctx.bytes_allocated > before
 del there, values, words, on_device
 ctx.bytes_allocated - before
+# A copy of arrays within others has what these reach.
+numbers = pa.array(range(1000))
+there = pa.StructArray.from_arrays([numbers.slice(500, 2)], ["x"]).copy_to(ctx)
+(ctx.bytes_allocated - before, there.copy_to(host).to_pylist())
+there = pa.RunEndEncodedArray.from_arrays([300, 1000], ["a", "b"]).copy_to(ctx).slice(299, 2)
+there.copy_to(host).to_pylist()

@@ -6,9 +6,12 @@
 #   pyarrow.Array: methods of arrays that need the CPU are refused for arrays on the device
 #   pyarrow.compute: functions that do not check where an array lies, and crash, as the page warns,
 #     raise here; they work on a copy on the host
+import tempfile
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from pyarrow import cuda
 
 ctx = cuda.Context()
@@ -20,6 +23,12 @@ table = pa.Table.from_batches([batch])
 wide = pa.table({"x": pa.array([1], pa.int32()).copy_to(ctx.memory_manager)})
 offsets = pa.array([0, None, 3], pa.int32()).copy_to(ctx.memory_manager)
 chunked = table.column(0)
+
+
+class Made:
+    """An object of which pyarrow makes an array."""
+
+    __arrow_array__ = staticmethod(lambda type=None: array)
 
 
 def outcome(operation):
@@ -40,6 +49,7 @@ VALUES = (
     lambda: list(array),
     lambda: text.to_pylist(),
     lambda: array.__arrow_c_array__(),
+    lambda: pa.array(Made(), mask=np.zeros(3, bool)),
 )
 WORK = (
     lambda: array.nbytes,
@@ -108,6 +118,13 @@ ELSEWHERE = (
     lambda: table.to_batches(),
 )
 {outcome(operation) for operation in ELSEWHERE}
+# What leaves the device anyway is copied, in lists and dictionaries, too.
+kinds = pa.schema({"s": pa.dictionary(pa.int32(), pa.string())})
+ds.DirectoryPartitioning(kinds, {"s": text}).dictionaries[0].is_cpu
+with tempfile.TemporaryDirectory() as folder:
+    ds.write_dataset([batch, batch], folder, format="ipc")
+    ds.dataset(folder, format="ipc").count_rows()
+
 hasattr(chunked, "__dlpack__"), hasattr(pa.chunked_array([[1]]), "__dlpack__")
 pa.array([1, 2, 3], mask=mask).to_pylist()
 # Their buffers are no more for the CPU than they are.

@@ -1,6 +1,10 @@
 # Objects that no function has made are refused where they are used.
+import pickle
+
 import pyarrow as pa
 from pyarrow import cuda
+
+from pyarrow_cuda_compat import DeviceArray
 
 ctx = cuda.Context()
 
@@ -20,3 +24,5 @@ refused(lambda: cuda.IpcMemHandle.__new__(cuda.IpcMemHandle).serialize())
 refused(lambda: pa.Buffer.__new__(cuda.CudaBuffer).size)
 refused(lambda: ctx.buffer_from_data(pa.Buffer.__new__(pa.Buffer)))
 refused(lambda: cuda.serialize_record_batch(pa.RecordBatch.__new__(pa.RecordBatch), ctx))
+refused(lambda: pickle.dumps(pa.Array.__new__(pa.Int8Array)))
+refused(lambda: DeviceArray.from_host(pa.Array.__new__(pa.Int8Array)))

@@ -47,6 +47,8 @@ set_allocator((lambda nbytes: 0, ignore))
 ctx.new_buffer(1)
 set_allocator((lambda nbytes: "here", ignore))
 ctx.new_buffer(1)
+set_allocator(lambda nbytes: object())
+ctx.new_buffer(1)
 set_allocator((lambda nbytes: bytes(1 << 60), ignore))
 pa.array([1]).copy_to(ctx)
 

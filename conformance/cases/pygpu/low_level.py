@@ -46,6 +46,7 @@ int(pointed.host_data()) == int(memory.ptr())
 address = int(pointed.device_data())
 both = gpuarray.DeviceArray_float32(int(memory.ptr()), address, [6])
 (both.allocated(), int(both.device_data()) == address, both.to_host())
+both.set(0)
 owned = gpuarray.DeviceAllocator_float32()
 before = cuda.Context().bytes_allocated
 (owned.allocate(6), cuda.Context().bytes_allocated - before)

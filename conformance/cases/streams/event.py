@@ -42,6 +42,8 @@ stream.record(event=event) is event
 _ = driver.cuLaunchHostFunc(ctypes.c_void_p(stream.handle), libc.sem_wait, semaphore)
 behind = stream.record()
 (event.query(), behind.query())
+timed = stream.record(Event(ctx, timing=True))
+timed.elapsed_time(timed)
 _ = libc.sem_post(semaphore)
 event.synchronize()
 (event.query(), behind.query())

@@ -101,7 +101,10 @@ pub(super) fn contents_of(object: &Bound<'_, PyAny>) -> PyResult<Contents> {
     let is_pyarrows = is_pyarrows(&class)?;
     // SAFETY: a live object, and the GIL is held.  Classes of Python code have the slot in any case.
     let is_iterator = unsafe { ffi::PyIter_Check(object.as_ptr()) } != 0;
-    let contents = by_class(&class, is_pyarrows, is_iterator)?;
+    let contents = match by_class(&class, is_pyarrows, is_iterator)? {
+        Contents::Stream | Contents::Items if is_file(object)? => Contents::Nothing,
+        contents => contents,
+    };
     // SAFETY: a live type, and the GIL is held.
     let is_immutable = unsafe { ffi::PyType_GetFlags(class.as_type_ptr()) } & IMMUTABLE_TYPE != 0;
     if is_immutable || is_pyarrows {
@@ -153,6 +156,19 @@ fn by_class(class: &Bound<'_, PyType>, is_pyarrows: bool, is_iterator: bool) -> 
         true => Ok(Contents::Items),
         false => Ok(Contents::Stream),
     }
+}
+
+fn is_file(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let has_any = |names: &[&str]| -> PyResult<bool> {
+        for name in names {
+            if object.hasattr(*name)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    // Readers of batches have `read`, too.
+    Ok(has_any(&["read", "write"])? && has_any(&["closed", "seek", "readline"])?)
 }
 
 fn has_length(class: &Bound<'_, PyType>) -> bool {

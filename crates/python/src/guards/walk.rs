@@ -94,7 +94,6 @@ impl<'a, 'py> Walk<'a, 'py> {
                 let dict = call_out(self.py.get_type::<PyDict>().as_any(), (object,))?;
                 self.dict(dict.cast_into()?, depth)
             }
-            Contents::Stream | Contents::Items if is_file(object)? => Ok(None),
             Contents::Stream => self.stream(object).map(Some),
             Contents::Items => self.container(object, depth),
         }
@@ -228,17 +227,4 @@ fn has_data(lib: &Lib, object: &Bound<'_, PyAny>) -> bool {
 
 fn is_flat(object: &Bound<'_, PyAny>) -> bool {
     object.getattr("ndim").and_then(|count| count.extract::<usize>()).is_ok_and(|count| count == 1)
-}
-
-fn is_file(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let has_any = |names: &[&str]| -> PyResult<bool> {
-        for name in names {
-            if object.hasattr(*name)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    };
-    // Readers of batches have `read`, too.
-    Ok(has_any(&["read", "write"])? && has_any(&["closed", "seek", "readline"])?)
 }
