@@ -84,12 +84,11 @@ pub(super) fn are_lazy<'py>(
 /// The origin of the batches of an object, if it is a reader of those.
 pub(super) fn source_of(object: &Bound<'_, PyAny>) -> PyResult<BatchSource> {
     let pyarrow = pyarrow(object.py())?;
-    let is_reader = is_of(object, &pyarrow.lib.record_batch_reader);
-    // SAFETY: the class was looked at.
-    Ok(match is_reader {
-        true => unsafe { pyarrow.bridge.source_of(live(object)) },
-        false => BatchSource::Other,
-    })
+    if !is_of(object, &pyarrow.lib.record_batch_reader) {
+        return Ok(BatchSource::Other);
+    }
+    // SAFETY: an object of that class.
+    Ok(unsafe { pyarrow.bridge.source_of(live(object)) })
 }
 
 /// The contents of an object, by its class.
