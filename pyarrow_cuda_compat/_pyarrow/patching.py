@@ -33,8 +33,8 @@ def override(
     when: Literal["any", "always", "result"] = "always",
 ) -> None:
     """Has `method` answer calls of a method, or reads of a property: always, or if ``any`` argument
-    contains data on a device.  It gets the original and the arguments; for ``result``, what the
-    original has returned.  Nothing happens if the class has no such member."""
+    or the ``result`` contains data on a device.  It gets the original and the arguments, or that
+    result.  Nothing happens if the class has no such member."""
     if name in vars(cls):
         guard(vars(cls)[name], _native._Guard(method, when))
 

@@ -26,7 +26,7 @@ enum When {
     AnyData,
     /// As above, in every call.
     Always,
-    /// With the result of every call, once a device was used: its own result takes that one's place.
+    /// With the result of a call, if it contains data on a device: its own result takes that one's place.
     Result,
 }
 
@@ -140,8 +140,8 @@ impl Guard {
             let (handler, no_names) = (self.handler.as_ptr(), std::ptr::null_mut());
             // Readers of tables and iterables give what was in place before: see `_pyarrow/tables.py`.
             let is_due = || -> PyResult<bool> {
-                let walk = Walk::new(py, None, || Ok(false))?;
-                Ok(walk.is_some() && source_of(&object)? == BatchSource::Other)
+                let Some(walk) = Walk::new(py, None, || Ok(false))? else { return Ok(false) };
+                Ok(source_of(&object)? == BatchSource::Other && walk.visit(&result)?.is_some())
             };
             match is_due() {
                 Ok(false) => result.into_ptr(),
