@@ -250,6 +250,15 @@ def test_a_class_that_changes_after_its_first_call(ctx):
         pc.is_in(values, value_set=Column())
 
 
+def test_each_array_of_an_object_is_another_one(ctx):
+    class Column:
+        def __arrow_array__(self, type=None):
+            return pa.array([1, None]).copy_to(ctx.memory_manager).slice(1)
+
+    assert pa.chunked_array([Column(), Column()]).null_count == 2
+    assert pa.Table.from_arrays([Column()], ["x"])["x"].null_count == 1
+
+
 PARTS = [(0, None), (1, 2), (2, None), (0, 0), (5, 1), (7, None), (99, 3), (3, 99)]
 
 

@@ -170,7 +170,8 @@ impl<'a, 'py> Walk<'a, 'py> {
     fn array(&self, object: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
         let make = self.py.import(intern!(self.py, "pyarrow.lib"))?.getattr("array")?;
         match call_out(&make, (object,)) {
-            Ok(made) if is_on_device(&made)? => self.act(&made),
+            // The function would make another one, which no action has seen.
+            Ok(made) if is_on_device(&made)? => Ok(Some(self.act(&made)?.unwrap_or(made))),
             Ok(_) => Ok(None),
             // pyarrow raises the same when the function itself reads the object.
             Err(error) if error.is_instance_of::<PyException>(self.py) => Ok(None),
