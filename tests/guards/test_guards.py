@@ -4,7 +4,7 @@ import functools
 import importlib
 import io
 import json
-from collections import UserString
+from collections import UserList, UserString
 
 import numpy as np
 import pyarrow as pa
@@ -250,13 +250,24 @@ def test_a_class_that_changes_after_its_first_call(ctx):
         pc.is_in(values, value_set=Column())
 
 
-def test_each_array_of_an_object_is_another_one(ctx):
-    class Column:
-        def __arrow_array__(self, type=None):
-            return pa.array([1, None]).copy_to(ctx.memory_manager).slice(1)
+def test_objects_that_make_another_array_each_time(ctx):
+    def made(*_, **__):
+        return pa.array([1, None]).copy_to(ctx.memory_manager).slice(1)
 
-    assert pa.chunked_array([Column(), Column()]).null_count == 2
-    assert pa.Table.from_arrays([Column()], ["x"])["x"].null_count == 1
+    class Column:
+        __arrow_array__ = made
+
+    class Columns(UserList):
+        def __getitem__(self, at):
+            return [made()][at]
+
+    class List(list):
+        def __iter__(self):
+            yield made()
+
+    for columns in ([Column()], Columns([0]), List([0])):
+        assert pa.chunked_array(columns).null_count == 1
+        assert pa.Table.from_arrays(columns, ["x"])["x"].null_count == 1
 
 
 PARTS = [(0, None), (1, 2), (2, None), (0, 0), (5, 1), (7, None), (99, 3), (3, 99)]

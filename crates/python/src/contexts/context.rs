@@ -3,6 +3,7 @@
 use crate::errors::{OrRaise, allocating, non_negative};
 use crate::interpreter::call_out;
 use crate::package::package;
+use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use crate::signals::wait_for_signals;
 use crate::tracing::{Area, Facts, traced};
@@ -74,6 +75,10 @@ impl PyContext {
                 handle => Context::borrowed(number, handle),
             })
             .or_raise(py)?;
+        // Guards act as soon as libarrow has a device: objects may make the first data on it while pyarrow reads them.
+        if !pyarrow(py)?.bridge.has_devices() {
+            memory_manager(py, &context)?;
+        }
         Ok(Self { context })
     }
 

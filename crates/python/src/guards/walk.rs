@@ -70,7 +70,7 @@ impl<'a, 'py> Walk<'a, 'py> {
 
     fn look(&self, object: &Bound<'py, PyAny>, depth: usize) -> PyResult<Replacement<'py>> {
         if has_data(&self.pyarrow.lib, object) {
-            return if is_on_device(object)? { self.act(object) } else { Ok(None) };
+            return is_on_device(object)?.then(|| self.act(object)).transpose();
         }
         let Some(depth) = depth.checked_sub(1) else { return Ok(None) };
         if let Ok(list) = object.cast_exact::<PyList>() {
@@ -99,10 +99,11 @@ impl<'a, 'py> Walk<'a, 'py> {
         }
     }
 
-    fn act(&self, data: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
-        let Some((action, first)) = self.action else { return Ok(Some(data.clone())) };
-        let used = call_out(action, (data, first))?;
-        Ok((!used.is(data)).then_some(used))
+    /// The result replaces the data even if that is the same object: an object that is read again may give others,
+    /// which no action has seen.
+    fn act(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Some((action, first)) = self.action else { return Ok(data.clone()) };
+        call_out(action, (data, first))
     }
 
     fn list(&self, list: &Bound<'py, PyList>, depth: usize) -> PyResult<Replacement<'py>> {
@@ -148,7 +149,7 @@ impl<'a, 'py> Walk<'a, 'py> {
     fn message(&self, message: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
         let body = message.getattr(intern!(self.py, "body"))?;
         let is_host = body.is_none() || body.getattr(intern!(self.py, "is_cpu"))?.is_truthy()?;
-        if is_host { Ok(None) } else { self.act(message) }
+        (!is_host).then(|| self.act(message)).transpose()
     }
 
     /// A reader of the same batches, with an action on each when it is read.
@@ -170,8 +171,7 @@ impl<'a, 'py> Walk<'a, 'py> {
     fn array(&self, object: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
         let make = self.py.import(intern!(self.py, "pyarrow.lib"))?.getattr("array")?;
         match call_out(&make, (object,)) {
-            // The function would make another one, which no action has seen.
-            Ok(made) if is_on_device(&made)? => Ok(Some(self.act(&made)?.unwrap_or(made))),
+            Ok(made) if is_on_device(&made)? => self.act(&made).map(Some),
             Ok(_) => Ok(None),
             // pyarrow raises the same when the function itself reads the object.
             Err(error) if error.is_instance_of::<PyException>(self.py) => Ok(None),
@@ -192,18 +192,18 @@ impl<'a, 'py> Walk<'a, 'py> {
     }
 
     fn container(&self, object: &Bound<'py, PyAny>, depth: usize) -> PyResult<Replacement<'py>> {
-        // `list` would ask the container for its length, which may run code of another library; `chain` has none.
-        let chain = self.py.import(intern!(self.py, "itertools"))?.getattr("chain")?;
-        let chain = chain.call1((object,))?;
-        let list = call_out(self.py.get_type::<PyList>().as_any(), (chain,))?;
-        let list = list.cast_into::<PyList>()?;
-        let found = self.list(&list, depth)?;
-        match found {
-            Some(found) if object.is_instance_of::<PyTuple>() => {
-                Ok(Some(found.cast::<PyList>()?.to_tuple().into_any()))
-            }
-            found => Ok(found),
+        let list = items_of(object)?;
+        let Some(found) = self.items(|| list.iter(), depth)? else { return Ok(None) };
+        // pyarrow may look at the class: a container stays that gives the same objects once more.
+        let again = items_of(object)?;
+        let are_same = again.iter().zip(&found).all(|(one, other)| one.is(other));
+        if self.action.is_some() && are_same && again.len() == found.len() {
+            return Ok(None);
         }
+        Ok(Some(match object.is_instance_of::<PyTuple>() {
+            true => PyTuple::new(self.py, found)?.into_any(),
+            false => PyList::new(self.py, found)?.into_any(),
+        }))
     }
 
     /// An iterator over the same items, with an action on each when it is read.
@@ -218,6 +218,13 @@ impl<'a, 'py> Walk<'a, 'py> {
         let map = self.py.import(intern!(self.py, "builtins"))?.getattr("map")?;
         call_out(&map, (each, object))
     }
+}
+
+fn items_of<'py>(container: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    let py = container.py();
+    // `list` would ask the container for its length, which may run code of another library; `chain` has none.
+    let chain = py.import(intern!(py, "itertools"))?.getattr("chain")?.call1((container,))?;
+    Ok(call_out(py.get_type::<PyList>().as_any(), (chain,))?.cast_into()?)
 }
 
 fn has_data(lib: &Lib, object: &Bound<'_, PyAny>) -> bool {
