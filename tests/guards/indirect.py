@@ -45,6 +45,13 @@ class _Sequence(_Indexed):
         return len(self.found)
 
 
+class _New(_Sequence):
+    """Gives another object each time."""
+
+    def __getitem__(self, place: int) -> Any:
+        return self.found[place].slice(0)
+
+
 class _Once:
     """No iterator itself, and empty when it is read again."""
 
@@ -97,6 +104,7 @@ _CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
     "a named tuple": lambda found: namedtuple("Two", "a b")(*found),
     "an iterable": _Iterable,
     "a sequence": _Sequence,
+    "a sequence of new ones": _New,
     "an array of objects": _objects,
     "an array of a subclass": lambda found: _objects(found).view(type("Sub", (np.ndarray,), {})),
     "what is read once": _Once,
@@ -130,12 +138,21 @@ class _MakesArray(_Holds):
         return self.found
 
 
+class _MakesNewArray(_Holds):
+    def __arrow_array__(self, type: Any = None) -> Any:
+        return self.found.slice(0)
+
+
 class _MakesCapsules(_Holds):
     def __arrow_c_device_array__(self, requested_schema: Any = None, **more: Any) -> Any:
         return self.found.__arrow_c_device_array__(requested_schema, **more)
 
 
-for _kind, _make in {"an array": _MakesArray, "capsules": _MakesCapsules}.items():
+for _kind, _make in {
+    "an array": _MakesArray,
+    "new arrays": _MakesNewArray,
+    "capsules": _MakesCapsules,
+}.items():
     INDIRECT |= {
         f"chunked array of what makes {_kind}": lambda p, make=_make: pa.chunked_array(
             [make(p.array("ints").slice(1))]
