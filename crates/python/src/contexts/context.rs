@@ -3,7 +3,6 @@
 use crate::errors::{OrRaise, allocating, non_negative};
 use crate::interpreter::call_out;
 use crate::package::package;
-use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use crate::signals::wait_for_signals;
 use crate::tracing::{Area, Facts, traced};
@@ -12,6 +11,9 @@ use arrow_cuda_context::{Context, Device, completed};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static IS_ANY_MADE: AtomicBool = AtomicBool::new(false);
 
 /// A CUDA driver context.
 ///
@@ -49,7 +51,13 @@ pub(crate) struct PyContext {
 
 impl PyContext {
     pub(crate) fn new(context: Context) -> Self {
+        IS_ANY_MADE.store(true, Ordering::Relaxed);
         Self { context }
+    }
+
+    /// Whether a program has asked for one: its objects may put data there while pyarrow reads them.
+    pub(crate) fn is_any_made() -> bool {
+        IS_ANY_MADE.load(Ordering::Relaxed)
     }
 
     pub(crate) fn context(&self) -> &Context {
@@ -75,11 +83,7 @@ impl PyContext {
                 handle => Context::borrowed(number, handle),
             })
             .or_raise(py)?;
-        // Guards act as soon as libarrow has a device: objects may make the first data on it while pyarrow reads them.
-        if !pyarrow(py)?.bridge.has_devices() {
-            memory_manager(py, &context)?;
-        }
-        Ok(Self { context })
+        Ok(Self::new(context))
     }
 
     /// Contexts are equal if they are the same driver context.  A context that was destroyed equals

@@ -5,6 +5,7 @@
 
 use super::functions::unguarded;
 use super::may_contain::{Contents, contents_of, source_of};
+use crate::contexts::context::PyContext;
 use crate::interpreter::call_out;
 use crate::pyarrow::from_pyarrow::{is_of, is_on_device};
 use crate::pyarrow::{Lib, Pyarrow, pyarrow};
@@ -52,15 +53,16 @@ fn map<'py>(
 }
 
 impl<'a, 'py> Walk<'a, 'py> {
-    /// None as long as libarrow has been given no device, because no object has data on one, unless
-    /// `may_use` says that the walk's own objects may give it one.
+    /// None as long as there is no device, because no object has data on one, unless `may_use` says that the walk's
+    /// own objects may use one.
     pub(super) fn new(
         py: Python<'py>,
         action: Option<(&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>)>,
         may_use: impl FnOnce() -> PyResult<bool>,
     ) -> PyResult<Option<Self>> {
         let pyarrow = pyarrow(py)?;
-        let is_needed = pyarrow.bridge.has_devices() || may_use()?;
+        let has_device = pyarrow.bridge.has_devices() || PyContext::is_any_made();
+        let is_needed = has_device || may_use()?;
         Ok(is_needed.then_some(Self { pyarrow, py, action }))
     }
 
