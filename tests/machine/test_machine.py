@@ -423,10 +423,9 @@ class Machine(RuleBasedStateMachine):
             assert refused(array.real.__setitem__, key, 0)
             return
         values = np.full(np.shape(part), value).astype(array.model.dtype)
+        # NumPy asks an object that becomes an element for its index or its truth, not for an array.
+        array.real[key] = self.asked(values, act) if values.ndim else value
         array.model[key] = values
-        if values.ndim == 0:  # NumPy asks for the index of an element's value, or for its truth
-            values, act = value, None if array.model.dtype.kind == "b" else act
-        array.real[key] = self.asked(values, act)
 
     @rule(target=arrays, array=arrays, how=st.integers(0, 5), axes=st.permutations(range(4)))
     def change(self, array, how, axes):
