@@ -8,7 +8,7 @@ A table of batches counts the nulls of slices as if their bitmaps were host memo
 Here, they are counted on copies of the bitmaps before a table or a reader is made of the batches,
 and when a program asks for `null_count`.
 
-For data on the CPU, this takes 100 to 200 nanoseconds for each batch.
+For data on the CPU, this takes 100 to 300 nanoseconds for each batch.
 With ``PYARROW_CUDA_HOOK=0`` this package does not change the methods.
 
 Each function here takes pyarrow's own method or property and its arguments, or the result.

@@ -119,7 +119,7 @@ impl Guard {
         self.when == When::Result
     }
 
-    /// What the handler makes of a result; null and an exception if that fails.
+    /// The handler's answer to a result with data on a device, else that result; null and an exception if that fails.
     ///
     /// # Safety
     ///
@@ -138,7 +138,7 @@ impl Guard {
                 (Bound::from_owned_ptr(py, result), Bound::from_borrowed_ptr(py, *arguments))
             };
             let (handler, no_names) = (self.handler.as_ptr(), std::ptr::null_mut());
-            // Readers of tables and iterables give what was in place before: see `_pyarrow/tables.py`.
+            // `_pyarrow/tables.py` has corrected the batches of tables and iterables already.
             let is_due = || -> PyResult<bool> {
                 let Some(walk) = Walk::new(py, None, || Ok(false))? else { return Ok(false) };
                 Ok(source_of(&object)? == BatchSource::Other && walk.visit(&result)?.is_some())

@@ -197,9 +197,12 @@ impl<'a, 'py> Walk<'a, 'py> {
         let list = items_of(object)?;
         let Some(found) = self.items(|| list.iter(), depth)? else { return Ok(None) };
         // pyarrow may look at the class: a container stays that gives the same objects once more.
-        let again = items_of(object)?;
-        let are_same = again.iter().zip(&found).all(|(one, other)| one.is(other));
-        if self.action.is_some() && are_same && again.len() == found.len() {
+        let gives_them_again = || -> PyResult<bool> {
+            let again = items_of(object)?;
+            let are_same = again.iter().zip(&found).all(|(one, other)| one.is(other));
+            Ok(are_same && again.len() == found.len())
+        };
+        if self.action.is_some() && gives_them_again()? {
             return Ok(None);
         }
         Ok(Some(match object.is_instance_of::<PyTuple>() {
