@@ -10,7 +10,14 @@ from importlib import import_module
 from typing import Any
 
 from .._device_array.layouts import is_dense
-from .._interop.numba.kernels import PACKAGES, layout_of, rebase, type_class
+from .._interop.numba.kernels import (
+    PACKAGES,
+    Description,
+    are_aligned,
+    layout_of,
+    rebase,
+    type_class,
+)
 from .._native import DeviceArray
 from ._array import SmartArray, _ArgHint
 from ._coherent import GPU
@@ -19,9 +26,10 @@ from ._coherent import GPU
 def accept(package: str) -> None:
     """Makes the kernels of a Numba package accept SmartArrays."""
 
-    def describe(array: SmartArray) -> tuple[Any, int, str, bool]:
+    def describe(array: SmartArray) -> Description:
         in_c, in_f = (is_dense(array.shape, array.strides, array.itemsize, order) for order in "CF")
-        return array.dtype, array.ndim, layout_of(in_c, in_f), False
+        is_aligned = are_aligned(array.dtype, *array.strides)
+        return array.dtype, array.ndim, layout_of(in_c, in_f), False, is_aligned
 
     type_class(package, SmartArray, describe)
     if package == "numba.cuda":

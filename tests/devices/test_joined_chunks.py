@@ -31,6 +31,8 @@ def assert_like(found, expected):
     assert (there.type, there.null_count) == (expected.type, expected.null_count)
 
 
+# One copy down takes what lies between the buffers, too, and the bitmaps of no rows.
+@pytest.mark.gaps
 @pytest.mark.parametrize("name", ALL)
 @given(places=PLACES, is_nested=st.booleans(), is_sliced_there=st.booleans())
 def test_chunks_of_each_type(ctx, name, places, is_nested, is_sliced_there):

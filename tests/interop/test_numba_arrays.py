@@ -56,9 +56,11 @@ ARRAYS = {
     "field": lambda: memory.to_device(np.zeros(3, "i1,f8"))["f1"],
     "dates of records": lambda: memory.to_device(np.zeros(3, "i1,M8[ns]"))["f1"],
     "dates": lambda: memory.to_device(np.zeros(3, "M8[ns]")),
+    "at an odd address": lambda: memory.to_device(np.zeros(9, "u1"))[1:].view("i4"),
     "bool": lambda: memory.to_device(np.zeros(3, "?")),
     "half": lambda: memory.to_device(np.zeros(3, "f2")),
 }
+UNALIGNED = ("field", "dates of records", "at an odd address")
 LAYOUTS = {"F": "F", "A": "A", "repeated": "A", "field": "A", "dates of records": "A"}
 
 
@@ -69,6 +71,8 @@ def test_what_a_kernel_is_passed(prepared, name):
     numpy_support = importlib.import_module("numba.cuda.np.numpy_support")
     assert (kind.dtype, kind.ndim) == (numpy_support.from_dtype(array.dtype), array.ndim)
     assert (kind.layout, kind.mutable) == (LAYOUTS.get(name, "C"), True)
+    # Without that flag a kernel faults, and no work of the process survives it.
+    assert kind.aligned is (name not in UNALIGNED)
     assert (size, itemsize, address) == (array.size, array.itemsize, array.address)
     assert layout == [*array.shape, *array.strides]
 

@@ -18,14 +18,18 @@ from ..._native import DeviceArray
 
 #: Numba's packages, and where each has the modules that are named alike in both.
 PACKAGES = {"numba.cuda": "numba.cuda", "numba_cuda_mlir.cuda": "numba_cuda_mlir.numba_cuda"}
+#: Of an array: dtype, number of dimensions, layout, whether it is read-only, and whether its
+#: elements are aligned.
+Description = tuple[Any, int, str, bool, bool]
 
 
 def type_arrays(package: str) -> None:
     """Has Numba ask here for the type of a `DeviceArray`."""
 
-    def describe(array: DeviceArray) -> tuple[Any, int, str, bool]:
+    def describe(array: DeviceArray) -> Description:
         layout = layout_of(array.is_c_contiguous(), array.is_f_contiguous())
-        return array.dtype, array.ndim, layout, not array.is_mutable
+        is_aligned = are_aligned(array.dtype, array.address, *array.strides)
+        return array.dtype, array.ndim, layout, not array.is_mutable, is_aligned
 
     type_class(package, DeviceArray, describe)
 
@@ -51,19 +55,17 @@ def view_any_strides(package: str) -> None:
     arrays._to_strided_memory_view = view_any
 
 
-def type_class(
-    package: str, cls: type, describe: Callable[[Any], tuple[Any, int, str, bool]]
-) -> None:
-    """Has a Numba package ask here for the types of the arrays of a class, which `describe` tells:
-    dtype, number of dimensions, layout, and whether they are read-only."""
+def type_class(package: str, cls: type, describe: Callable[[Any], Description]) -> None:
+    """Has a Numba package ask here for the types of the arrays of a class."""
     root = PACKAGES[package]
     numba_types = import_module(f"{root}.types")
     from_dtype = import_module(f"{root}.np.numpy_support").from_dtype
     registry = import_module(f"{root}.typing.typeof").typeof_impl
 
     @cache
-    def type_of(dtype: Any, ndim: int, layout: str, is_read_only: bool) -> Any:
-        return numba_types.Array(from_dtype(dtype), ndim, layout, readonly=is_read_only)
+    def type_of(dtype: Any, ndim: int, layout: str, is_read_only: bool, is_aligned: bool) -> Any:
+        flags = {"readonly": is_read_only, "aligned": is_aligned}
+        return numba_types.Array(from_dtype(dtype), ndim, layout, **flags)
 
     registry.register(cls)(lambda array, _context: type_of(*describe(array)))
 
@@ -71,6 +73,12 @@ def type_class(
 def layout_of(is_c_contiguous: bool, is_f_contiguous: bool) -> str:
     """Numba's letter for the order of an array's elements."""
     return "C" if is_c_contiguous else "F" if is_f_contiguous else "A"
+
+
+def are_aligned(dtype: Any, *places: int) -> bool:
+    """Whether elements at these places are aligned.  A kernel that is not told reads them as if
+    they were, which ends in an error that no work of the process survives."""
+    return not any(place % dtype.alignment for place in places)
 
 
 def rebase(ours: type, placeholder: type, base: type) -> None:
