@@ -2,6 +2,7 @@
 
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
+use arrow_cuda_layout::JoinError;
 use arrow_schema::ArrowError;
 
 /// Why an array was not made, copied or exchanged.
@@ -16,6 +17,14 @@ pub enum Error {
     /// The memory lies where a device array's cannot.
     #[error("{0}")]
     Unsupported(String),
+    /// The producer of a stream could not give its schema, or the next batch.
+    #[error("the stream of batches failed: {text} (error {code})")]
+    Stream {
+        /// A number of `errno`.
+        code: i32,
+        /// What the producer says.
+        text: String,
+    },
     /// arrow-rs refuses the array: what has arrived on the host is not valid.
     #[error("{0}")]
     Arrow(String),
@@ -24,6 +33,15 @@ pub enum Error {
 impl From<CudaError> for Error {
     fn from(error: CudaError) -> Self {
         Self::Buffer(error.into())
+    }
+}
+
+impl From<JoinError> for Error {
+    fn from(error: JoinError) -> Self {
+        Self::Invalid(match error {
+            JoinError::Overflow => "the offsets of the type cannot count so many".into(),
+            JoinError::Invalid => "the arrays contradict themselves or each other".into(),
+        })
     }
 }
 

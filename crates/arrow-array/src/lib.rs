@@ -8,6 +8,7 @@ mod array;
 mod batch;
 pub mod c_device;
 mod check;
+mod concat;
 mod error;
 mod host;
 mod node;
@@ -16,5 +17,5 @@ mod types;
 
 pub use array::{ArrayParts, DeviceArrayData};
 pub use batch::DeviceRecordBatch;
-pub use c_device::FFI_ArrowDeviceArray;
+pub use c_device::{DeviceBatchStream, FFI_ArrowDeviceArray, FFI_ArrowDeviceArrayStream};
 pub use error::Error;

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::node::{Memory, Node};
 use crate::types;
 use arrow_buffer::{Buffer, MutableBuffer};
-use arrow_cuda_layout::{ArrayNode, Reads, lower, reach};
+use arrow_cuda_layout::{ArrayNode, Reads, Wanted, lower, reach};
 
 pub(crate) struct Trimmed<B> {
     pub(crate) node: Node<B>,
@@ -17,19 +17,11 @@ impl<B: Memory> Node<B> {
     /// Trims away what the elements do not reach.  What lies behind offsets that are not read stays whole.
     pub(crate) fn trim(&self, reads: Reads) -> Result<Trimmed<B>, Error> {
         let mut nodes = Vec::new();
-        self.visit(&mut |node| nodes.push(node.as_array_node()));
+        self.list(0, &mut nodes);
         let buffers = self.all_buffers();
         let sizes: Vec<_> = buffers.iter().map(|buffer| buffer.size()).collect();
-        let found = reach(&nodes, &sizes, reads, |wanted, offsets| {
-            let parts = wanted
-                .iter()
-                .filter_map(|each| Some(buffers.get(each.buffer)?.part(each.position, each.width)));
-            let bytes = B::to_vecs(&parts.collect::<Result<Vec<_>, _>>()?)?;
-            for (offset, bytes) in offsets.iter_mut().zip(bytes) {
-                *offset = self::offset(&bytes);
-            }
-            Ok::<_, Error>(())
-        })?;
+        let read = |wanted: &[_], offsets: &mut [_]| read_offsets(&buffers, wanted, offsets);
+        let found = reach(&nodes, &sizes, reads, read)?;
         let Some(found) = found else {
             return Ok(Trimmed { node: self.clone(), bases: vec![0; nodes.len()] });
         };
@@ -46,13 +38,25 @@ impl<B: Memory> Node<B> {
         Ok(Trimmed { node, bases: found.arrays.iter().map(|reached| reached.base).collect() })
     }
 
-    fn as_array_node(&self) -> ArrayNode {
+    /// Adds the array and those within it, in the order of [`Node::visit`].
+    pub(crate) fn list(&self, type_id: u8, all: &mut Vec<ArrayNode>) {
+        all.push(self.as_array_node(type_id));
+        let mut ids = types::type_ids(&self.data_type).into_iter();
+        for child in &self.children {
+            child.list(ids.next().unwrap_or(0), all);
+        }
+        if let Some(values) = &self.dictionary {
+            values.list(0, all);
+        }
+    }
+
+    fn as_array_node(&self, type_id: u8) -> ArrayNode {
         let (layout, width) = types::layout(&self.data_type);
         ArrayNode {
             layout,
             has_validity: self.validity.is_some(),
             has_dictionary: self.dictionary.is_some(),
-            type_id: 0, // arrays are not joined here
+            type_id,
             children: self.children.len() as u32,
             buffers: (self.buffers.len() + usize::from(self.validity.is_some())) as u32,
             width,
@@ -60,6 +64,22 @@ impl<B: Memory> Node<B> {
             offset: self.offset,
         }
     }
+}
+
+/// Copies the offsets that [`reach`] wants to the host.
+pub(crate) fn read_offsets<B: Memory>(
+    buffers: &[&B],
+    wanted: &[Wanted],
+    offsets: &mut [u64],
+) -> Result<(), Error> {
+    let parts = wanted
+        .iter()
+        .filter_map(|each| Some(buffers.get(each.buffer)?.part(each.position, each.width)));
+    let bytes = B::to_vecs(&parts.collect::<Result<Vec<_>, _>>()?)?;
+    for (offset, bytes) in offsets.iter_mut().zip(bytes) {
+        *offset = self::offset(&bytes);
+    }
+    Ok(())
 }
 
 /// The offset that bytes are; a negative one is more than any array's.

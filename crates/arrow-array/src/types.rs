@@ -80,6 +80,24 @@ pub(crate) fn children(data_type: &DataType) -> Vec<&DataType> {
     }
 }
 
+/// The type ids of a union's children, in their order.
+pub(crate) fn type_ids(data_type: &DataType) -> Vec<u8> {
+    match data_type {
+        DataType::Union(fields, _) => fields.iter().map(|(id, _)| id.cast_unsigned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The width of a dictionary's keys, in bytes, and the largest of them.
+pub(crate) fn keys(data_type: &DataType) -> (u64, u64) {
+    let width = layout(data_type).1.clamp(1, 8);
+    let most = u64::MAX >> (64 - 8 * width);
+    match data_type {
+        DataType::Dictionary(keys, _) if keys.is_signed_integer() => (width, most >> 1),
+        _ => (width, most),
+    }
+}
+
 pub(crate) fn dictionary(data_type: &DataType) -> Option<&DataType> {
     match data_type {
         DataType::Dictionary(_, values) => Some(values),

@@ -71,7 +71,7 @@ fn check_refused(exported: &DeviceArrayData, lie: fn(&mut Raw), text: &str) {
 #[case::another_device(|raw: &mut Raw| raw.device_id = 1, "lies on device 1, the context is on 0")]
 #[case::no_device(|raw: &mut Raw| raw.device_id = -1, "lies on device -1")]
 #[case::the_host(|raw: &mut Raw| raw.device_type = c_device::CPU, "device type 1")]
-#[case::pinned_memory(|raw: &mut Raw| raw.device_type = c_device::CUDA_HOST, "from_ffi")]
+#[case::pinned_memory(|raw: &mut Raw| raw.device_type = c_device::CUDA_HOST, "import_host")]
 #[case::an_unknown_device(|raw: &mut Raw| raw.device_type = 258, "device type 258")]
 fn a_structure_that_lies_is_refused_and_released(#[case] lie: fn(&mut Raw), #[case] text: &str) {
     let (_alone, context) = alone();

@@ -192,3 +192,54 @@ fn managed_memory_stays_managed() {
     let found = imported.to_array().expect("valid");
     assert_eq!(&*found, &Int32Array::from(vec![1, 2, 3]) as &dyn Array);
 }
+
+#[test]
+fn pinned_arrays_are_the_hosts_and_the_devices() {
+    let (_alone, context) = alone();
+    let whole = there(&context, &nested());
+    let part = whole.slice(1, 2).expect("within");
+    let pinned = part.to_pinned_array().expect("valid");
+    assert_eq!(&pinned, &nested().slice(1, 2));
+    let mut structure = c_device::export_pinned(&context, &pinned).expect("pinned");
+    assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA_HOST, -1));
+    let releases = Releases::of(&mut structure);
+    let data_type = pinned.data_type().clone();
+    // SAFETY: made above, for this type.
+    let imported =
+        unsafe { c_device::import_host(&context, structure, &data_type) }.expect("sound");
+    assert_eq!(&imported, &pinned);
+    assert_eq!(&there(&context, &imported).to_array().expect("valid"), &pinned);
+    drop(imported);
+    assert_eq!(releases.count(), 1);
+    let refused = c_device::export_pinned(&context, &nested()).expect_err("pageable memory");
+    assert!(refused.to_string().contains("to_pinned_array"), "{refused}");
+}
+
+#[test]
+fn host_arrays_wait_for_their_event_and_others_are_refused() {
+    let (_alone, context) = alone();
+    let stream = Stream::new(&context).expect("alive");
+    let pinned = there(&context, &Int32Array::from(vec![1])).to_pinned_array().expect("valid");
+    let gate = Gate::on(&stream);
+    let event = stream.record().expect("alive");
+    let handle = event.as_raw();
+    let mut structure = c_device::export_pinned(&context, &pinned).expect("pinned");
+    structure.sync_event = std::ptr::from_ref(&handle).cast_mut().cast();
+    thread::scope(|scope| {
+        // SAFETY: made above, for this type, with an event that lives.
+        let importer = scope.spawn(|| unsafe {
+            let array = c_device::import_host(&context, structure, &DataType::Int32);
+            (array, event.is_complete())
+        });
+        gate.open();
+        let (array, is_complete) = importer.join().expect("no panic");
+        assert_eq!((&array.expect("sound"), is_complete), (&pinned, Ok(true)));
+    });
+    for structure in
+        [FFI_ArrowDeviceArray::empty(), there(&context, &pinned).export().expect("alive")]
+    {
+        // SAFETY: refused by what the structure says itself.
+        let refused = unsafe { c_device::import_host(&context, structure, &DataType::Int32) };
+        refused.expect_err("released, or on the device");
+    }
+}

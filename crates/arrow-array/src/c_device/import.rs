@@ -108,8 +108,7 @@ fn check_device(context: &Context, array: &FFI_ArrowDeviceArray) -> Result<(), E
     match array.device_type {
         CUDA | CUDA_MANAGED => {}
         CUDA_HOST => {
-            let text =
-                "pinned memory is the host's: wait for the event, and use arrow-rs' from_ffi";
+            let text = "pinned memory is the host's: c_device::import_host takes it";
             return Err(Error::Unsupported(text.into()));
         }
         other => {
@@ -126,7 +125,7 @@ fn check_device(context: &Context, array: &FFI_ArrowDeviceArray) -> Result<(), E
 }
 
 /// The event that the memory's readers have to wait for.
-fn event_of(
+pub(super) fn event_of(
     context: &Context,
     structure: &Arc<FFI_ArrowDeviceArray>,
 ) -> Result<Option<Event>, Error> {

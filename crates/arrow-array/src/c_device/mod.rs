@@ -6,7 +6,10 @@
 //! * [`DeviceArrayData::import`](crate::DeviceArrayData::import) takes one over, and releases it with the last
 //!   buffer that lies in its memory.
 //!
-//! The type travels beside it, as arrow-rs'
+//! * [`export_pinned`] and [`import_host`] do so for arrays of arrow-rs, in host memory.
+//! * [`FFI_ArrowDeviceArrayStream`] and [`DeviceBatchStream`] do both for record batches one after the other.
+//!
+//! The type of a single array travels beside it, as arrow-rs'
 //! [`FFI_ArrowSchema`](https://docs.rs/arrow-schema/latest/arrow_schema/ffi/struct.FFI_ArrowSchema.html).
 
 #[expect(unsafe_code, reason = "mirrors a C structure of arrow-rs")]
@@ -17,5 +20,11 @@ mod batch;
 mod export;
 #[expect(unsafe_code, reason = "reads C structures of other libraries")]
 mod import;
+#[expect(unsafe_code, reason = "shares pinned memory with arrow-rs and other libraries")]
+mod pinned;
+#[expect(unsafe_code, reason = "calls the functions of C structures, and is called by C")]
+mod stream;
 
 pub use abi::{CPU, CUDA, CUDA_HOST, CUDA_MANAGED, FFI_ArrowDeviceArray};
+pub use pinned::{export_pinned, import_host};
+pub use stream::{DeviceBatchStream, FFI_ArrowDeviceArrayStream};

@@ -1,0 +1,126 @@
+//! Arrays that become one on the device.
+
+mod common;
+#[path = "../../context/tests/common/mod.rs"]
+mod device;
+
+use arrow_array::types::{Int8Type, UInt8Type};
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray};
+use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch, Error};
+use arrow_cuda_context::Context;
+use common::{Dice, array, types};
+use device::{alone, second_device};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+fn there(context: &Context, array: &dyn Array) -> DeviceArrayData {
+    DeviceArrayData::copy_from(context, array).expect("room")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn elements_follow_each_other(
+        data_type in types(), seed in any::<u64>(),
+        parts in prop::collection::vec((0..20usize, any::<[prop::sample::Index; 4]>()), 1..4),
+    ) {
+        let (_alone, context) = alone();
+        let before = context.bytes_allocated()?;
+        let mut dice = Dice(seed);
+        let (mut on_host, mut on_device) = (Vec::new(), Vec::new());
+        for (length, cuts) in parts {
+            // Slices on either side.
+            let mut part = array(&data_type, length, &mut dice);
+            let mut copy = there(&context, &part);
+            for cut in cuts.chunks(2) {
+                let first = cut[0].index(part.len() + 1);
+                let count = cut[1].index(part.len() - first + 1);
+                (part, copy) = (part.slice(first, count), copy.slice(first, count)?);
+            }
+            on_host.push(part);
+            on_device.push(copy);
+        }
+        let whole = DeviceArrayData::concat(&on_device)?;
+        drop(on_device);
+        whole.to_array()?.to_data().validate_full()?;
+        let mut at = 0;
+        for part in &on_host {
+            let found = whole.slice(at, part.len())?;
+            prop_assert_eq!(&found.to_array()?.to_data(), &part.to_data());
+            at += part.len();
+        }
+        prop_assert_eq!(whole.len(), at);
+        prop_assert_eq!(whole.null_count()?, whole.to_array()?.to_data().null_count().max(
+            if data_type == arrow_schema::DataType::Null { at } else { 0 }
+        ));
+        drop(whole);
+        prop_assert_eq!(context.bytes_allocated()?, before);
+    }
+}
+
+fn dictionary(words: &[&str]) -> DictionaryArray<Int8Type> {
+    words.iter().copied().collect()
+}
+
+#[test]
+fn one_dictionary_stays_where_it_is_and_several_follow_each_other() {
+    let (_alone, context) = alone();
+    let first = there(&context, &dictionary(&["a", "b", "a"]));
+    let same = [first.slice(1, 2).expect("within"), first.clone()];
+    let whole = DeviceArrayData::concat(&same).expect("room");
+    let place = |array: &DeviceArrayData| array.dictionary().expect("one").buffers()[1].address();
+    assert_eq!(place(&whole), place(&first));
+    let other = there(&context, &dictionary(&["c", "a"]));
+    let whole = DeviceArrayData::concat(&[first, other]).expect("room");
+    let expected: Vec<_> = ["a", "b", "a", "c", "a"].into();
+    let found = whole.to_array().expect("valid");
+    let found = found.as_any().downcast_ref::<DictionaryArray<Int8Type>>().expect("words");
+    let found: Vec<_> = found.downcast_dict::<StringArray>().expect("words").into_iter().collect();
+    assert_eq!(found.into_iter().flatten().collect::<Vec<_>>(), expected);
+    assert_eq!(whole.dictionary().expect("one").len(), 4);
+}
+
+#[test]
+fn keys_that_cannot_count_all_values_are_refused() {
+    let (_alone, context) = alone();
+    let words: Vec<_> = (0..128).map(|number| number.to_string()).collect();
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    let signed = [&words[..100], &words[..28]].map(|words| there(&context, &dictionary(words)));
+    assert_eq!(DeviceArrayData::concat(&signed).expect("127 is a key").len(), 128);
+    let signed = [&words[..100], &words[..29]].map(|words| there(&context, &dictionary(words)));
+    let refused = DeviceArrayData::concat(&signed).expect_err("128 is none").to_string();
+    assert!(refused.contains("cannot count the 129 values"), "{refused}");
+    let unsigned = [&words[..128], &words[..128]].map(|words| {
+        let words: DictionaryArray<UInt8Type> = words.iter().copied().collect();
+        there(&context, &words)
+    });
+    assert_eq!(DeviceArrayData::concat(&unsigned).expect("255 is a key").len(), 256);
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    let (_alone, context) = alone();
+    assert!(matches!(DeviceArrayData::concat(&[]), Err(Error::Invalid(_))));
+    assert!(matches!(DeviceRecordBatch::concat(&[]), Err(Error::Invalid(_))));
+    let numbers = there(&context, &Int32Array::from(vec![1]));
+    let words = there(&context, &StringArray::from(vec!["a"]));
+    let refused = DeviceArrayData::concat(&[numbers.clone(), words]).expect_err("other types");
+    assert_eq!(refused.to_string(), "an array of Utf8, behind one of Int32");
+    if let Some(second) = second_device() {
+        let far = numbers.copy_to(&second).expect("room");
+        let refused = DeviceArrayData::concat(&[numbers, far]).expect_err("other devices");
+        assert!(refused.to_string().contains("copy_to"), "{refused}");
+    }
+}
+
+#[test]
+fn batches_become_one() {
+    let (_alone, context) = alone();
+    let column: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None, Some(3)]));
+    let batch = RecordBatch::try_from_iter([("x", column)]).expect("a batch");
+    let there = DeviceRecordBatch::copy_from(&context, &batch).expect("room");
+    let whole = DeviceRecordBatch::concat(&[there.slice(1, 2).expect("within"), there]);
+    let found = whole.expect("room").to_record_batch().expect("valid");
+    assert_eq!((found.slice(0, 2), found.slice(2, 3)), (batch.slice(1, 2), batch));
+}
