@@ -40,14 +40,16 @@ flags, names = [[True, None, False], [True] * 14], [["a", "bc", None], ["def"] *
 lists, pairs = [[[[1, 2], [], None], [[3]] * 14], [[(1, 2), None, (3, 4)], [(5, 6)] * 14]]
 pairs = pa.chunked_array(pairs, pa.list_(pa.int8(), 2))
 views = pa.chunked_array(lists, pa.list_view(pa.int8()))
+texts = [["short", "a text of more than 12 bytes", None], ["another text of many bytes"] * 14]
+texts = pa.chunked_array(texts, pa.string_view())
 values = [pa.array([5, 6]), pa.array(["p", "q"])]
 kinds = ([0, 1, 0], [0, 1, 1]), ([1, 0] * 7, [0, 1] * 7)
 unions = [
     pa.UnionArray.from_dense(pa.array(kind, pa.int8()), pa.array(at, pa.int32()), values)
     for kind, at in kinds
 ]
-columns = [*map(pa.chunked_array, (flags, names, codes, lists, unions)), pairs, views]
-mixed = pa.table(columns, list("fnclupv"))
+columns = [*map(pa.chunked_array, (flags, names, codes, lists, unions)), pairs, views, texts]
+mixed = pa.table(columns, list("fnclupvt"))
 for rows in (mixed, mixed.slice(1)):
     whole = rows.copy_to(ctx).combine_chunks()
     print(whole["c"].num_chunks, whole.copy_to(host).to_pydict() == rows.to_pydict())

@@ -15,6 +15,7 @@ mod plain;
 #[expect(unsafe_code, reason = "closes mappings")]
 mod share;
 mod stored;
+mod stream;
 
 pub use error::Error;
 pub use frame::{Frame, PREFIX};
@@ -24,3 +25,4 @@ pub use metadata::{Content, Metadata};
 pub use plain::{Codec, PlainMessage};
 pub use share::{export, lend, open};
 pub use stored::{Source, StoredBuffer, StoredMessages};
+pub use stream::{read_stream, serialize_stream};

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::frame::Frame;
 use crate::metadata::Metadata;
 use arrow_array::RecordBatch;
+use arrow_buffer::Buffer;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_ipc::reader::StreamDecoder;
@@ -70,8 +71,8 @@ impl DeviceMessage {
 ///
 /// # Errors
 ///
-/// [`Error::Arrow`] for a batch that cannot be written alone (dictionaries go into messages of
-/// their own), or driver errors.
+/// [`Error::Arrow`] for a batch with dictionaries, which go into messages of their own:
+/// [`serialize_stream`](crate::serialize_stream) writes them; driver errors.
 pub fn serialize_record_batch(
     batch: &RecordBatch,
     context: &Context,
@@ -79,13 +80,19 @@ pub fn serialize_record_batch(
     let schema = batch.schema();
     let is_dictionary = |field: &&Field| matches!(field.data_type(), DataType::Dictionary(..));
     if schema.flattened_fields().iter().any(is_dictionary) {
-        return Err(Error::Arrow("the batch has dictionaries: send it as a stream".into()));
+        let text =
+            "the batch has dictionaries, which have messages of their own: use serialize_stream";
+        return Err(Error::Arrow(text.into()));
     }
     // arrow-rs shares the batch's memory only in streams, whose schema precedes the first batch.
     let mut encoder = StreamEncoder::try_new(&schema)?;
     encoder.encode(&RecordBatch::new_empty(schema))?;
-    let message = encoder.encode(batch)?;
-    let parts: Vec<&[u8]> = message.iter().map(|part| &**part).collect();
+    gathered(&encoder.encode(batch)?, context)
+}
+
+/// Copies parts of host memory to one buffer.
+pub(crate) fn gathered(parts: &[Buffer], context: &Context) -> Result<DeviceBuffer, Error> {
+    let parts: Vec<&[u8]> = parts.iter().map(|part| &**part).collect();
     let size = parts.iter().map(|part| part.len() as u64).sum();
     let buffer = DeviceBuffer::allocate(context, size)?;
     buffer.copy_from_host_gathered(0, &parts)?;

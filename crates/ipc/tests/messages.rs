@@ -2,12 +2,14 @@
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Int32Array, ListArray, NullArray, RecordBatch,
-    StringArray, StringViewArray, StructArray,
+    ArrayRef, BooleanArray, DictionaryArray, Int32Array, Int64Array, ListArray, NullArray,
+    RecordBatch, StringArray, StringViewArray, StructArray,
 };
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
-use arrow_cuda_ipc::{DeviceMessage, read_record_batch, serialize_record_batch};
+use arrow_cuda_ipc::{
+    DeviceMessage, Error, read_record_batch, read_stream, serialize_record_batch, serialize_stream,
+};
 use arrow_ipc::writer::{
     DictionaryTracker, IpcDataGenerator, IpcWriteContext, IpcWriteOptions, write_message,
 };
@@ -100,12 +102,36 @@ fn dictionaries_are_refused_wherever_they_are() {
     for column in [words, nested] {
         let batch = RecordBatch::try_from_iter([("words", column)]).expect("one column");
         let refused = serialize_record_batch(&batch, &context()).expect_err("a dictionary");
-        assert_eq!(refused.to_string(), "the batch has dictionaries: send it as a stream");
+        assert!(refused.to_string().ends_with("use serialize_stream"), "{refused}");
+        let buffer =
+            serialize_stream(&batch.schema(), &[batch.clone(), batch.slice(1, 2)], &context());
+        let (schema, batches) = read_stream(&buffer.expect("room")).expect("a stream");
+        assert_eq!((schema, batches), (batch.schema(), vec![batch.clone(), batch.slice(1, 2)]));
     }
+}
+
+#[test]
+fn a_stream_has_one_schema_and_may_be_empty() {
+    let schema = batch().schema();
+    let empty = serialize_stream(&schema, &[], &context()).expect("room");
+    assert_eq!(read_stream(&empty).expect("a stream"), (schema, vec![]));
+    let column: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let other = RecordBatch::try_from_iter([("other", column)]).expect("one column");
+    let refused = serialize_stream(&batch().schema(), &[batch(), other], &context());
+    assert!(matches!(refused, Err(Error::Arrow(_))), "{refused:?}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn damaged_streams_are_refused_or_read(at in 0..2000usize, bit in 0..8u32) {
+        let bytes = serialize_stream(&batch().schema(), &[batch(), batch()], &context())?.to_vec()?;
+        let mut damaged = bytes;
+        let at = at % damaged.len();
+        damaged[at] ^= 1 << bit;
+        drop(read_stream(&upload(&damaged)));
+    }
 
     #[test]
     fn damaged_metadata_never_leads_outside(at in 0..400usize, bit in 0..8u32) {

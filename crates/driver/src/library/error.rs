@@ -96,9 +96,11 @@ impl Fault {
                     )
                 });
                 format!(
-                    "{DRIVER_VARIABLE}=sim needs the simulator{searched}: reinstall \
-                     pyarrow-cuda-compat, whose wheel carries it; in Rust the feature 'simulator' \
-                     of arrow-cuda-driver builds it"
+                    "{DRIVER_VARIABLE}=sim needs the simulator{searched}: copy {} there, from \
+                     target/debug/deps of the build with the feature 'simulator' of \
+                     arrow-cuda-driver, or name its path by {DRIVER_VARIABLE}; with Python \
+                     reinstall pyarrow-cuda-compat, whose wheel carries it",
+                    simulator::NAME
                 )
             }
             (Choice::Simulator, _) => {
