@@ -25,3 +25,9 @@ mask, data = struct.unpack("PP", ctypes.string_at(buffers, 16))
 del array, buf, given
 back = pa.Array._import_from_c_device(ctypes.addressof(structure), ctypes.addressof(schema))
 (back.is_cpu, back.copy_to(pa.default_cpu_memory_manager()).to_pylist())
+# Addresses that cannot be are refused before anything is read.
+for address in 64, -1, 0, float(64), True, "64":
+    try:
+        pa.Array._import_from_c_device(address, ctypes.addressof(schema))
+    except (ValueError, TypeError, OverflowError) as error:
+        print(type(error).__name__, error)

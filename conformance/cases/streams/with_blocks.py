@@ -69,6 +69,10 @@ with stream:
     begin()
     finish_soon()
     print(bool(buf.__dlpack__()), stream.query())
+    begin()
+    finish_soon()
+    # A consumer on another stream gets what this one has written.
+    print(bool(DeviceArray(buf, "u1").__dlpack__(stream=other.handle)), stream.query())
 # Bytes that a writer has sent are there as well.
 pinned, writer.buffer_size = cuda.new_host_buffer(4), 2
 (writer.seek(2), writer.write(b"?"))

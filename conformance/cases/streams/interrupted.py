@@ -1,0 +1,66 @@
+# A signal's handler that raises ends a wait for the device, on the main thread.
+# shows: additions, Streams
+#   Stream.synchronize: Ctrl-C ends the wait; the work goes on
+#   Context.synchronize: likewise
+#   CudaBuffer.copy_to_host: likewise, for pageable memory behind work
+import ctypes
+import re
+import signal
+import threading
+
+from pyarrow import cuda
+
+from pyarrow_cuda_compat import Event, Stream
+
+ctx = cuda.Context(0)
+driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
+_ = driver.cuCtxSetCurrent(ctypes.c_void_p(ctx.handle))
+libc, semaphore = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+_ = libc.sem_init(semaphore, 0, 0)
+stream = Stream(ctx)
+buf, event = ctx.buffer_from_data(b"...."), Event(ctx)
+large, other = (ctx.buffer_from_data(bytes(1 << 20)) for _ in range(2))
+
+
+def stop(number, frame):
+    raise InterruptedError(signal.Signals(number).name)
+
+
+def interrupted(wait):
+    """What a wait raises, behind work that waits for the semaphore, when a signal comes."""
+    driver.cuLaunchHostFunc(ctypes.c_void_p(stream.handle), libc.sem_wait, semaphore)
+    buf.fill(ord("x"), stream=stream)
+    event.record(stream)
+    main = threading.main_thread().ident
+    timer = threading.Timer(0.1, signal.pthread_kill, [main, signal.SIGUSR1])
+    timer.start()
+    try:
+        wait()
+        print("not interrupted")
+    except InterruptedError as error:
+        print(error, stream.query(), event.query())
+    # The work goes on when it can.
+    timer.join()
+    libc.sem_post(semaphore)
+    stream.synchronize()
+    print(buf.to_pybytes())
+    buf.fill(ord("."))
+
+
+before = signal.signal(signal.SIGUSR1, stop)
+interrupted(stream.synchronize)
+interrupted(ctx.synchronize)
+interrupted(event.synchronize)
+interrupted(buf.copy_to_host)
+interrupted(large.copy_to_host)
+interrupted(lambda: large.fill(1))
+interrupted(lambda: large.equals(other))
+# A handler that raises nothing lets the wait go on.
+_ = signal.signal(signal.SIGUSR1, lambda number, frame: libc.sem_post(semaphore))
+_ = driver.cuLaunchHostFunc(ctypes.c_void_p(stream.handle), libc.sem_wait, semaphore)
+timer = threading.Timer(0.1, signal.pthread_kill, [threading.main_thread().ident, signal.SIGUSR1])
+timer.start()
+stream.synchronize()
+timer.join()
+stream.query()
+_ = signal.signal(signal.SIGUSR1, before)
