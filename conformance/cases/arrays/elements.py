@@ -25,6 +25,10 @@ points["x"] = 7
 points[0]["y"] += 1
 points.copy_to_host().tolist()
 points["z"]
+# Those that are arrays themselves add their dimensions.
+pixels = np.array([(1, [[2, 3]]), (4, [[5, 6]])], [("n", "i1"), ("value", "u1", (1, 2))])
+values = DeviceArray.from_host(pixels)["value"]
+(values.shape, values.strides, values.copy_to_host().tolist(), values[1].copy_to_host().tolist())
 # Larger arrays leave that to kernels.
 array + 1
 float(array)
