@@ -67,9 +67,17 @@ fn file_of(address: *const c_void) -> String {
     }
 }
 
-impl From<cudarc::driver::DriverError> for CudaError {
+impl CudaError {
     /// The failure of a call that `cudarc` made, of which it keeps the number.
-    fn from(error: cudarc::driver::DriverError) -> Self {
+    ///
+    /// ```
+    /// use arrow_cuda_driver::CudaError;
+    /// use cudarc::driver::{DriverError, sys::CUresult};
+    ///
+    /// let error = CudaError::of_cudarc(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY));
+    /// assert!(error.is_out_of_memory());
+    /// ```
+    pub fn of_cudarc(error: cudarc::driver::DriverError) -> Self {
         Self::of_call("cudarc", error.0 as i32)
     }
 }
