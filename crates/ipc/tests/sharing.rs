@@ -3,6 +3,7 @@
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, block_at};
 use arrow_cuda_ipc::{IpcMemHandle, export, lend, open};
+use rstest::rstest;
 use std::process::Command;
 
 const HANDLE: &str = "TEST_IPC_HANDLE";
@@ -64,15 +65,16 @@ fn lent_memory_is_released_with_its_buffer() {
     assert!(block_at(address, address).is_some(), "exported memory stays allocated");
 }
 
-#[test]
-fn a_handle_that_was_cut_is_refused() {
-    for (length, offset) in
-        [(71, None), (72, Some(0)), (73, None), (79, None), (80, Some(1)), (96, Some(0))]
-    {
-        let handle = IpcMemHandle::from_bytes(
-            &[&[1; 72][..], &1_u64.to_ne_bytes(), &[0; 16]].concat()[..length],
-        );
-        let found = handle.ok().and_then(|handle| Some(handle.allocation()?.1));
-        assert_eq!(found, offset, "{length} bytes");
-    }
+#[rstest]
+#[case::within_the_allocations_handle(71, None)]
+#[case::without_an_offset(72, Some(0))]
+#[case::with_a_byte_of_the_offset(73, None)]
+#[case::without_the_last_byte(79, None)]
+#[case::whole(80, Some(1))]
+#[case::with_more_than_is_known(96, Some(0))]
+fn a_handle_that_was_cut_is_refused(#[case] length: usize, #[case] offset: Option<u64>) {
+    let bytes = [&[1; 72][..], &1_u64.to_ne_bytes(), &[0; 16]].concat();
+    let handle = IpcMemHandle::from_bytes(&bytes[..length]);
+    let found = handle.ok().and_then(|handle| Some(handle.allocation()?.1));
+    assert_eq!(found, offset);
 }
