@@ -1,43 +1,16 @@
 //! Device memory that is lent to another process, which is this test binary again.
 
+#[path = "common/importer.rs"]
+mod importer;
+
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, block_at};
-use arrow_cuda_ipc::{IpcMemHandle, export, lend, open};
+use arrow_cuda_ipc::{IpcMemHandle, export, lend};
+use importer::import;
 use rstest::rstest;
-use std::process::Command;
-
-const HANDLE: &str = "TEST_IPC_HANDLE";
 
 fn context() -> Context {
     Context::primary(0).expect("a device")
-}
-
-/// The output of a process that opens the handle.
-fn import(handle: &IpcMemHandle) -> String {
-    let bytes: Vec<String> = handle.to_bytes().iter().map(u8::to_string).collect();
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", "importer", "--nocapture", "--ignored"])
-        .env(HANDLE, bytes.join(","))
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).expect("text")
-}
-
-#[test]
-#[ignore = "run by the next test, in a process of its own"]
-fn importer() {
-    let bytes: Vec<u8> = std::env::var(HANDLE)
-        .expect("the handle")
-        .split(',')
-        .map(|byte| byte.parse().expect("a byte"))
-        .collect();
-    let handle = IpcMemHandle::from_bytes(&bytes).expect("a handle");
-    let buffer = match open(&context(), &handle) {
-        Ok(buffer) => buffer,
-        Err(error) => return println!("refused: {error}"),
-    };
-    println!("content: {:?}", buffer.to_vec().expect("a copy"));
 }
 
 #[test]
