@@ -182,8 +182,8 @@ fn a_kernel_keeps_its_module_loaded() {
         let clone = kernel.clone();
         drop(kernel);
         assert_eq!(live(c"cuda_sim_live_modules").unwrap_or(1), 1);
-        // SAFETY: the kernel takes no arguments, and does nothing.
         let current = context.enter().expect("alive");
+        // SAFETY: the kernel takes no arguments, and does nothing.
         unsafe { current.launch(&clone, (1, 1), &mut [], StreamHandle::DEFAULT) }.expect("loaded");
         current.synchronize().expect("nothing fails");
         thread::spawn(move || drop(clone)).join().expect("no panic");

@@ -121,8 +121,8 @@ fn an_event_of_cust_is_shared() {
         let stream = their_stream(&context);
         let current = context.enter().expect("alive");
         let theirs = cust::event::Event::new(EventFlags::DISABLE_TIMING).expect("an event");
-        // SAFETY: the memory is a byte of the context, and outlives the fill.
         let byte = current.allocate_memory(1).expect("room");
+        // SAFETY: a byte of the context, which outlives the fill.
         let filled = unsafe { call!(cuMemsetD8Async(byte, 1, 1, stream.as_inner().cast())) };
         filled.and_then(|()| theirs.record(&stream).map_err(CudaError::last)).expect("a device");
         let before = live(c"cuda_sim_live_events");
@@ -163,7 +163,6 @@ fn cust_uses_our_event_and_leaves_it_alive() {
     let lent = ours.as_cust();
     lent.record(&stream.as_cust()).map_err(CudaError::last).expect("of the same context");
     lent.synchronize().expect("nothing fails");
-    drop(lent);
     drop(current);
     ours.synchronize().expect("cust has not destroyed it");
     ours.record(&stream).expect("it is alive");

