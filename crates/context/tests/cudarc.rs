@@ -25,7 +25,7 @@ fn their_stream() -> Arc<CudaStream> {
     CudaContext::new(0).and_then(|context| context.new_stream()).expect("a stream")
 }
 
-/// What the simulated driver has of something; nothing on hardware, which does not count.
+/// How many the simulated driver has; no number on hardware, which does not count.
 fn live(what: &std::ffi::CStr) -> Option<u64> {
     arrow_cuda_driver::is_simulated().expect("a driver").then(|| simulator::live(what))
 }

@@ -22,7 +22,7 @@ use std::thread;
 const PTX: &str =
     ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry kernel() { ret; }";
 
-/// What the simulated driver has of something; nothing on hardware, which does not count.
+/// How many the simulated driver has; no number on hardware, which does not count.
 fn live(what: &std::ffi::CStr) -> Option<u64> {
     arrow_cuda_driver::is_simulated().expect("a driver").then(|| simulator::live(what))
 }

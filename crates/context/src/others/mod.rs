@@ -1,5 +1,5 @@
-//! What passes between this crate and other crates for CUDA: what they have made and we own from then on, and what
-//! is ours and they may use.
+//! Resources that pass between this crate and other crates for CUDA: adopted ones, which those have made and we own
+//! from then on, and lent ones, which are ours and which those may use.
 
 mod adopted;
 #[cfg(feature = "cust")]

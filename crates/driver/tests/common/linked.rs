@@ -20,7 +20,7 @@ pub fn linked(body: impl FnOnce() -> Result<(), Box<dyn std::error::Error>>) {
 
 /// A new folder in which `libcuda.so` is a link to the simulator.
 pub fn folder_with_simulator() -> String {
-    // What was loaded by its name alone has its path there.
+    // Here is the path even of a library that was loaded by its name alone.
     let maps = std::fs::read_to_string("/proc/self/maps").expect("of every process");
     let mut paths = maps.lines().filter_map(|line| line.split_whitespace().nth(5));
     let library = paths.find(|path| path.contains("cuda_sim") && path.ends_with(".so"));
