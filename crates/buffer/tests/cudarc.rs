@@ -5,8 +5,9 @@
 #[path = "../../driver/tests/common/cudarc.rs"]
 mod common;
 
-use arrow_cuda_buffer::{DeviceBuffer, Error};
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
 use arrow_cuda_context::{Context, Device, Stream};
+use arrow_cuda_driver::sys::cuMemsetD8Async;
 use common::{simulator, with_cudarc};
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, result};
 use std::sync::Arc;
@@ -70,8 +71,14 @@ fn memory_of_cudarc_is_released_on_any_thread_behind_our_work() {
         let before = live_allocations();
         let ours = DeviceBuffer::from_cudarc(stream.clone_htod(&[1u8; 4096]).expect("room"));
         let ours = ours.expect("a buffer");
-        // The simulator ends the context if the fill finds the memory freed.
-        ours.fill(7).expect("a device");
+        // As a kernel of a program that does not retain the buffer.  The simulator ends the context if the work
+        // finds the memory freed.
+        for _ in 0..3 {
+            let address = ours.address();
+            // SAFETY: the memory of the buffer, which waits for the default stream when it is dropped.
+            let code = unsafe { cuMemsetD8Async(address, 7, 4096, std::ptr::null_mut()) };
+            assert_eq!(code, 0);
+        }
         // That thread has no current context, so cudarc alone would leak the memory.
         thread::spawn(move || drop(ours)).join().expect("no panic");
         stream.synchronize().expect("nothing fails");
@@ -102,7 +109,11 @@ fn our_memory_is_a_slice_behind_our_work_and_before_it() {
         let cudarc = context.to_cudarc().expect("a primary context");
         let (first, second) = (stream(&cudarc), stream(&cudarc));
         let mut buffer = DeviceBuffer::allocate(&context, 8).expect("room");
-        buffer.fill(5).expect("a device");
+        // Begun one after the other, so that what does not wait for the last one comes earlier.
+        for byte in 3..=5 {
+            let order = CopyOrder::On(&Stream::default_of(&context));
+            drop(buffer.fill_in(order, byte).expect("a device"));
+        }
         let mut theirs = buffer.as_cudarc_mut::<u32>(&first).expect("a slice");
         assert_eq!(theirs.len(), 2);
         assert_eq!(first.clone_dtoh(&*theirs).expect("a device"), [0x0505_0505; 2]);

@@ -5,8 +5,8 @@
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
-use arrow_cuda_buffer::{DeviceBuffer, Error};
-use arrow_cuda_context::{Context, Device};
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
+use arrow_cuda_context::{Context, Device, Stream};
 use cust::memory::CopyDestination;
 use std::sync::Arc;
 use std::thread;
@@ -118,7 +118,11 @@ fn a_slice_of_cust_waits_for_our_work() {
     simulator::in_own_process(&[("CUDA_SIM_LATENCY", "20000")], || {
         let context = Context::primary(0).expect("a device");
         let buffer = DeviceBuffer::allocate(&context, 8).expect("room");
-        buffer.fill(5).expect("a device");
+        // Begun one after the other, so that what does not wait for the last one comes earlier.
+        for byte in 3..=5 {
+            let order = CopyOrder::On(&Stream::default_of(&context));
+            drop(buffer.fill_in(order, byte).expect("a device"));
+        }
         let _current = context.enter().expect("alive");
         let slice = buffer.as_cust_slice::<u8>().expect("it fits");
         let flags = cust::stream::StreamFlags::NON_BLOCKING;
