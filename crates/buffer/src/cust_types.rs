@@ -1,8 +1,11 @@
 //! Conversions from and to the types of `cust`.
+//!
+//! Its copies without a stream are on the legacy default stream, as work here is, and its streams are ordered with that,
+//! whatever their flags: `cust` makes none that is not.  So no conversion has to wait.
 
 use crate::typed::count_of;
 use crate::{DeviceBuffer, Error};
-use arrow_cuda_context::{Adopted, Consumer, Context, Loan, LoanMut, Retained};
+use arrow_cuda_context::{Adopted, Context, Loan, LoanMut, Retained};
 use bytemuck::Pod;
 use cust::memory::{DeviceCopy, DevicePointer, DeviceSlice};
 
@@ -98,8 +101,10 @@ impl DeviceBuffer {
         unsafe { Self::view(context, address, size as u64, is_mutable, owner) }
     }
 
-    /// The memory as a slice of `cust`, to be read by its copies and kernels on any stream: this waits for the work
-    /// on the legacy default stream.
+    /// The memory as a slice of `cust`, to be read by its copies and kernels.
+    ///
+    /// Work on streams that `cust` has made comes after earlier work here, and before later work; a
+    /// [non-blocking](arrow_cuda_context::Stream::non_blocking) stream of ours has to wait for events.
     ///
     /// `cust`'s slices can be copied out of the result; such a copy must not outlive the buffer, nor be written to.
     ///
@@ -128,9 +133,6 @@ impl DeviceBuffer {
 
     /// As [`as_cust_slice`](Self::as_cust_slice), to be written to.
     ///
-    /// Work that `cust` has queued on a stream must be complete, or be followed by
-    /// [`Stream::from_cust`](arrow_cuda_context::Stream::from_cust), before the buffer is read here.
-    ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::Context;
@@ -158,7 +160,6 @@ impl DeviceBuffer {
     fn cust_slice<T: DeviceCopy>(&self) -> Result<DeviceSlice<T>, Error> {
         let length = count_of::<T>(self)?;
         self.check_memory()?;
-        self.context().make_ready_for(Consumer::OnOtherStream)?;
         // SAFETY: so many elements, which the caller's borrow of the buffer keeps valid.
         Ok(unsafe { DeviceSlice::from_raw_parts(self.as_cust_pointer(), length) })
     }

@@ -7,7 +7,7 @@ mod simulator;
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
 use arrow_cuda_context::{Context, Device, Stream};
-use cust::memory::CopyDestination;
+use cust::memory::{AsyncCopyDestination, CopyDestination, LockedBuffer};
 use std::sync::Arc;
 use std::thread;
 
@@ -114,24 +114,26 @@ fn a_slice_of_cust_is_a_view_as_long_as_its_owner_lives() {
 }
 
 #[test]
-fn a_slice_of_cust_waits_for_our_work() {
+fn work_of_cust_is_ordered_with_ours() {
     simulator::in_own_process(&[("CUDA_SIM_LATENCY", "20000")], || {
         let context = Context::primary(0).expect("a device");
-        let buffer = DeviceBuffer::allocate(&context, 8).expect("room");
+        let mut buffer = DeviceBuffer::allocate(&context, 8).expect("room");
+        let _current = context.enter().expect("alive");
+        // Even if it asks for another order.
+        let flags = cust::stream::StreamFlags::NON_BLOCKING;
+        let stream = cust::stream::Stream::new(flags, None).expect("a stream");
+        let [mut out, data] = [0u8, 9].map(|byte| LockedBuffer::new(&byte, 8).expect("room"));
         // Begun one after the other, so that what does not wait for the last one comes earlier.
         for byte in 3..=5 {
             let order = CopyOrder::On(&Stream::default_of(&context));
             drop(buffer.fill_in(order, byte).expect("a device"));
         }
-        let _current = context.enter().expect("alive");
-        let slice = buffer.as_cust_slice::<u8>().expect("it fits");
-        let flags = cust::stream::StreamFlags::NON_BLOCKING;
-        let stream = cust::stream::Stream::new(flags, None).expect("a stream");
-        let mut out = cust::memory::LockedBuffer::new(&0u8, 8).expect("room");
-        // SAFETY: both live until the stream is done.
-        unsafe { cust::memory::AsyncCopyDestination::async_copy_to(&*slice, &mut out, &stream) }
-            .and_then(|()| stream.synchronize())
-            .expect("a device");
+        let mut slice = buffer.as_cust_slice_mut::<u8>().expect("it fits");
+        // SAFETY: the memory lives until the stream is done.
+        let copied = unsafe { slice.async_copy_to(&mut out, &stream) };
+        // SAFETY: as above.
+        copied.and_then(|()| unsafe { slice.async_copy_from(&data, &stream) }).expect("a device");
+        assert_eq!(buffer.to_vec().expect("a device"), [9; 8]);
         assert_eq!(out.as_slice(), [5; 8]);
     });
 }
