@@ -161,10 +161,6 @@ fn an_event_of_cudarc_is_shared() {
         let ours = Event::from_cudarc(Arc::clone(&theirs)).expect("an event");
         assert_eq!(ours.as_raw(), theirs.cu_event().cast());
         drop(theirs);
-        assert!(
-            before.is_none() || !ours.is_complete().expect("nothing fails"),
-            "it takes a while"
-        );
         ours.synchronize().expect("nothing fails");
         assert!(ours.is_complete().expect("nothing fails"));
         thread::spawn(move || drop(ours)).join().expect("no panic");

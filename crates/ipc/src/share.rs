@@ -31,7 +31,8 @@ pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     Ok(handle)
 }
 
-/// As [`export`], of memory that `cust` or `cudarc` has allocated, which is not released any more.
+/// As [`export`], of memory that `cust` or `cudarc` has allocated, which is not released any more.  This waits for the
+/// work in the context so far, behind which that of another process cannot be ordered.
 ///
 /// Wherever a device has pools, `cudarc` allocates from one, which cannot be exported.
 ///
@@ -61,6 +62,7 @@ pub fn export_adopted(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
         if current.attribute(Attribute::IsIpcCapable, buffer.address())? == 0 {
             return Err(Error::Pooled);
         }
+        buffer.context().make_ready_for(arrow_cuda_context::Consumer::InOtherProcess)?;
     }
     let handle = export(buffer)?;
     // Its owner would free it, while other processes have it mapped.

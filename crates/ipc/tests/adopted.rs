@@ -10,21 +10,24 @@ mod importer;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_ipc::{Error, export_adopted};
-use common::with_cudarc;
+use common::{simulator, with_cudarc};
 use importer::import;
 
 #[test]
-fn memory_of_cust_is_exported_for_good() {
-    let context = Context::primary(0).expect("a device");
-    let current = context.enter().expect("alive");
-    let theirs = cust::memory::DeviceBuffer::from_slice(&[1u8, 2, 3, 4]).expect("room");
-    let whole = DeviceBuffer::from_cust(&context, theirs).expect("a buffer");
-    drop(current);
-    let part = whole.slice(1, 2).expect("within");
-    let handle = export_adopted(&part).expect("exportable");
-    assert_eq!(handle.allocation().map(|(_, offset)| offset), Some(1));
-    drop((whole, part));
-    assert!(import(&handle).contains("content: [2, 3]"), "it stays allocated");
+fn memory_of_cust_is_exported_for_good_behind_its_work() {
+    simulator::in_own_process(&[("CUDA_SIM_LATENCY", "200000")], || {
+        let context = Context::primary(0).expect("a device");
+        let current = context.enter().expect("alive");
+        let theirs = cust::memory::DeviceBuffer::from_slice(&[1u8, 2, 3, 4]).expect("room");
+        let whole = DeviceBuffer::from_cust(&context, theirs).expect("a buffer");
+        drop(current);
+        let part = whole.slice(1, 2).expect("within");
+        let handle = export_adopted(&part).expect("exportable");
+        assert_eq!(handle.allocation().map(|(_, offset)| offset), Some(1));
+        drop((whole, part));
+        let there = import(&handle);
+        assert!(there.contains("content: [2, 3]"), "{there}");
+    });
 }
 
 #[test]
