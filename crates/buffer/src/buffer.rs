@@ -212,6 +212,21 @@ impl DeviceBuffer {
         self.size
     }
 
+    /// The size, in bytes, under the name and of the type that slices have for it.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+    /// assert!(buffer.len() == 8 && buffer.slice(8, 0)?.is_empty());
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    pub fn len(&self) -> usize {
+        // No memory is larger than the addresses of the machine.
+        self.size as usize
+    }
+
     /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.size == 0

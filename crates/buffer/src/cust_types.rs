@@ -1,8 +1,13 @@
 //! Conversions from and to the types of `cust`.
+//!
+//! Its copies without a stream are on the legacy default stream, as work here is, and its streams are ordered with that,
+//! whatever their flags: `cust` makes none that is not.  So no conversion has to wait.
 
+use crate::typed::count_of;
 use crate::{DeviceBuffer, Error};
-use arrow_cuda_context::{Context, CustOwned};
-use cust::memory::{DeviceCopy, DevicePointer};
+use arrow_cuda_context::{Adopted, Context, Loan, LoanMut, Retained};
+use bytemuck::Pod;
+use cust::memory::{DeviceCopy, DevicePointer, DeviceSlice};
 
 impl DeviceBuffer {
     /// The memory of a buffer of `cust`, which the result owns from now on.
@@ -33,7 +38,7 @@ impl DeviceBuffer {
     {
         let address = buffer.as_device_ptr().as_raw();
         let size = (buffer.len() * size_of::<T>()) as u64;
-        let owner = CustOwned::new(context, "device memory of cust", buffer);
+        let owner = Adopted::new(context, "device memory of cust", buffer);
         // SAFETY: cust's buffer has allocated the range, and is owned.
         unsafe { Self::view(context, address, size, true, Box::new(owner)) }
     }
@@ -59,5 +64,103 @@ impl DeviceBuffer {
     /// ```
     pub fn as_cust_pointer<T: DeviceCopy>(&self) -> DevicePointer<T> {
         DevicePointer::from_raw(self.address())
+    }
+    /// The memory that a slice of `cust` points to, which `owner` keeps valid.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use std::sync::Arc;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// let theirs = Arc::new(cust::memory::DeviceBuffer::from_slice(&[1u8, 2, 3]).expect("room"));
+    /// // SAFETY: the owner keeps it valid, and nobody writes to it.
+    /// let ours = unsafe {
+    ///     DeviceBuffer::from_cust_slice(&context, &theirs.index(1..), false, Box::new(Arc::clone(&theirs)))
+    /// }?;
+    /// assert_eq!(ours.to_vec()?, [2, 3]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// As [`view`](Self::view).
+    ///
+    /// # Errors
+    ///
+    /// As [`view`](Self::view).
+    pub unsafe fn from_cust_slice<T: DeviceCopy>(
+        context: &Context,
+        slice: &DeviceSlice<T>,
+        is_mutable: bool,
+        owner: Retained,
+    ) -> Result<Self, Error> {
+        let (address, size) = (slice.as_device_ptr().as_raw(), slice.len() * size_of::<T>());
+        // SAFETY: guaranteed by the caller.
+        unsafe { Self::view(context, address, size as u64, is_mutable, owner) }
+    }
+
+    /// The memory as a slice of `cust`, to be read by its copies and kernels.
+    ///
+    /// Work on streams that `cust` has made comes after earlier work here, and before later work; a
+    /// [non-blocking](arrow_cuda_context::Stream::non_blocking) stream of ours has to wait for events.
+    ///
+    /// `cust`'s slices can be copied out of the result; such a copy must not outlive the buffer, nor be written to.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let numbers = DeviceSlice::from_slice(&context, &[1.5f32, 2.5])?;
+    /// let current = context.enter()?;
+    /// let theirs = numbers.buffer().as_cust_slice::<f32>()?;
+    /// assert_eq!(theirs.as_host_vec().expect("a device"), [1.5, 2.5]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a size that is not a multiple of the element's, for an address that is not aligned
+    /// for it, and for elements without a size; driver errors, for foreign memory that is gone.
+    pub fn as_cust_slice<T>(&self) -> Result<Loan<'_, DeviceSlice<T>>, Error>
+    where
+        T: DeviceCopy + Pod,
+    {
+        Ok(Loan::new(self.cust_slice()?))
+    }
+
+    /// As [`as_cust_slice`](Self::as_cust_slice), to be written to.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use cust::memory::CopyDestination;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let mut buffer = DeviceBuffer::allocate(&context, 4)?;
+    /// let current = context.enter()?;
+    /// buffer.as_cust_slice_mut::<u16>()?.copy_from(&[1, 2]).expect("a device");
+    /// assert_eq!(buffer.to_vec()?, [1, 0, 2, 0]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ReadOnly`]; as [`as_cust_slice`](Self::as_cust_slice).
+    pub fn as_cust_slice_mut<T>(&mut self) -> Result<LoanMut<'_, DeviceSlice<T>>, Error>
+    where
+        T: DeviceCopy + Pod,
+    {
+        self.check_mutable()?;
+        Ok(LoanMut::new(self.cust_slice()?))
+    }
+
+    fn cust_slice<T: DeviceCopy>(&self) -> Result<DeviceSlice<T>, Error> {
+        let length = count_of::<T>(self)?;
+        self.check_memory()?;
+        // SAFETY: so many elements, which the caller's borrow of the buffer keeps valid.
+        Ok(unsafe { DeviceSlice::from_raw_parts(self.as_cust_pointer(), length) })
     }
 }

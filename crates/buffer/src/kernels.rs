@@ -30,10 +30,10 @@ impl Ptx {
         let compiled = current.context().extension_or(|| CudaResult::Ok(Compiled::default()))?;
         let mut compiled = compiled.0.lock()?;
         if let Some(function) = compiled.get(name) {
-            return Ok(*function);
+            return Ok(function.clone());
         }
         let function = current.load_function(&expanded(text), name)?;
-        compiled.insert(name, function);
+        compiled.insert(name, function.clone());
         Ok(function)
     }
 }

@@ -12,8 +12,11 @@ mod allocator;
 mod buffer;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod copy;
+#[cfg(feature = "cudarc")]
+#[expect(unsafe_code, reason = "trusts that cudarc owns its memory, and lends it ours")]
+mod cudarc_types;
 #[cfg(feature = "cust")]
-#[expect(unsafe_code, reason = "trusts that cust owns its memory")]
+#[expect(unsafe_code, reason = "trusts that cust owns its memory, and lends it ours")]
 mod cust_types;
 mod equal;
 mod error;
@@ -33,6 +36,8 @@ pub use adjacent_copies::{await_stream_of, clear_gaps};
 pub use allocator::{Allocation, Allocator, set_allocator, with_own_memory};
 pub use arrow_cuda_transfer::{CopyOrder, ReadError, copy_produced, read_at};
 pub use buffer::DeviceBuffer;
+#[cfg(feature = "cudarc")]
+pub use cudarc_types::{CudarcSlice, CudarcSliceMut};
 pub use error::Error;
 pub use foreign::{context_of, device_address, host_address, is_device_memory};
 pub use joined::join;

@@ -93,18 +93,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// [`Error::Invalid`] for a size that is not a multiple of the element's, and for an address that is
     /// not aligned for it.
     pub fn from_buffer(buffer: DeviceBuffer) -> Result<Self, Error> {
-        let (size, each) = (buffer.size(), Self::SIZE);
-        if !size.is_multiple_of(each) {
-            return invalid(format!(
-                "{size} bytes are not a multiple of an element's {each} bytes"
-            ));
-        }
-        let (address, alignment) = (buffer.private_address(), align_of::<T>());
-        if !address.is_multiple_of(alignment as u64) {
-            return invalid(format!(
-                "the memory at {address:#x} is not aligned to an element's {alignment} bytes"
-            ));
-        }
+        count_of::<T>(&buffer)?;
         Ok(Self::of(buffer))
     }
 
@@ -244,6 +233,25 @@ impl<T: Pod> DeviceSlice<T> {
             self.len()
         )))
     }
+}
+
+/// How many elements a buffer is, which has to be aligned for them.
+pub(crate) fn count_of<T>(buffer: &DeviceBuffer) -> Result<usize, Error> {
+    let (size, each) = (buffer.size(), size_of::<T>() as u64);
+    if each == 0 {
+        return invalid("elements without a size cannot be counted");
+    }
+    if !size.is_multiple_of(each) {
+        return invalid(format!("{size} bytes are not a multiple of an element's {each} bytes"));
+    }
+    let (address, alignment) = (buffer.private_address(), align_of::<T>());
+    if !address.is_multiple_of(alignment as u64) {
+        return invalid(format!(
+            "the memory at {address:#x} is not aligned to an element's {alignment} bytes"
+        ));
+    }
+    // The sizes of buffers are those of the machine's addresses.
+    Ok((size / each) as usize)
 }
 
 impl<T: Pod> fmt::Debug for DeviceSlice<T> {

@@ -2,8 +2,13 @@
 
 #![cfg(feature = "cust")]
 
-use arrow_cuda_buffer::{DeviceBuffer, Error};
-use arrow_cuda_context::{Context, Device};
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
+
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
+use arrow_cuda_context::{Context, Device, Stream};
+use cust::memory::{AsyncCopyDestination, CopyDestination, LockedBuffer};
+use std::sync::Arc;
 use std::thread;
 
 fn theirs(context: &Context, numbers: &[u32]) -> cust::memory::DeviceBuffer<u32> {
@@ -19,7 +24,7 @@ fn memory_of_cust_is_a_buffer_like_any_other() {
     drop(ours);
     second.fill(3).expect("a device");
     assert_eq!(second.to_vec().expect("a device"), [3; 4]);
-    assert_eq!(context.bytes_allocated().expect("counted"), 0, "the memory is not ours");
+    assert!(second.block().is_none(), "the memory is not ours");
 }
 
 #[test]
@@ -50,4 +55,85 @@ fn memory_of_another_device_is_refused() {
     let refused = DeviceBuffer::from_cust(&first, theirs(&second, &[1]));
     // Without peer access, the driver does not know the address in the first context.
     assert!(matches!(refused, Err(Error::Cuda(_) | Error::Invalid(_))), "{refused:?}");
+}
+
+#[test]
+fn our_memory_is_a_slice_of_cust() {
+    let context = Context::primary(0).expect("a device");
+    let mut buffer = DeviceBuffer::allocate(&context, 8).expect("room");
+    buffer.fill(5).expect("a device");
+    let _current = context.enter().expect("alive");
+    let whole = buffer.as_cust_slice::<u32>().expect("it fits");
+    assert_eq!((whole.len(), whole.as_device_ptr().as_raw()), (2, buffer.address()));
+    assert_eq!(whole.as_host_vec().expect("a device"), [0x0505_0505; 2]);
+    let mut part = buffer.slice(4, 4).expect("within");
+    part.as_cust_slice_mut::<u16>().expect("it fits").copy_from(&[1, 2]).expect("a device");
+    assert_eq!(buffer.to_vec().expect("a device"), [5, 5, 5, 5, 1, 0, 2, 0]);
+    let mut read_only = buffer.read_only();
+    assert!(read_only.as_cust_slice::<u8>().is_ok());
+    assert_eq!(read_only.as_cust_slice_mut::<u8>().map(drop), Err(Error::ReadOnly));
+    buffer.as_cust_slice_mut::<u8>().expect("it is alive").copy_from(&[9; 8]).expect("alive");
+}
+
+#[test]
+fn what_does_not_fit_is_no_slice_of_cust() {
+    let context = Context::primary(0).expect("a device");
+    let buffer = DeviceBuffer::allocate(&context, 10).expect("room");
+    let refused = |buffer: &DeviceBuffer| buffer.as_cust_slice::<u32>().map(|slice| slice.len());
+    let text = |buffer: &DeviceBuffer| refused(buffer).expect_err("it does not fit").to_string();
+    assert!(text(&buffer).contains("not a multiple"));
+    assert!(text(&buffer.slice(1, 8).expect("within")).contains("not aligned"));
+    assert_eq!(refused(&buffer.slice(8, 0).expect("within")), Ok(0));
+    let nothing = buffer.as_cust_slice::<[u8; 0]>().map(drop).expect_err("they have no size");
+    assert!(nothing.to_string().contains("without a size"));
+}
+
+#[test]
+fn a_slice_of_cust_is_a_view_as_long_as_its_owner_lives() {
+    let context = Context::primary(0).expect("a device");
+    let whole = Arc::new(theirs(&context, &[1, 2, 3]));
+    let owner = Box::new(Arc::clone(&whole));
+    // SAFETY: the owner keeps it valid, and nobody writes to it.
+    let view = unsafe { DeviceBuffer::from_cust_slice(&context, &whole.index(1..), false, owner) };
+    let view = view.expect("a view");
+    assert_eq!(view.to_vec().expect("a device"), [2, 0, 0, 0, 3, 0, 0, 0]);
+    assert_eq!(view.fill(0), Err(Error::ReadOnly));
+    assert_eq!(Arc::strong_count(&whole), 2);
+    thread::spawn(move || drop(view)).join().expect("no panic");
+    assert_eq!(Arc::strong_count(&whole), 1);
+    // Longer than the memory.
+    let pointer = whole.as_device_ptr();
+    // SAFETY: nothing is read through it; the test shows that it is refused.
+    let refused = unsafe {
+        let longer = cust::memory::DeviceSlice::from_raw_parts(pointer, 1 << 20);
+        DeviceBuffer::from_cust_slice(&context, &longer, false, Box::new(()))
+    };
+    assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+    let _current = context.enter().expect("alive");
+    drop(whole);
+}
+
+#[test]
+fn work_of_cust_is_ordered_with_ours() {
+    simulator::in_own_process(&[("CUDA_SIM_LATENCY", "20000")], || {
+        let context = Context::primary(0).expect("a device");
+        let mut buffer = DeviceBuffer::allocate(&context, 8).expect("room");
+        let _current = context.enter().expect("alive");
+        // Even if it asks for another order.
+        let flags = cust::stream::StreamFlags::NON_BLOCKING;
+        let stream = cust::stream::Stream::new(flags, None).expect("a stream");
+        let [mut out, data] = [0u8, 9].map(|byte| LockedBuffer::new(&byte, 8).expect("room"));
+        // Begun one after the other, so that what does not wait for the last one comes earlier.
+        for byte in 3..=5 {
+            let order = CopyOrder::On(&Stream::default_of(&context));
+            drop(buffer.fill_in(order, byte).expect("a device"));
+        }
+        let mut slice = buffer.as_cust_slice_mut::<u8>().expect("it fits");
+        // SAFETY: the memory lives until the stream is done.
+        let copied = unsafe { slice.async_copy_to(&mut out, &stream) };
+        // SAFETY: as above.
+        copied.and_then(|()| unsafe { slice.async_copy_from(&data, &stream) }).expect("a device");
+        assert_eq!(buffer.to_vec().expect("a device"), [9; 8]);
+        assert_eq!(out.as_slice(), [5; 8]);
+    });
 }

@@ -7,9 +7,15 @@ mod calls;
 mod contexts;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
 mod copies;
+#[cfg(feature = "cudarc")]
+#[expect(unsafe_code, reason = "shares handles with cudarc")]
+mod cudarc_types;
 #[cfg(feature = "cust")]
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "shares handles with cust")]
 mod cust_types;
+#[cfg(any(feature = "cudarc", feature = "cust"))]
+#[expect(unsafe_code, reason = "chooses when other libraries' resources are dropped")]
+mod others;
 #[expect(unsafe_code, reason = "maps memory")]
 mod pages;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
@@ -24,8 +30,12 @@ mod zeroing;
 
 pub use calls::{Attribute, DisregardedCaptures, Function, RawStream, StreamHandle};
 pub use contexts::{Context, Current, Device, Extension, driver_version, is_readable};
+#[cfg(feature = "cudarc")]
+pub use cudarc_types::CudarcStream;
+#[cfg(any(feature = "cudarc", feature = "cust"))]
+pub use others::Adopted;
 #[cfg(feature = "cust")]
-pub use cust_types::{CustOwned, CustStream};
+pub use others::{Loan, LoanMut};
 pub use pages::{Pages, memory_of_the_machine, page_size};
 pub use pool::{
     Block, Cache, HostPool, MemoryStats, Placement, block_at, is_pinned_block, is_released,

@@ -24,6 +24,9 @@ pub enum CudaError {
     /// The driver library could not be loaded.
     #[error(transparent)]
     Load(LoadError),
+    /// Another library of the process uses another driver library, or none.
+    #[error("{0}")]
+    OtherDriver(String),
     /// The driver answered with an error.
     #[error(transparent)]
     Call(CallError),
@@ -109,7 +112,8 @@ impl CudaError {
     /// The driver's result code; `None` for what the driver has not said.
     pub fn code(&self) -> Option<i32> {
         match self {
-            Self::Load(_) | Self::Allocator(_) | Self::Interrupted | Self::Busy => None,
+            Self::Load(_) | Self::OtherDriver(_) | Self::Allocator(_) => None,
+            Self::Interrupted | Self::Busy => None,
             Self::Call(call) => Some(call.code),
         }
     }

@@ -2,6 +2,9 @@
 
 mod blocking;
 pub mod codes;
+#[cfg(feature = "cudarc")]
+#[expect(clippy::disallowed_macros, reason = "asks for a text, which needs no context")]
+mod cudarc_library;
 #[cfg(feature = "cust")]
 mod cust_symbols;
 mod environment;
@@ -16,6 +19,8 @@ mod lock;
 mod report;
 
 pub use blocking::{Runner, blocking, keeping_interpreter, set_blocking_runner};
+#[cfg(feature = "cudarc")]
+pub use cudarc_library::check_cudarc;
 pub use environment::{Misuse, Variable};
 pub use error::{AllocatorError, CallError, CudaError, CudaResult};
 pub use functions::{IpcHandle, sys};

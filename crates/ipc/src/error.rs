@@ -21,6 +21,12 @@ pub enum Error {
          without the allocator"
     )]
     Lent,
+    /// The memory comes from an asynchronous pool of the driver, which other processes cannot open.
+    #[error(
+        "memory of an asynchronous pool (cuMemAllocAsync) cannot be exported for IPC; copy it to a buffer that is \
+         allocated here"
+    )]
+    Pooled,
     /// The bytes are not a valid handle.
     #[error("{0}")]
     Handle(String),

@@ -23,6 +23,8 @@ pub use handle::IpcMemHandle;
 pub use message::{DeviceMessage, read_record_batch, serialize_record_batch};
 pub use metadata::{Content, Metadata};
 pub use plain::{Codec, PlainMessage};
+#[cfg(any(feature = "cudarc", feature = "cust"))]
+pub use share::export_adopted;
 pub use share::{export, lend, open};
 pub use stored::{Source, StoredBuffer, StoredMessages};
 pub use stream::{read_stream, serialize_stream};

@@ -31,6 +31,45 @@ pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     Ok(handle)
 }
 
+/// As [`export`], of memory that `cust` or `cudarc` has allocated, which is not released any more.  This waits for the
+/// work in the context so far, behind which that of another process cannot be ordered.
+///
+/// Wherever a device has pools, `cudarc` allocates from one, which cannot be exported.
+///
+/// ```
+/// # #[cfg(feature = "cust")] {
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_ipc::export_adopted;
+///
+/// let context = Context::primary(0)?;
+/// let current = context.enter()?;
+/// let theirs = cust::memory::DeviceBuffer::from_slice(&[1u16, 2, 3]).expect("room");
+/// let handle = export_adopted(&DeviceBuffer::from_cust(&context, theirs)?)?;
+/// assert_eq!(handle.size(), 6); // its bytes go to another process
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Pooled`] for memory of a pool; as [`export`].
+#[cfg(any(feature = "cudarc", feature = "cust"))]
+pub fn export_adopted(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
+    if !buffer.is_empty() {
+        buffer.check_memory()?;
+        let current = buffer.context().enter()?;
+        if current.attribute(Attribute::IsIpcCapable, buffer.address())? == 0 {
+            return Err(Error::Pooled);
+        }
+        buffer.context().make_ready_for(arrow_cuda_context::Consumer::InOtherProcess)?;
+    }
+    let handle = export(buffer)?;
+    // Its owner would free it, while other processes have it mapped.
+    std::mem::forget(buffer.clone());
+    Ok(handle)
+}
+
 /// Exports the buffer's memory to another process for the lifetime of the buffer.
 ///
 /// The handle is the same as that of [`export`], but the memory is released with its last buffer,

@@ -1,42 +1,16 @@
 //! Device memory that is lent to another process, which is this test binary again.
 
+#[path = "common/importer.rs"]
+mod importer;
+
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, block_at};
-use arrow_cuda_ipc::{IpcMemHandle, export, lend, open};
-use std::process::Command;
-
-const HANDLE: &str = "TEST_IPC_HANDLE";
+use arrow_cuda_ipc::{IpcMemHandle, export, lend};
+use importer::import;
+use rstest::rstest;
 
 fn context() -> Context {
     Context::primary(0).expect("a device")
-}
-
-/// The output of a process that opens the handle.
-fn import(handle: &IpcMemHandle) -> String {
-    let bytes: Vec<String> = handle.to_bytes().iter().map(u8::to_string).collect();
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", "importer", "--nocapture", "--ignored"])
-        .env(HANDLE, bytes.join(","))
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).expect("text")
-}
-
-#[test]
-#[ignore = "run by the next test, in a process of its own"]
-fn importer() {
-    let bytes: Vec<u8> = std::env::var(HANDLE)
-        .expect("the handle")
-        .split(',')
-        .map(|byte| byte.parse().expect("a byte"))
-        .collect();
-    let handle = IpcMemHandle::from_bytes(&bytes).expect("a handle");
-    let buffer = match open(&context(), &handle) {
-        Ok(buffer) => buffer,
-        Err(error) => return println!("refused: {error}"),
-    };
-    println!("content: {:?}", buffer.to_vec().expect("a copy"));
 }
 
 #[test]
@@ -64,15 +38,16 @@ fn lent_memory_is_released_with_its_buffer() {
     assert!(block_at(address, address).is_some(), "exported memory stays allocated");
 }
 
-#[test]
-fn a_handle_that_was_cut_is_refused() {
-    for (length, offset) in
-        [(71, None), (72, Some(0)), (73, None), (79, None), (80, Some(1)), (96, Some(0))]
-    {
-        let handle = IpcMemHandle::from_bytes(
-            &[&[1; 72][..], &1_u64.to_ne_bytes(), &[0; 16]].concat()[..length],
-        );
-        let found = handle.ok().and_then(|handle| Some(handle.allocation()?.1));
-        assert_eq!(found, offset, "{length} bytes");
-    }
+#[rstest]
+#[case::within_the_allocations_handle(71, None)]
+#[case::without_an_offset(72, Some(0))]
+#[case::with_a_byte_of_the_offset(73, None)]
+#[case::without_the_last_byte(79, None)]
+#[case::whole(80, Some(1))]
+#[case::with_more_than_is_known(96, Some(0))]
+fn a_handle_that_was_cut_is_refused(#[case] length: usize, #[case] offset: Option<u64>) {
+    let bytes = [&[1; 72][..], &1_u64.to_ne_bytes(), &[0; 16]].concat();
+    let handle = IpcMemHandle::from_bytes(&bytes[..length]);
+    let found = handle.ok().and_then(|handle| Some(handle.allocation()?.1));
+    assert_eq!(found, offset);
 }

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
+#[cfg(any(feature = "cudarc", feature = "cust"))]
+#[expect(unsafe_code, reason = "trusts that other libraries own their memory")]
+mod adopted;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod copy;
 mod engine;

@@ -1,9 +1,9 @@
 //! Pinned host memory.
 
-use arrow_cuda_context::{Block, Context, Current, is_pinned_block};
+use arrow_cuda_context::{Block, Context, Current, Retained, is_pinned_block};
 use arrow_cuda_driver::CudaResult;
 use std::ptr::NonNull;
-use std::slice;
+use std::{ptr, slice};
 
 /// Host memory that the device can access directly, which makes copies fastest.
 ///
@@ -21,8 +21,20 @@ use std::slice;
 /// ```
 #[derive(Debug)]
 pub struct HostBuffer {
-    /// None when there are no bytes.
-    block: Option<Block>,
+    memory: Memory,
+}
+
+#[derive(Debug)]
+enum Memory {
+    /// No bytes.
+    Empty,
+    Owned(Block),
+    /// Another library's, kept valid by its owner.
+    Foreign {
+        address: usize,
+        size: usize,
+        _owner: Retained,
+    },
 }
 
 impl HostBuffer {
@@ -33,11 +45,25 @@ impl HostBuffer {
     ///
     /// Driver errors, when it cannot pin that much memory.
     pub fn allocate(context: &Context, size: usize) -> CudaResult<Self> {
-        let block = match size {
-            0 => None,
-            _ => Some(context.allocate_pinned(size)?),
+        let memory = match size {
+            0 => Memory::Empty,
+            _ => Memory::Owned(context.allocate_pinned(size)?),
         };
-        Ok(Self { block })
+        Ok(Self { memory })
+    }
+
+    /// Pinned memory of another library, which `owner` keeps valid.
+    ///
+    /// # Safety
+    ///
+    /// The bytes must be initialised, pinned, and the result's alone, as long as `owner` lives.
+    pub unsafe fn foreign(address: *mut u8, size: usize, owner: Retained) -> Self {
+        let address = address.expose_provenance();
+        let memory = match size {
+            0 => Memory::Empty,
+            _ => Memory::Foreign { address, size, _owner: owner },
+        };
+        Self { memory }
     }
 
     /// The memory's address, for others, who may queue work that does not retain the buffer.  Once
@@ -46,20 +72,48 @@ impl HostBuffer {
     ///
     /// Work that retains the buffer uses the address of [`as_slice`](Self::as_slice).
     pub fn as_ptr(&self) -> *mut u8 {
-        let exposed = self.block.as_ref().map(Block::address);
-        exposed.map_or(NonNull::dangling().as_ptr(), |address| address as *mut u8)
+        if let Memory::Owned(block) = &self.memory {
+            block.address(); // exposes it
+        }
+        self.start()
     }
 
     /// The memory's address, for work that retains the buffer.
     pub(crate) fn start(&self) -> *mut u8 {
-        let address = self.block.as_ref().map(Block::private_address);
-        address.map_or(NonNull::dangling().as_ptr(), |address| address as *mut u8)
+        match &self.memory {
+            Memory::Empty => NonNull::dangling().as_ptr(),
+            Memory::Owned(block) => block.private_address() as *mut u8,
+            Memory::Foreign { address, .. } => ptr::with_exposed_provenance_mut(*address),
+        }
     }
 
     /// The size, in bytes.
     pub fn size(&self) -> usize {
-        // The size was asked for as a `usize`.
-        self.block.as_ref().map_or(0, |block| block.size() as usize)
+        match &self.memory {
+            Memory::Empty => 0,
+            // The size was asked for as a `usize`.
+            Memory::Owned(block) => block.size() as usize,
+            Memory::Foreign { size, .. } => *size,
+        }
+    }
+
+    /// The size, in bytes, under the name that slices have for it.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_transfer::HostBuffer;
+    ///
+    /// let pinned = HostBuffer::allocate(&Context::primary(0)?, 4)?;
+    /// assert!(pinned.len() == 4 && !pinned.is_empty());
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    pub fn len(&self) -> usize {
+        self.size()
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.size() == 0
     }
 
     /// The bytes.

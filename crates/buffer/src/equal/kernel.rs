@@ -100,7 +100,7 @@ pub(super) fn differ(context: &Context, left: u64, right: u64, size: u64) -> Cud
     let shape = (spans.blocks(), THREADS);
     // SAFETY: the kernel takes eight 8-byte values and reads `size` bytes at two addresses that the
     // caller found valid; it writes to two words, which are ours.
-    unsafe { current.launch(function, shape, &mut arguments, StreamHandle::DEFAULT) }?;
+    unsafe { current.launch(&function, shape, &mut arguments, StreamHandle::DEFAULT) }?;
     let Some(answer) = answer else {
         let mut answer = 0u64;
         let out = (&raw mut answer).cast();

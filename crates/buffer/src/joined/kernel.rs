@@ -26,7 +26,7 @@ pub(super) fn run(
             // SAFETY: a buffer of that size, which the caller retains.
             unsafe { current.queue_fill(to, 0, size, StreamHandle::DEFAULT) }?;
         }
-        tables.iter().try_for_each(|table| launch(&current, function, table))
+        tables.iter().try_for_each(|table| launch(&current, &function, table))
     };
     // This waits even after a failure: some of the work may be queued.
     Ok(queue().and(current.synchronize_stream(StreamHandle::DEFAULT))?)
@@ -34,7 +34,7 @@ pub(super) fn run(
 
 fn launch(
     current: &Current<'_>,
-    function: Function,
+    function: &Function,
     table: &DeviceBuffer,
 ) -> arrow_cuda_driver::CudaResult<()> {
     let mut words = [table.private_address, table.size / size_of::<Part>() as u64];

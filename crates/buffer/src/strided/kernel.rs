@@ -52,7 +52,7 @@ fn launch(
         let shape = (launch.blocks, THREADS);
         // SAFETY: the kernels take one such parameter, and read and write what the plan spans, which
         // lies within the buffers.
-        unsafe { current.launch(function, shape, &mut arguments, stream) }?;
+        unsafe { current.launch(&function, shape, &mut arguments, stream) }?;
     }
     Ok(())
 }

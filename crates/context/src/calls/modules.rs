@@ -4,12 +4,19 @@ use super::StreamHandle;
 use crate::Current;
 use crate::stored::stored;
 use arrow_cuda_driver::{CudaResult, call, report_failure};
+use std::any::Any;
 use std::ffi::{CStr, c_void};
 use std::ptr;
+use std::sync::Arc;
 
-/// A kernel of a module that stays loaded as long as the context exists.
-#[derive(Clone, Copy, Debug)]
-pub struct Function(pub(crate) usize);
+/// A kernel of a module that stays loaded as long as the context exists, or at least as long as this and its clones,
+/// if another library has loaded it.
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub(crate) raw: usize,
+    /// The module of another library, which this keeps loaded.
+    pub(crate) _module: Option<Arc<dyn Any + Send + Sync>>,
+}
 
 impl Current<'_> {
     /// Compiles PTX for the context's device and finds a kernel in it.
@@ -26,7 +33,7 @@ impl Current<'_> {
         let module = stored(ptr::null_mut(), |at| unsafe { call!(cuModuleLoadData(at, text)) })?;
         // SAFETY: as above, with the module that was loaded.
         let function = stored(0usize, |at| unsafe { call!(cuModuleGetFunction(at, module, name)) });
-        function.map(Function).inspect_err(|_| {
+        function.map(|raw| Function { raw, _module: None }).inspect_err(|_| {
             // SAFETY: nobody else has seen the module.
             report_failure("a module", unsafe { call!(cuModuleUnload(module)) });
         })
@@ -37,10 +44,11 @@ impl Current<'_> {
     /// # Safety
     ///
     /// The function must have been loaded in this context and take as many arguments, each as large
-    /// as what its pointer points to; what it does with them must be sound.
+    /// as what its pointer points to; what it does with them must be sound.  A module of another library has to stay
+    /// loaded until the work is complete.
     pub unsafe fn launch(
         &self,
-        function: Function,
+        function: &Function,
         (blocks, threads): (u32, u32),
         arguments: &mut [*mut c_void],
         stream: StreamHandle<'_>,
@@ -51,7 +59,7 @@ impl Current<'_> {
         // SAFETY: guaranteed by the caller.
         unsafe {
             call!(cuLaunchKernel(
-                function.0 as *mut c_void,
+                function.raw as *mut c_void,
                 blocks,
                 1,
                 1,

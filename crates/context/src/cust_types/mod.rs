@@ -4,9 +4,6 @@
 //! contexts as long as a guard of [`Context::enter`](crate::Context::enter) lives.
 
 mod context;
+mod event;
 mod function;
-mod owned;
 mod stream;
-
-pub use owned::CustOwned;
-pub use stream::CustStream;

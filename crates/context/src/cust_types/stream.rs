@@ -1,24 +1,8 @@
 //! Streams.
 
-use super::CustOwned;
-use crate::{Context, RawStream, Stream};
+use crate::{Adopted, Context, Loan, RawStream, Stream};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
-use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
-use std::ops::Deref;
 use std::sync::Arc;
-
-/// One of our streams in the form that functions of `cust` take.  They must not destroy it.
-#[derive(Debug)]
-pub struct CustStream<'stream>(ManuallyDrop<cust::stream::Stream>, PhantomData<&'stream Stream>);
-
-impl Deref for CustStream<'_> {
-    type Target = cust::stream::Stream;
-
-    fn deref(&self) -> &cust::stream::Stream {
-        &self.0
-    }
-}
 
 impl Stream {
     /// A stream of `cust`, which both libraries can use from now on.
@@ -43,7 +27,7 @@ impl Stream {
     /// `CUDA_ERROR_INVALID_HANDLE` for a stream of another context, or driver errors.
     pub fn from_cust(context: &Context, stream: Arc<cust::stream::Stream>) -> CudaResult<Self> {
         let raw: RawStream = stream.as_inner().cast();
-        let owner = Box::new(CustOwned::new(context, "a stream of cust", stream));
+        let owner = Box::new(Adopted::new(context, "a stream of cust", stream));
         // SAFETY: the handle of a live stream, which its owner keeps alive.
         let found = unsafe { Self::borrowed(&[context], raw, owner) }?;
         found.ok_or_else(|| CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE))
@@ -61,14 +45,14 @@ impl Stream {
     /// stream.as_cust().synchronize().expect("nothing has failed");
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())
     /// ```
-    pub fn as_cust(&self) -> CustStream<'_> {
+    pub fn as_cust(&self) -> Loan<'_, cust::stream::Stream> {
         let raw: cust::sys::CUstream = self.as_raw().cast();
         // SAFETY: cust's stream holds its handle and nothing else, which the compiler finds by its
         // size, and the assertion below by its value; any handle is a valid one.
         let stream =
             unsafe { std::mem::transmute::<cust::sys::CUstream, cust::stream::Stream>(raw) };
-        let stream = ManuallyDrop::new(stream);
+        let stream = Loan::new(stream);
         assert_eq!(stream.as_inner(), raw, "cust's stream is its handle");
-        CustStream(stream, PhantomData)
+        stream
     }
 }

@@ -3,7 +3,8 @@
 //! A copy between host and device is complete when a synchronous call returns.  A copy between
 //! devices is only queued by then, as on hardware, so that work of a non-blocking stream does not
 //! wait for it.  The same holds for a small copy from pageable memory, on a stream or not: by then, the
-//! driver has staged its bytes.
+//! driver has staged its bytes.  Other copies of pageable memory are complete when the call returns, on a stream,
+//! too: programs rely on that, and NVIDIA promises it of those to the host.
 
 use crate::base::code::{ILLEGAL_ADDRESS, INVALID_VALUE, Result};
 use crate::base::{Handle, lock};
@@ -61,7 +62,7 @@ impl Copy {
         outcome
     }
 
-    /// Queues the copy, which reads and writes host memory when its turn comes.
+    /// Queues the copy, which reads and writes pinned memory when its turn comes.
     fn asynchronous(self, driver: &'static Driver, stream: Handle) -> Result {
         stack::current()?;
         let stream = driver.stream(stream)?;
@@ -72,7 +73,13 @@ impl Copy {
         self.from.resolve(driver, self.size)?;
         match self.staged(driver) {
             Some(bytes) => stream.submit(move || self.carry_out_from(&bytes, driver))?,
-            None => stream.submit(move || self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS))?,
+            None => {
+                let carry_out = move || self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS);
+                if [self.to, self.from].iter().any(|end| end.is_pageable(driver, self.size)) {
+                    return stream.run(carry_out);
+                }
+                stream.submit(carry_out)?
+            }
         };
         Ok(())
     }
@@ -81,8 +88,7 @@ impl Copy {
     fn staged(self, driver: &Driver) -> Option<Vec<u8>> {
         let End::Host(address) = self.from else { return None };
         let is_upload = self.to.resolve(driver, self.size).is_ok_and(|(_, to_device)| to_device);
-        let is_pageable = || driver.memory().resolve(address as u64, self.size as u64).is_err();
-        (self.size <= STAGED && is_upload && is_pageable()).then(|| {
+        (self.size <= STAGED && is_upload && self.from.is_pageable(driver, self.size)).then(|| {
             // SAFETY: the caller promises that so many bytes are readable there.
             unsafe { std::slice::from_raw_parts(address as *const u8, self.size) }.to_vec()
         })
@@ -104,6 +110,15 @@ impl Copy {
 }
 
 impl End {
+    fn is_pageable(self, driver: &Driver, size: usize) -> bool {
+        let address = match self {
+            Self::Host(address) => address as u64,
+            Self::Any(address) => address,
+            Self::Device(_) => return false,
+        };
+        driver.memory().resolve(address, size as u64).is_err()
+    }
+
     /// The host address of the contents, and whether they are on a device.  Fails with
     /// `INVALID_VALUE` for null, and for memory of the other kind.
     fn resolve(self, driver: &Driver, size: usize) -> Result<(usize, bool)> {

@@ -157,6 +157,23 @@ fn a_small_copy_from_pageable_memory_returns_when_its_bytes_are_staged() {
     });
 }
 
+/// As `cudarc` relies on it, which passes vectors to them.
+#[test]
+fn a_copy_of_pageable_memory_on_a_stream_is_complete_when_it_returns() {
+    in_own_process(&[("CUDA_SIM_LATENCY", "20000")], || {
+        ready(0);
+        let (stream, size) = (stream(1), (64 << 10) + 1);
+        let (p, mut host) = (alloc(size), vec![7u8; size]);
+        assert_eq!(cuMemcpyHtoDAsync_v2(p, host.as_ptr().addr(), size, stream), OK);
+        host.fill(8);
+        let mut back = vec![0u8; size];
+        assert_eq!(cuMemcpyDtoHAsync_v2(back.as_mut_ptr().addr(), p, size, stream), OK);
+        assert_eq!((back[0], back[size - 1]), (7, 7));
+        // The memory of vectors, which does not outlive the test's wait for the stream.
+        assert_eq!(cuStreamSynchronize(stream), OK);
+    });
+}
+
 #[test]
 fn a_synchronous_copy_that_waits_stalls_allocations_of_its_context() {
     on_device(|context| {

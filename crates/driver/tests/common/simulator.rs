@@ -50,6 +50,11 @@ pub fn fault(rules: &str) {
     assert_eq!(code, 0, "{rules:?}");
 }
 
+/// Whether this is the process of a test's own.
+pub fn is_own_process() -> bool {
+    process::role().is_some()
+}
+
 /// Runs a test's body in a process of its own, with settings of the simulated driver.  Does nothing on hardware.
 pub fn with_settings<F: Fn()>(settings: &[(&str, &str)], body: F) {
     if process::role().is_some() || is_simulated().expect("a driver") {

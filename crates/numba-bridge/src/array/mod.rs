@@ -1,5 +1,7 @@
 //! Arrays in device memory: a buffer, and the layout of the elements in it.
 
+#[cfg(any(feature = "cudarc", feature = "cust"))]
+mod adopted;
 #[expect(unsafe_code, reason = "queues copies of host memory that the caller answers for")]
 mod copies;
 mod views;

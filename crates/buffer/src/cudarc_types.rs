@@ -1,0 +1,230 @@
+//! Conversions from and to the types of `cudarc`.
+//!
+//! `cudarc` orders work by streams, and each of its slices belongs to one; work here is on the legacy default
+//! stream, unless a call names another.  So a conversion has one side wait for the other.
+
+use crate::typed::count_of;
+use crate::{DeviceBuffer, Error};
+use arrow_cuda_context::{Adopted, Pending, Stream};
+use arrow_cuda_driver::{CudaError, CudaResult, report_failure};
+use bytemuck::Pod;
+use cudarc::driver::{CudaSlice, CudaStream, CudaViewMut, DevicePtr, DevicePtrMut, DeviceRepr};
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The memory of a buffer as a slice of `cudarc`, which does not free it.
+///
+/// The slice's stream has waited for the work on the legacy default stream.  When this is dropped, the legacy default
+/// stream waits for the slice's stream, and that for others on which `cudarc` has used the slice.
+#[derive(Debug)]
+pub struct CudarcSlice<'buffer, T> {
+    slice: ManuallyDrop<CudaSlice<T>>,
+    stream: Stream,
+    buffer: PhantomData<&'buffer DeviceBuffer>,
+}
+
+impl<T> Deref for CudarcSlice<'_, T> {
+    type Target = CudaSlice<T>;
+
+    fn deref(&self) -> &CudaSlice<T> {
+        &self.slice
+    }
+}
+
+impl<T> Drop for CudarcSlice<'_, T> {
+    fn drop(&mut self) {
+        let Self { slice, stream, .. } = self;
+        stream.context().release("a slice of cudarc", |_| {
+            // SAFETY: it is taken here only, once.
+            unsafe { ManuallyDrop::take(slice) }.leak();
+            Stream::default_of(stream.context()).wait_for(&stream.record()?)
+        });
+    }
+}
+
+/// A [`CudarcSlice`] that can be written to.
+#[derive(Debug)]
+pub struct CudarcSliceMut<'buffer, T>(CudarcSlice<'buffer, T>);
+
+impl<T> CudarcSliceMut<'_, T> {
+    /// The slice for functions that write to it.  (A mutable reference to the slice itself could move it elsewhere,
+    /// where it would be freed.)
+    pub fn as_view_mut(&mut self) -> CudaViewMut<'_, T> {
+        self.0.slice.as_view_mut()
+    }
+}
+
+impl<T> Deref for CudarcSliceMut<'_, T> {
+    type Target = CudaSlice<T>;
+
+    fn deref(&self) -> &CudaSlice<T> {
+        &self.0
+    }
+}
+
+/// Memory of `cudarc`, which is freed on its stream, behind the work here.
+struct Slice<T> {
+    _slice: Arc<CudaSlice<T>>,
+    stream: Stream,
+}
+
+impl<T> Drop for Slice<T> {
+    fn drop(&mut self) {
+        report_failure("device memory of cudarc", follow(&self.stream));
+    }
+}
+
+/// Has a stream wait for the work here that is on no stream.
+fn follow(stream: &Stream) -> CudaResult<()> {
+    match stream.context().pending(&[])? {
+        Pending::Event(event) => stream.wait_for(&event),
+        _ => Ok(()),
+    }
+}
+
+impl DeviceBuffer {
+    /// The memory of a slice of `cudarc`, which the result owns from now on, after a wait for the work on it.
+    ///
+    /// The memory is released with the last buffer over it, on any thread, on the slice's stream.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../driver/tests/common/linked.rs"));
+    /// # fn main() { linked(|| {
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let stream = Context::primary(0)?.to_cudarc()?.new_stream()?;
+    /// let ours = DeviceBuffer::from_cudarc(stream.clone_htod(&[1u16, 2, 3])?)?;
+    /// assert_eq!(ours.slice(2, 4)?.to_vec()?, [2, 0, 3, 0]);
+    /// # Ok(()) }) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::from_cudarc`](arrow_cuda_context::Context::from_cudarc), and errors of the work.
+    pub fn from_cudarc<T>(slice: CudaSlice<T>) -> Result<Self, Error>
+    where
+        T: Send + Sync + 'static,
+    {
+        Self::of_cudarc(Arc::new(slice), true)
+    }
+
+    /// As [`from_cudarc`](Self::from_cudarc), of a slice that others own as well: the result is read-only.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_cudarc`](Self::from_cudarc).
+    pub fn from_shared_cudarc<T>(slice: Arc<CudaSlice<T>>) -> Result<Self, Error>
+    where
+        T: Send + Sync + 'static,
+    {
+        Self::of_cudarc(slice, false)
+    }
+
+    fn of_cudarc<T>(mut slice: Arc<CudaSlice<T>>, is_mutable: bool) -> Result<Self, Error>
+    where
+        T: Send + Sync + 'static,
+    {
+        let theirs = Arc::clone(slice.stream());
+        let stream = Stream::from_cudarc(Arc::clone(&theirs))?;
+        let context = stream.context().clone();
+        let current = context.enter()?;
+        // cudarc has the slice's stream wait for work on others: for reads only if it may be written to.
+        let address = match Arc::get_mut(&mut slice).filter(|_| is_mutable) {
+            Some(slice) => slice.device_ptr_mut(&theirs).0,
+            None => slice.device_ptr(&theirs).0,
+        };
+        theirs.context().check_err().map_err(CudaError::of_cudarc)?;
+        drop(current);
+        context.wait_for(&Pending::Event(stream.record()?))?;
+        let size = slice.num_bytes() as u64;
+        let owner = Slice { _slice: slice, stream };
+        let owner = Box::new(Adopted::new(&context, "device memory of cudarc", owner));
+        // SAFETY: cudarc's slice has allocated the range, and is owned.
+        unsafe { Self::view(&context, address, size, is_mutable, owner) }
+    }
+
+    /// The memory as a slice of `cudarc` on one of its streams, to be read by its copies and kernels.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../driver/tests/common/linked.rs"));
+    /// # fn main() { linked(|| {
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let numbers = DeviceSlice::from_slice(&context, &[1.5f32, 2.5])?;
+    /// let stream = context.to_cudarc()?.new_stream()?;
+    /// let theirs = numbers.buffer().as_cudarc::<f32>(&stream)?;
+    /// assert_eq!(stream.clone_dtoh(&theirs.slice(1..))?, [2.5]);
+    /// # Ok(()) }) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a size that is not a multiple of the element's, for an address that is not aligned
+    /// for it, for elements without a size, and for a stream of another context; errors of
+    /// [`Context::from_cudarc`](arrow_cuda_context::Context::from_cudarc), and those that `cudarc` has kept for its next call.
+    ///
+    /// # Panics
+    ///
+    /// In `cudarc`, when there is no room for its events.
+    pub fn as_cudarc<T>(&self, stream: &Arc<CudaStream>) -> Result<CudarcSlice<'_, T>, Error>
+    where
+        T: DeviceRepr + Pod,
+    {
+        let length = count_of::<T>(self)?;
+        let ours = Stream::from_cudarc(Arc::clone(stream))?;
+        if !ours.context().is_same(self.context()) {
+            return Err(Error::Invalid(
+                "the stream belongs to another context than the buffer".into(),
+            ));
+        }
+        self.check_memory()?;
+        let _current = self.context().enter()?;
+        follow(&ours)?;
+        stream.context().check_err().map_err(CudaError::of_cudarc)?;
+        // SAFETY: so many elements, of a type that any bytes are; the result does not outlive the buffer, and
+        // does not free them.
+        let slice = unsafe { stream.upgrade_device_ptr(self.address(), length) };
+        Ok(CudarcSlice { slice: ManuallyDrop::new(slice), stream: ours, buffer: PhantomData })
+    }
+
+    /// As [`as_cudarc`](Self::as_cudarc), to be written to.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../driver/tests/common/linked.rs"));
+    /// # fn main() { linked(|| {
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let mut buffer = DeviceBuffer::allocate(&context, 4)?;
+    /// let stream = context.to_cudarc()?.new_stream()?;
+    /// let mut theirs = buffer.as_cudarc_mut::<u16>(&stream)?;
+    /// stream.memcpy_htod(&[1, 2], &mut theirs.as_view_mut())?;
+    /// drop(theirs); // from here on, work of ours comes later
+    /// assert_eq!(buffer.to_vec()?, [1, 0, 2, 0]);
+    /// # Ok(()) }) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ReadOnly`]; as [`as_cudarc`](Self::as_cudarc).
+    ///
+    /// # Panics
+    ///
+    /// As [`as_cudarc`](Self::as_cudarc).
+    pub fn as_cudarc_mut<T>(
+        &mut self,
+        stream: &Arc<CudaStream>,
+    ) -> Result<CudarcSliceMut<'_, T>, Error>
+    where
+        T: DeviceRepr + Pod,
+    {
+        self.check_mutable()?;
+        Ok(CudarcSliceMut(self.as_cudarc(stream)?))
+    }
+}

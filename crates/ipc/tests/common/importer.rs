@@ -1,0 +1,35 @@
+//! A process that opens a handle, which is the test binary again.
+
+use arrow_cuda_context::Context;
+use arrow_cuda_ipc::{IpcMemHandle, open};
+use std::process::Command;
+
+const HANDLE: &str = "TEST_IPC_HANDLE";
+
+/// The output of a process that opens the handle.
+pub fn import(handle: &IpcMemHandle) -> String {
+    let bytes: Vec<String> = handle.to_bytes().iter().map(u8::to_string).collect();
+    let output = Command::new(std::env::current_exe().expect("a test binary"))
+        .args(["--exact", "importer::importer", "--nocapture", "--ignored"])
+        .env(HANDLE, bytes.join(","))
+        .output()
+        .expect("the test binary runs");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+#[ignore = "run by the other tests, in a process of its own"]
+fn importer() {
+    let bytes: Vec<u8> = std::env::var(HANDLE)
+        .expect("the handle")
+        .split(',')
+        .map(|byte| byte.parse().expect("a byte"))
+        .collect();
+    let handle = IpcMemHandle::from_bytes(&bytes).expect("a handle");
+    let buffer = match open(&Context::primary(0).expect("a device"), &handle) {
+        Ok(buffer) => buffer,
+        Err(error) => return println!("refused: {error}"),
+    };
+    println!("content: {:?}", buffer.to_vec().expect("a copy"));
+}
