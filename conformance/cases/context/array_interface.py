@@ -29,6 +29,7 @@ ctx.buffer_from_object(Array(memory, shape=(2,), typestr="<U1")).size
 # Strides may order the elements anyhow, if they lie side by side.
 ctx.buffer_from_object(Array(memory, shape=(2, 3), strides=(3, 1))).size
 ctx.buffer_from_object(Array(memory, shape=(2, 3), strides=(1, 2))).size
+ctx.buffer_from_object(Array(memory, shape=(2, 2, 3), strides=(3, 6, 1))).size
 back = ctx.buffer_from_object(Array(memory, 9, shape=(4,), strides=(-1,)))
 (back.address - memory.address, back.to_pybytes())
 ctx.buffer_from_object(Array(memory, strides=(2,)))

@@ -31,11 +31,13 @@ before = memory_stats(ctx)["cache_hits"]
 held = [ctx.new_buffer(10 * MIB), ctx.new_buffer(8 * MIB), ctx.new_buffer(4 * MIB)]
 memory_stats(ctx)["cache_hits"] - before
 held.clear()
-# A block larger than the limit is not cached.
+# A block larger than the limit is not cached, and displaces nothing.
 _ = empty_cache(ctx)
-large = ctx.new_buffer(22 * MIB)
+small, large = ctx.new_buffer(2 * MIB), ctx.new_buffer(22 * MIB)
+del small
 del large
 kept()
+_ = empty_cache(ctx)
 # A smaller limit holds at once.
 small = ctx.new_buffer(6 * MIB)
 del small
