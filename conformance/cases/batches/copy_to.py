@@ -4,6 +4,9 @@
 #   pyarrow.Array.copy_to(destination): a memory manager or a device
 # shows: pyarrow_devices, Record batches
 #   pyarrow.RecordBatch.copy_to: record batches are copied to a device and back
+import copy
+
+import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
 
@@ -39,3 +42,11 @@ there = pa.StructArray.from_arrays([numbers.slice(500, 2)], ["x"]).copy_to(ctx)
 (ctx.bytes_allocated - before, there.copy_to(host).to_pylist())
 there = pa.RunEndEncodedArray.from_arrays([300, 1000], ["a", "b"]).copy_to(ctx).slice(299, 2)
 there.copy_to(host).to_pylist()
+# Python's own copies are new memory with the same bytes.
+array = pa.array(["one", None, "three"]).copy_to(ctx)
+twin = copy.deepcopy(array)
+twin.buffers()[2].address == array.buffers()[2].address, twin.copy_to(host).to_pylist()
+# Offsets that lead outside hide nothing: then all that there is is copied.
+wrong = [None, pa.py_buffer(np.array([0, 2, 90, 3], "i4")), pa.py_buffer(b"abc")]
+there = pa.Array.from_buffers(pa.string(), 3, wrong).slice(1, 1).copy_to(ctx)
+[buffer and buffer.size for buffer in there.buffers()], there.offset, len(there)

@@ -31,3 +31,12 @@ for address in 64, -1, 0, float(64), True, "64":
         pa.Array._import_from_c_device(address, ctypes.addressof(schema))
     except (ValueError, TypeError, OverflowError) as error:
         print(type(error).__name__, error)
+# A structure that contradicts itself is refused before anything in it is followed.
+there = pa.array([1, 2]).copy_to(cuda.Context())
+for place, wrong in (0, -5), (16, -1), (24, 7), (40, 0):
+    there._export_to_c_device(ctypes.addressof(structure), ctypes.addressof(schema))
+    struct.pack_into("q", structure, place, wrong)
+    try:
+        pa.Array._import_from_c_device(ctypes.addressof(structure), ctypes.addressof(schema))
+    except pa.ArrowInvalid as error:
+        print(error)

@@ -11,6 +11,8 @@
 #   numba.SmartArray(order): row-major or column-major order
 #   numba.SmartArray(where): on the host or on the device
 import numpy as np
+import pyarrow as pa
+from pyarrow import cuda
 
 from pyarrow_cuda_compat import SmartArray, memory
 
@@ -33,3 +35,8 @@ SmartArray(host, where="device")
 SmartArray(host, shape=3)
 SmartArray(["text"])
 SmartArray(np.ones((4, 4))[:, ::2], copy=False)
+# Arrow arrays on a device are viewed by another class.
+try:
+    SmartArray(pa.array([1, 2]).copy_to(cuda.Context()))
+except TypeError as error:
+    print(error)

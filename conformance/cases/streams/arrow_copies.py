@@ -3,6 +3,9 @@
 #   pyarrow.Table.copy_to(stream): on a stream: from device memory and pinned memory to a device it
 #     returns at once, else when the copy is complete
 #   pyarrow.RecordBatch.copy_to(stream): on a stream
+import ctypes
+import re
+
 import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
@@ -26,6 +29,23 @@ del there, pinned, array
 stream.synchronize()
 again.copy_to(host).equals(table)
 batch.copy_to(host).to_pydict()
+# So it does from offsets that the stream has yet to write.
+words = pa.array([f"{number:03}" for number in range(300)])
+offsets, letters = (ctx.buffer_from_data(part) for part in words.buffers()[1:])
+pinned = cuda.new_host_buffer(offsets.size)
+_ = offsets.copy_to_host(buf=pinned)
+offsets.fill(0)
+late = pa.Array.from_buffers(pa.string(), 300, [None, offsets, letters], null_count=0)
+driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
+libc, semaphore = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+_ = driver.cuCtxSetCurrent(ctypes.c_void_p(ctx.handle)), libc.sem_init(semaphore, 0, 0)
+_ = driver.cuLaunchHostFunc(ctypes.c_void_p(stream.handle), libc.sem_wait, semaphore)
+offsets.copy_from_host(pinned, stream=stream)
+part = late.slice(290, 2).copy_to(ctx, stream=stream)
+stream.query()
+_ = libc.sem_post(semaphore)
+stream.synchronize()
+part.copy_to(host).to_pylist()
 # A handle alone is no stream.
 try:
     table.copy_to(ctx.device, stream=stream.handle)
