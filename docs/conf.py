@@ -88,8 +88,8 @@ html_theme_options: dict[str, Any] = {
         "generated/**": ["page-toc"],
     },
 }
-# From the first release on, `Documentation` is the address of the pages. They then say so
-# themselves, and offer the released versions.
+# From the first release on, `Documentation` is the address of the pages, which name it as their
+# own, and offer the released versions.
 VERSIONS = HERE / "_static" / "switcher.json"
 if "/blob/" not in (address := _URLS["Documentation"]):
     html_baseurl = f"{address.rstrip('/')}/"

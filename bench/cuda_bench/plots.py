@@ -121,7 +121,7 @@ def grouped(result: Result) -> dict[str, tuple[str, list[dict[str, Any]]]]:
 def multiples(result: Result, title: str, rows: list[dict[str, Any]]) -> Figure:
     """Others' times as multiples of ours: a line for each row, a mark for each library."""
     height = 1.7 + 0.26 * len(rows)
-    figure = FigureCanvasSVG(Figure(figsize=(9, height))).figure
+    figure = FigureCanvasSVG(Figure(figsize=(7, height))).figure
     axis = figure.subplots()
     styles = matplotlib.rcParams["axes.prop_cycle"]
     for (name, library), style in zip(result.present().items(), styles, strict=False):
@@ -136,10 +136,13 @@ def multiples(result: Result, title: str, rows: list[dict[str, Any]]) -> Figure:
     axis.set_yticks(range(len(rows)), [row["title"].replace("`", "") for row in rows], fontsize=9)
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.set_xlabel("times as long as ours; right of the line is slower")
+    low, high = axis.get_xlim()
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 200 else (1.0,)))
     axis.xaxis.set_major_formatter("{x:g}")
+    axis.minorticks_off()
     framed(figure, axis, result, title)
     # In inches from the edges, whatever the height.
-    figure.tight_layout(rect=(0, 0.35 / height, 1, 1 - 0.3 / height))
+    figure.tight_layout(rect=(0, 0.35 / height, 1, 1))
     return figure
 
 
@@ -180,7 +183,7 @@ def framed(figure: Figure, axis: Any, result: Result, title: str) -> None:
     """The title above the diagrams, and the legend below them."""
     where = f"{result['machine']['gpu']}, {result['machine']['date'][:10]}"
     y = 1 - 0.1 / figure.get_size_inches()[1]
-    figure.suptitle(f"{title} ({where})", fontsize=12, y=y, va="top")
+    figure.suptitle(f"{title}\n{where}", fontsize=11, y=y, va="top")
     handles, labels = axis.get_legend_handles_labels()
     count = len(labels)
     figure.legend(handles, labels, loc="lower center", ncols=count, frameon=False, fontsize=10)
