@@ -23,7 +23,7 @@ def public_names() -> Iterator[str]:
         for base in thing.__mro__:
             if base.__module__ in ("pyarrow._cuda", "pyarrow_cuda_compat"):
                 yield from (f"{name}.{each}" for each in vars(base) if not each.startswith("_"))
-    for module in ("numba", "dask", "memory"):
+    for module in ("numba", "dask", "rmm", "cupy", "memory"):
         names = import_module(f"pyarrow_cuda_compat.{module}").__all__
         yield from (f"{module}.{name}" for name in names)
     pygpu = import_module("pyarrow_cuda_compat.pygpu")

@@ -1,5 +1,6 @@
 """The part of the documentation that a result gives, and its plots, as SVG."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -46,6 +47,22 @@ KINDS = {
 }
 
 
+# Rows of the table that a plot shows together, by their names: each is in the first that fits.
+GROUPS = {
+    "pageable": (
+        "Copies of ordinary (pageable) memory",
+        r"(up|down)-pageable|(up-unseen|down-fresh)",
+    ),
+    "pinned": ("Copies of pinned memory", r"(up|down)-pinned"),
+    "memory": ("Allocations and copies on the device", r"alloc|pinned-alloc|device-|random"),
+    "equality": ("Comparisons", r"equal"),
+    "arrow": ("Record batches, many buffers, files", r"batch|buffers|file|serialize|read"),
+    "arrays": ("Arrays", r"array|column"),
+    "streams": ("Streams, and a second device", r"stream|devices|.*-busy"),
+    "programs": ("As in programs: threads, processes, first and kept results", r""),
+}
+
+
 def median(row: dict[str, Any], peer: str) -> float:
     """In seconds; 0 where there is none."""
     return float(row["cells"].get(peer, {}).get("median", 0))
@@ -83,37 +100,49 @@ def plot(result: Result, folder: Path) -> dict[Path, str]:
 
 def figures(result: Result) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
     """Names of files, what they show, and calls that draw it."""
-    if times(result):
-        words = "times of other libraries as multiples of ours, for each row of the table"
-        yield "times", words, partial(multiples, result)
+    for name, (title, rows) in grouped(result).items():
+        words = f"times of other libraries as multiples of ours: {title}"
+        yield f"times-{name}", words, partial(multiples, result, title, rows)
     for kind, (title, *_) in KINDS.items():
         for memory, words in MEMORY.items():
             draw = partial(swept, result, kind, memory)
             yield f"{kind}-{memory}", f"{title}, {words}", draw
 
 
-def multiples(result: Result) -> Figure:
+def grouped(result: Result) -> dict[str, tuple[str, list[dict[str, Any]]]]:
+    """The rows that compare times, by the plots that show them."""
+    found: dict[str, tuple[str, list[dict[str, Any]]]] = {}
+    for row in times(result):
+        name = next(name for name, (_, names) in GROUPS.items() if re.match(names, row["name"]))
+        found.setdefault(name, (GROUPS[name][0], []))[1].append(row)
+    return {name: found[name] for name in GROUPS if name in found}
+
+
+def multiples(result: Result, title: str, rows: list[dict[str, Any]]) -> Figure:
     """Others' times as multiples of ours: a line for each row, a mark for each library."""
-    rows = times(result)
-    height = 1.6 + 0.24 * len(rows)
-    figure = FigureCanvasSVG(Figure(figsize=(9, height))).figure
+    height = 1.7 + 0.26 * len(rows)
+    figure = FigureCanvasSVG(Figure(figsize=(7, height))).figure
     axis = figure.subplots()
     styles = matplotlib.rcParams["axes.prop_cycle"]
-    for (name, title), style in zip(result.present().items(), styles, strict=False):
+    for (name, library), style in zip(result.present().items(), styles, strict=False):
         if name == OURS:
-            axis.axvline(1, color=style["color"], linewidth=2, label=title, zorder=2)
+            axis.axvline(1, color=style["color"], linewidth=2, label=library, zorder=2)
             continue
         places = [place for place, row in enumerate(rows) if median(row, name)]
         ratios = [median(rows[place], name) / median(rows[place], OURS) for place in places]
-        axis.plot(ratios, places, linestyle="none", label=title, zorder=3, **style)
+        if places:
+            axis.plot(ratios, places, linestyle="none", label=library, zorder=3, **style)
     axis.set_xscale("log")
     axis.set_yticks(range(len(rows)), [row["title"].replace("`", "") for row in rows], fontsize=9)
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.set_xlabel("times as long as ours; right of the line is slower")
+    low, high = axis.get_xlim()
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 200 else (1.0,)))
     axis.xaxis.set_major_formatter("{x:g}")
-    framed(figure, axis, result, "Times of other libraries, as multiples of ours")
+    axis.minorticks_off()
+    framed(figure, axis, result, title)
     # In inches from the edges, whatever the height.
-    figure.tight_layout(rect=(0, 0.35 / height, 1, 1 - 0.3 / height))
+    figure.tight_layout(rect=(0, 0.35 / height, 1, 1))
     return figure
 
 
@@ -154,7 +183,7 @@ def framed(figure: Figure, axis: Any, result: Result, title: str) -> None:
     """The title above the diagrams, and the legend below them."""
     where = f"{result['machine']['gpu']}, {result['machine']['date'][:10]}"
     y = 1 - 0.1 / figure.get_size_inches()[1]
-    figure.suptitle(f"{title} ({where})", fontsize=12, y=y, va="top")
+    figure.suptitle(f"{title}\n{where}", fontsize=11, y=y, va="top")
     handles, labels = axis.get_legend_handles_labels()
     count = len(labels)
     figure.legend(handles, labels, loc="lower center", ncols=count, frameon=False, fontsize=10)

@@ -125,7 +125,8 @@ def test_the_page_has_the_table_and_the_plots(tmp_path):
     lines = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("| ")]
     titles = [row["title"] for row in cli.loaded(KEPT).rows_of("table")]
     assert lines == [f"| {title}" for title in ("work", *titles)]
-    names = {"times"} | {f"{kind}-{memory}" for kind in plots.KINDS for memory in plots.MEMORY}
+    names = {f"times-{group}" for group in plots.GROUPS}
+    names |= {f"{kind}-{memory}" for kind in plots.KINDS for memory in plots.MEMORY}
     assert drawn.keys() == {f"{name}{look}.svg" for name in names for look in plots.LOOKS}
     for file, drawing in drawn.items():
         shown = "dark" if "-dark" in file else "light"
