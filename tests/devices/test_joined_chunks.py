@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from pyarrow_cuda_compat import DeviceArray
 from support.samples import ALL, CPU, buffers_of
 
+# One copy down takes what lies between the buffers, too, and the bitmaps of no rows.
+pytestmark = pytest.mark.gaps
 PLACES = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=2, max_size=5)
 
 
@@ -31,8 +33,6 @@ def assert_like(found, expected):
     assert (there.type, there.null_count) == (expected.type, expected.null_count)
 
 
-# One copy down takes what lies between the buffers, too, and the bitmaps of no rows.
-@pytest.mark.gaps
 @pytest.mark.parametrize("name", ALL)
 @given(places=PLACES, is_nested=st.booleans(), is_sliced_there=st.booleans())
 def test_chunks_of_each_type(ctx, name, places, is_nested, is_sliced_there):

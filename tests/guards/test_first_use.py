@@ -2,11 +2,12 @@
 
 # In a fresh process for all calls: each has a child of its own, which no other has given a device.
 CALLS = """
-import os, sys
+import os, sys, warnings
 import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow import cuda
 
+warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12, for forks beside threads
 schema = pa.schema({"x": pa.int64()})
 
 def arrays():

@@ -48,6 +48,7 @@ def test_every_way(ctx, other_ctx, name):
         assert data.copy_to(ctx.device, stream=None).copy_to(CPU).equals(data)
 
 
+@pytest.mark.unwatched
 def test_copies_of_device_memory_return_at_once(ctx, stream, queue):
     memory, array = device_array(ctx, 0)
     go_on = queue.hold()
@@ -113,6 +114,7 @@ def test_offsets_of_slices_are_read_when_the_stream_has_written_them(cuda, ctx, 
     assert there.slice(500, 10).copy_to(CPU, stream=busy).to_pylist() == words[500:510]
 
 
+@pytest.mark.unwatched
 def test_queued_copies_keep_both_ends(cuda, ctx, stream, queue):
     gc.collect()
     before = ctx.bytes_allocated

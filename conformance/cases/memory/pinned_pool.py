@@ -6,7 +6,8 @@
 #   PinnedMemoryPool: the class of these pools, a pyarrow.MemoryPool
 #   PinnedMemoryPool.release_unused: returns all pinned memory that nothing uses to the system
 import io
-import os
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.csv as csv
@@ -39,13 +40,20 @@ pool.release_unused()
 pinned_memory_stats()["cached_bytes"]
 pa.allocate_buffer(1 << 50, memory_pool=pool)
 # A forked process has no pinned memory, and so another pool by default.
-pa.set_memory_pool(pool)
-child = os.fork()
-if child == 0:
-    os._exit(pa.default_memory_pool().backend_name == "pinned")
+program = """
+import os
+import pyarrow as pa
+from pyarrow_cuda_compat import pinned_memory_pool
+pa.set_memory_pool(pinned_memory_pool())
+print(pa.default_memory_pool().backend_name, flush=True)
+if os.fork() == 0:
+    print(pa.default_memory_pool().backend_name == "pinned", flush=True)
+else:
+    os.wait()
+"""
+command = [sys.executable, "-W", "ignore", "-c", program]
+print(subprocess.run(command, capture_output=True, text=True, check=True).stdout, end="")
 
-os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), pa.default_memory_pool().backend_name
-pa.set_memory_pool(pa.system_memory_pool())
 PinnedMemoryPool()
 pinned_memory_pool(0).bytes_allocated()
 pinned_memory_pool("0")
