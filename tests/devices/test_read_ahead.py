@@ -14,6 +14,8 @@ import pytest
 from support.samples import CPU, written
 from support.threads import in_threads
 
+# One copy down takes the buffers of several batches, and what lies between them.
+pytestmark = pytest.mark.gaps
 AHEAD = pytest.mark.parametrize("ahead", [0, 1, 64 << 20])
 WORDS = pa.array(["x", None, "z", "x"] * 100)
 TABLE = pa.table(
