@@ -193,6 +193,15 @@ def rust(step: Step, of_conformance: bool = False, **env: str) -> str:
     return f"{counts} in {len(programs)} programs"
 
 
+def kernels_of_others(step: Step) -> str:
+    """Kernels that cust and cudarc load, over a column whose result another process reads."""
+    if SIMULATED:
+        raise LeftOut("there is no GPU to run them")
+    programs = [unpacked("rust") / name for name in ("cust_kernel", "cudarc_kernel")]
+    outputs = [step.run([str(program)]) for program in programs]
+    return f"{sum('600' in output for output in outputs)} results of {len(programs)} programs"
+
+
 def probe(step: Step) -> str:
     """Whether this driver answers as the one did that the simulator was made after."""
     if SIMULATED:
@@ -241,6 +250,7 @@ PHASES = [
     ],
     [Step("driver probe", "core", "rust.log", 120, probe)],
     [Step("Rust tests", "core", "rust.log", 90, rust)],
+    [Step("kernels of others", "core", "rust.log", 60, kernels_of_others)],
     [Step("Python tests, alone", "core", "python.log", 200, own_tests_alone)],
     [Step("memcheck, alone", "core", "sanitizer.log", BUDGET, memcheck_alone)],
     [
