@@ -28,4 +28,6 @@ ctx.bytes_allocated
 # Too much is a status, and nothing stays allocated.
 endless = gpuarray.GPUArray(np.broadcast_to(np.float64(1), (2**40,)))
 endless.last_status
+endless.__cuda_array_interface__
+np.asarray(endless)
 (endless.ptr, ctx.bytes_allocated)
