@@ -13,9 +13,9 @@ use std::{slice, vec};
 impl DeviceArrayData {
     /// One array of the elements of several, all of one type and in the memory of one context.
     ///
-    /// A kernel writes it to one new allocation, behind the work of the legacy default stream.  What slices do not
-    /// reach is left out.  Of dictionaries that lie in different memory, all values follow each other, and the
-    /// keys count them; what views refer to is shared.
+    /// A kernel writes it to one new allocation, behind the work of the legacy default stream, without the parts that
+    /// slices do not reach.  A dictionary that all arrays share stays where it is; different ones are concatenated,
+    /// and the keys are raised.  The buffers that views refer to are shared.
     ///
     /// ```
     /// use arrow_array::{Array, StringArray};
@@ -116,12 +116,9 @@ impl Whole<'_> {
         let (Some(first), Some(joined)) = (parts.first(), self.arrays.next()) else {
             return Err(JoinError::Invalid.into());
         };
-        let mut numbers = 0..0;
-        let mut made: Vec<_> = self.buffers.by_ref().take(joined.buffers as usize).collect();
-        if let (Some(first), Some(last)) = (made.first(), made.last()) {
-            numbers = first.0..last.0 + 1;
-        }
-        let mut made = made.drain(..).map(|(_, buffer)| buffer.clone());
+        let made: Vec<_> = self.buffers.by_ref().take(joined.buffers as usize).collect();
+        let end = made.last().map_or(0, |(number, _)| number + 1);
+        let mut made = made.into_iter().map(|(_, buffer)| buffer.clone());
         let validity = if joined.has_validity { made.next() } else { None };
         let mut buffers: Vec<_> = made.collect();
         let own = types::Buffers::of(&first.data_type).contents.len();
@@ -133,7 +130,7 @@ impl Whole<'_> {
             children.push(self.node(&inner.ok_or(JoinError::Invalid)?, false)?);
         }
         let dictionary = match first.dictionary {
-            Some(_) => Some(Box::new(self.dictionary(parts, numbers.end)?)),
+            Some(_) => Some(Box::new(self.dictionary(parts, end)?)),
             None => None,
         };
         // Of arrays within others, only a part may be reached.

@@ -22,7 +22,7 @@ pub enum Error {
     Stream {
         /// A number of `errno`.
         code: i32,
-        /// What the producer says.
+        /// The producer's own words.
         text: String,
     },
     /// arrow-rs refuses the array: what has arrived on the host is not valid.
@@ -39,7 +39,7 @@ impl From<CudaError> for Error {
 impl From<JoinError> for Error {
     fn from(error: JoinError) -> Self {
         Self::Invalid(match error {
-            JoinError::Overflow => "the offsets of the type cannot count so many".into(),
+            JoinError::Overflow => "the type's offsets cannot count so many elements".into(),
             JoinError::Invalid => "the arrays contradict themselves or each other".into(),
         })
     }

@@ -12,6 +12,8 @@ mod concat;
 mod error;
 mod host;
 mod node;
+#[expect(unsafe_code, reason = "shares pinned memory with arrow-rs")]
+mod pinned;
 mod trim;
 mod types;
 

@@ -73,7 +73,7 @@ impl HostBuffer {
     /// Work that retains the buffer uses the address of [`as_slice`](Self::as_slice).
     pub fn as_ptr(&self) -> *mut u8 {
         if let Memory::Owned(block) = &self.memory {
-            block.address(); // exposes it
+            block.expose();
         }
         self.start()
     }

@@ -18,13 +18,13 @@ mod abi;
 mod batch;
 #[expect(unsafe_code, reason = "makes and frees C structures")]
 mod export;
+#[expect(unsafe_code, reason = "takes C structures of other libraries over")]
+mod host;
 #[expect(unsafe_code, reason = "reads C structures of other libraries")]
 mod import;
-#[expect(unsafe_code, reason = "shares pinned memory with arrow-rs and other libraries")]
-mod pinned;
 #[expect(unsafe_code, reason = "calls the functions of C structures, and is called by C")]
 mod stream;
 
 pub use abi::{CPU, CUDA, CUDA_HOST, CUDA_MANAGED, FFI_ArrowDeviceArray};
-pub use pinned::{export_pinned, import_host};
+pub use host::{export_pinned, import_host};
 pub use stream::{DeviceBatchStream, FFI_ArrowDeviceArrayStream};

@@ -118,7 +118,7 @@ impl Drop for FFI_ArrowDeviceArrayStream {
     }
 }
 
-/// What an exported stream owns.
+/// The data of an exported stream.
 struct Producer {
     schema: SchemaRef,
     batches: Box<dyn Iterator<Item = Result<DeviceRecordBatch, Error>> + Send>,
