@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 try:
     from ._runtime import load as _load  # noqa: F401  # isort: skip  (first: it makes the classes)
     from . import _native
+    from ._compute.engine import set_compute_engine as set_compute_engine
     from ._device_array.ipc import IpcArrayHandle as IpcArrayHandle
     from ._interop.pickling import RESTORING as _RESTORING
     from ._native import *  # noqa: F403
@@ -41,7 +42,7 @@ try:
     # The extension lists its public names when it registers them.  Type checkers know them from its
     # types instead: they would take a list that is not written out for an empty one, so they do not
     # see the lists.
-    _OF_PYTHON = ["IpcArrayHandle", "set_tracing", "show_config", "tracing"]
+    _OF_PYTHON = ["IpcArrayHandle", "set_compute_engine", "set_tracing", "show_config", "tracing"]
     globals()["__all__"] = sorted([*vars(_native)["__all__"], *_OF_PYTHON])
     # The functions that pickles name.
     globals().update((each.__name__, each) for each in _RESTORING)

@@ -18,14 +18,18 @@ from .. import patching
 from . import assertions
 from .actions import Action, copy_to_host, count_nulls, refuse
 from .chunked import slice_chunks, write_batches, write_row_groups
+from .compute import call, method, query
 from .conditional import concat_tables, from_offsets, join, size_of, validate
 from .table import (
     BATCHES,
     CAST,
+    COMPUTE,
     COUNT,
     JOIN,
     MASK,
+    METHOD,
     OFFSETS,
+    QUERY,
     RESULTS,
     ROW_GROUPS,
     SIZE,
@@ -50,6 +54,9 @@ _SUBSTITUTES: dict[str, Callable[..., Any]] = {
     OFFSETS: from_offsets,
     VALIDATE: validate,
     SIZE: size_of,
+    COMPUTE: call,
+    METHOD: method,
+    QUERY: query,
 }
 #: Functions of Python code, by their numbers, and their wrappers.
 _Wrappers = dict[int, tuple[Any, Any]]
@@ -78,7 +85,7 @@ def _guard_members(module: str) -> _Wrappers:
                 home = vars(home).get(owner)
             found = None if home is None else vars(home).get(member)
             if found is not None and not _is_guarded_in_place(found, f"{module}.{name}", rule):
-                wrapper = _wrapped(found, _action(f"{module}.{name}", rule))
+                wrapper = _wrapped(found, f"{module}.{name}", rule)
                 if owner:
                     setattr(home, member, wrapper)
                 else:
@@ -101,9 +108,13 @@ def _action(name: str, rule: str) -> Action:
     return _ACTIONS.get(rule) or refuse(name)
 
 
-def _wrapped(function: Any, action: Action) -> Any:
+def _wrapped(function: Any, name: str, rule: str) -> Any:
+    action, substitute = _action(name, rule), _SUBSTITUTES.get(rule)
+
     @wraps(function)
     def guarded(*arguments: Any, **keywords: Any) -> Any:
+        if substitute is not None:
+            return substitute(function, *arguments, **keywords)
         arguments, keywords = _native._map_device_data((arguments, keywords), action)
         return function(*arguments, **keywords)
 

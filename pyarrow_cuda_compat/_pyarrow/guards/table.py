@@ -15,6 +15,9 @@
 `VALIDATE`    data that libarrow finds invalid is validated on the host
 `SIZE`        batches with runs are measured on the host, where libarrow reads how long these are
 `RESULTS`     as `TO_HOST`, and results of user-defined functions are copied to the host
+`COMPUTE`     libcudf answers where pylibcudf is installed: see `_compute`.  Else as `REFUSE`
+`QUERY`       likewise, for functions of tables
+`METHOD`      pyarrow's own check is left out: the method only calls functions of the rows above
 ============  ==================================================================================
 
 A row names a module, members of it, and the rule for data on a device in their arguments, ``self``
@@ -32,12 +35,25 @@ REFUSE, MASK, COUNT, SLICE, JOIN = "refuse", "mask", "count", "slice", "join"
 TO_HOST, BATCHES, ROW_GROUPS = "to host", "batches", "row groups"
 CAST, OFFSETS, VALIDATE = "cast", "offsets", "validate"
 SIZE, RESULTS = "size", "results"
+COMPUTE, QUERY, METHOD = "compute", "query", "method"
 
 TABLE: tuple[tuple[str, str, str], ...] = (
     # Every function of `pyarrow.compute`, and what arrays and tables do by them.
-    ("pyarrow._compute", "Function.call", REFUSE),
+    ("pyarrow._compute", "Function.call", COMPUTE),
+    ("pyarrow.lib", "Array.sum Array.unique Array.dictionary_encode Array.value_counts", METHOD),
+    ("pyarrow.lib", "Array.cast Array.is_null Array.is_nan Array.is_valid Array.fill_null", METHOD),
+    ("pyarrow.lib", "Array.take Array.drop_null Array.filter Array.index Array.sort", METHOD),
+    ("pyarrow.lib", "ChunkedArray.unique ChunkedArray.dictionary_encode", METHOD),
+    ("pyarrow.lib", "ChunkedArray.value_counts ChunkedArray.cast ChunkedArray.is_null", METHOD),
+    ("pyarrow.lib", "ChunkedArray.is_nan ChunkedArray.is_valid ChunkedArray.fill_null", METHOD),
+    ("pyarrow.lib", "ChunkedArray.take ChunkedArray.drop_null ChunkedArray.filter", METHOD),
+    ("pyarrow.lib", "ChunkedArray.index ChunkedArray.sort", METHOD),
+    ("pyarrow.lib", "_Tabular.take _Tabular.drop_null _Tabular.filter _Tabular.sort_by", METHOD),
+    ("pyarrow.lib", "RecordBatch.take RecordBatch.drop_null RecordBatch.filter", METHOD),
+    ("pyarrow.lib", "Table.take Table.drop_null Table.filter Table.group_by Table.join", METHOD),
     ("pyarrow._compute", "SetLookupOptions.__init__", REFUSE),
     # Queries.
+    ("pyarrow.acero", "_filter_table _group_by _perform_join", QUERY),
     ("pyarrow._acero", "TableSourceNodeOptions.__init__", REFUSE),
     ("pyarrow._acero", "RecordBatchReaderSourceNodeOptions.__init__", REFUSE),
     ("pyarrow._dataset", "InMemoryDataset", REFUSE),

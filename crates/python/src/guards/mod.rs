@@ -27,6 +27,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         walk::map_device_data,
         refusal::refuse,
         assertions::guard_assertion,
+        assertions::trust,
         null_counts::count_nulls,
         construction::guard_construction,
         functions::guard_function,

@@ -1,0 +1,21 @@
+"""pyarrow's functions on device data, by libcudf.
+
+pyarrow's compute functions read host memory.  Where pylibcudf is installed, calls with data on a
+device run here instead, and the results stay on the device; aggregates become scalars on the host.
+Nothing is computed in this package: each row maps one of pyarrow's functions to libcudf's.
+
+==============  ====================================================================================
+`engine`        which engine answers, and why none does; loads pylibcudf when it is first needed
+`calls`         a call of a function: arguments, options, the type of its result; `NotCovered`
+`columns`       pyarrow's arrays as libcudf's columns, and back
+`rows`          the rows of all functions; `run` answers a call by one
+`operations`    libcudf's operations, by the names that several rows need
+`arithmetic` `comparisons` `aggregates` `selections` `casts` `strings` `times`
+                the rows
+`expressions`   evaluates ``pc.field("a") > 1`` over a table on a device
+`tables`        ``filter`` by expressions, ``group_by``, ``join``
+==============  ====================================================================================
+
+A row answers as pyarrow does, or not at all: `NotCovered` becomes the refusal that data on a device
+meets without libcudf, with the reason.
+"""

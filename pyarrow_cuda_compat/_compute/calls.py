@@ -1,0 +1,145 @@
+"""A call of one of pyarrow's functions with data on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import starmap
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pylibcudf as plc
+
+from .columns import to_arrow
+
+
+class NotCovered(Exception):
+    """libcudf would not answer as pyarrow does; the text says for what."""
+
+
+#: Data with rows, and data of several columns.
+DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
+_TABLES = pa.RecordBatch | pa.Table
+_TYPE_NAME = "_type_name"
+
+
+@dataclass(slots=True)
+class Call:
+    """Arguments as libcudf's columns, tables and scalars; their types and the result's."""
+
+    name: str
+    values: list[Any]
+    #: None for a table.
+    types: list[Any]
+    options: dict[str, Any]
+    #: What pyarrow returns for the same arguments without rows.
+    prototype: Any
+    #: The arguments as pyarrow's, where there are such: in one piece, on the device.
+    arrays: list[Any]
+
+    @property
+    def type(self) -> pa.DataType:
+        """That of the result."""
+        return self.prototype.type
+
+    @property
+    def rows(self) -> int:
+        return max(map(rows_of, self.values))
+
+    def array(self, place: int) -> Any:
+        """An argument as pyarrow's array."""
+        return (
+            self.arrays[place] if self.arrays else to_arrow(self.values[place], self.types[place])
+        )
+
+    def need(self, condition: object, reason: str) -> None:
+        """Refuses the call unless the condition holds: the row covers nothing else."""
+        if not condition:
+            raise NotCovered(reason)
+
+
+def rows_of(value: Any) -> int:
+    """How many rows a table or column of libcudf's has; 0 for scalars."""
+    if isinstance(value, plc.Scalar):
+        return 0
+    return int(value.num_rows() if isinstance(value, plc.Table) else value.size())
+
+
+def options_of(function: Any, options: Any) -> tuple[bytes, dict[str, Any]]:
+    """The options of a call as bytes and as a dict; those that are arrays or types stay such."""
+    if options is None:
+        return default_options(function.name)
+    kept = options.serialize().to_pybytes()
+    return kept, decoded(kept)
+
+
+@lru_cache(maxsize=512)
+def decoded(serialized: bytes) -> dict[str, Any]:
+    """Options that pyarrow has serialized: a file with one struct."""
+    return of_struct(pa.ipc.open_file(serialized).get_batch(0).column(0))
+
+
+def of_struct(column: Any) -> dict[str, Any]:
+    """The options in an array with one struct."""
+    found: dict[str, Any] = {}
+    for field in column.type:
+        value = column.field(field.name)
+        if field.name == "value_set":
+            found[field.name] = value.flatten()
+        elif field.name in ("to_type", "type"):
+            found[field.name] = field.type
+        elif field.name == "value":
+            found[field.name] = value[0]
+        elif field.name != _TYPE_NAME:
+            found[field.name] = value[0].as_py()
+    return found
+
+
+@lru_cache(maxsize=512)
+def default_options(name: str) -> tuple[bytes, dict[str, Any]]:
+    options = pc.get_function(name)._doc.options_class
+    if name in ("hash_variance", "hash_stddev"):
+        options = "VarianceOptions"
+    try:
+        kept = getattr(pc, options)().serialize().to_pybytes() if options else b""
+    except TypeError:  # the function has no defaults, and pyarrow will say so
+        kept = b""
+    return kept, decoded(kept) if kept else {}
+
+
+@lru_cache(maxsize=4096)
+def prototype(original: Callable[..., Any], name: str, shapes: tuple[Any, ...], kept: bytes) -> Any:
+    """What pyarrow returns for arguments of such classes and types without rows: it has the class
+    and type of the result, and pyarrow raises here what it says about wrong types and options."""
+    options = pc.FunctionOptions.deserialize(pa.py_buffer(kept)) if kept else None
+    return original(pc.get_function(name), list(starmap(_without_rows, shapes)), options)
+
+
+def shape_of(value: Any) -> tuple[Any, Any]:
+    """The class and the type or schema of an argument."""
+    if isinstance(value, pa.Scalar):
+        return pa.Scalar, value.type
+    return type(value), value.schema if isinstance(value, _TABLES) else value.type
+
+
+def _without_rows(cls: Any, kind: Any) -> Any:
+    if cls is pa.Scalar:
+        return pa.scalar(None, kind)
+    if issubclass(cls, pa.ChunkedArray):
+        return pa.chunked_array([pa.array([], kind)])  # without chunks, some crash
+    if issubclass(cls, pa.Array):
+        return pa.array([], kind)
+    if issubclass(cls, pa.Table):
+        return kind.empty_table()
+    return pa.RecordBatch.from_arrays([pa.array([], each) for each in kind.types], schema=kind)
+
+
+def as_given(value: Any) -> Any:
+    """An argument as pyarrow takes it: containers become arrays, and other values scalars."""
+    if isinstance(value, DATA | pa.Scalar):
+        return value
+    if isinstance(value, list | tuple) or hasattr(value, "__array__"):
+        return pa.array(value)
+    return pa.scalar(value)

@@ -1,0 +1,204 @@
+"""Conversions between types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pylibcudf as plc
+
+from . import operations as op
+from .calls import Call
+from .columns import cudf_type, kind_of, to_cudf
+from .table import NUMBERS, TIMES, rows
+
+_is = pa.types
+#: The largest integers up to which a type of floating-point numbers has all.
+_EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
+
+
+@rows(f"bool {NUMBERS} {TIMES} string dictionary")
+def cast(call: Call) -> Any:
+    (value,) = call.values
+    given, wanted = call.types[0], call.options["to_type"]
+    if given == wanted:
+        return value
+    if _is.is_dictionary(given):
+        return _decoded(call, wanted)
+    kinds = kind_of(given), kind_of(wanted)
+    call.need(kinds in _BY_KINDS, f"not from {given} to {wanted}")
+    return _BY_KINDS[kinds](call, value, given, wanted)
+
+
+def _decoded(call: Call, wanted: pa.DataType) -> Any:
+    array = call.array(0)
+    call.need(array.type.value_type == wanted, "not of dictionaries to another type")
+    call.need(array.dictionary.null_count == 0, "not with nulls in the dictionary")
+    size = len(array.dictionary)
+    indices = op.cast(to_cudf(array.indices), op.INT64)
+    beyond = op.filled(indices, op.scalar(size, pa.int64()))
+    return op.one(op.gathered(plc.Table([to_cudf(array.dictionary)]), beyond, may_lack=True))
+
+
+def _int_to_int(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    if not call.options["allow_int_overflow"]:
+        _check_fits(value, given, wanted)
+    return op.cast(value, cudf_type(wanted))
+
+
+def _range_of(kind: pa.DataType) -> tuple[int, int]:
+    bits = kind.bit_width - _is.is_signed_integer(kind)
+    return -(2**bits) * _is.is_signed_integer(kind), 2**bits - 1
+
+
+def _check_range(value: Any, lowest: int, highest: int) -> None:
+    if value.size() == value.null_count():
+        return
+    for found in plc.reduce.minmax(value):
+        number = found.to_py()
+        if not lowest <= number <= highest:
+            raise pa.ArrowInvalid(f"Integer value {number} not in range: {lowest} to {highest}")
+
+
+def without_loss(value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    """A value as one of a type that it is to be computed in, or pyarrow's error."""
+    if given != wanted and _is.is_integer(given):
+        if _is.is_floating(wanted):
+            _check_exact(value, given, wanted)
+        elif _is.is_integer(wanted):
+            _check_fits(value, given, wanted)
+    return op.cast(value, cudf_type(wanted))
+
+
+def _check_fits(value: Any, given: pa.DataType, wanted: pa.DataType) -> None:
+    (lowest, highest), (least, most) = _range_of(wanted), _range_of(given)
+    if least < lowest or most > highest:
+        _check_range(op.column_of(value, 1), lowest, highest)
+
+
+def _check_exact(value: Any, given: pa.DataType, wanted: pa.DataType) -> None:
+    largest = _EXACT[wanted]
+    if _range_of(given)[1] > largest:
+        lowest = -largest if _is.is_signed_integer(given) else 0
+        _check_range(op.column_of(value, 1), lowest, largest)
+
+
+def _int_to_float(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    if not call.options["allow_float_truncate"]:
+        _check_exact(value, given, wanted)
+    return op.cast(value, cudf_type(wanted))
+
+
+def _float_to_int(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    lowest, highest = _range_of(wanted)
+    above = op.binary("GREATER_EQUAL", value, op.scalar(float(lowest), given))
+    below = op.binary("LESS", value, op.scalar(float(highest + 1), given))
+    inside = op.binary("LOGICAL_AND", above, below)
+    is_outside = op.is_anywhere(op.invert(inside))
+    result = op.cast(value, cudf_type(wanted))
+    if not call.options["allow_float_truncate"]:
+        back = op.cast(result, value.type())
+        if is_outside or op.is_anywhere(op.binary("NOT_EQUAL", back, value)):
+            raise pa.ArrowInvalid(f"Float value was truncated converting to {wanted}")
+    call.need(not is_outside, "not numbers that the type does not have")
+    return result
+
+
+def _as_libcudf(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    return op.cast(value, cudf_type(wanted))
+
+
+def _to_bool(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    return op.binary("NOT_EQUAL", value, op.scalar(0, given))
+
+
+def _int_to_time(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    call.need(given.bit_width == wanted.bit_width and _is.is_signed_integer(given), f"not {given}")
+    return op.same_bits(value, cudf_type(wanted))
+
+
+def _time_to_int(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    call.need(
+        given.bit_width == wanted.bit_width and _is.is_signed_integer(wanted), f"not {wanted}"
+    )
+    return op.same_bits(value, cudf_type(wanted))
+
+
+_UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def _between_units(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    call.need(getattr(given, "tz", None) == getattr(wanted, "tz", None), "not between time zones")
+    before, after = _UNITS[given.unit], _UNITS[wanted.unit]
+    counts = op.same_bits(value, op.INT64)
+    operator, factor = ("MUL", after // before) if after >= before else ("DIV", before // after)
+    result = op.binary(operator, counts, op.scalar(factor, pa.int64()), op.INT64)
+    back = op.binary(
+        "DIV" if operator == "MUL" else "MUL", result, op.scalar(factor, pa.int64()), op.INT64
+    )
+    allowed = call.options["allow_time_truncate" if operator == "DIV" else "allow_time_overflow"]
+    if not allowed and op.is_anywhere(op.binary("NOT_EQUAL", back, counts)):
+        loses = "lose data" if operator == "DIV" else "result in out of bounds timestamp"
+        raise pa.ArrowInvalid(f"Casting from {given} to {wanted} would {loses}")
+    return op.same_bits(result, cudf_type(wanted))
+
+
+def _date_to_time(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    call.need(wanted.tz is None and wanted.unit != "ns", f"not to {wanted}")
+    return op.cast(value, cudf_type(wanted))
+
+
+def _time_to_date(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    days = plc.datetime.floor_datetimes(value, plc.datetime.RoundingFrequency.DAY)
+    return op.cast(days, cudf_type(wanted))
+
+
+def _int_to_string(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    call.need(_is.is_string(wanted), f"not to {wanted}")
+    return plc.strings.convert.convert_integers.from_integers(value)
+
+
+def _bool_to_string(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    call.need(_is.is_string(wanted), f"not to {wanted}")
+    words = op.scalar("true"), op.scalar("false")
+    return plc.strings.convert.convert_booleans.from_booleans(value, *words)
+
+
+def _string_to_int(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    kind = cudf_type(wanted)
+    plain = plc.strings.regex_program.RegexProgram.create(
+        "^-?[0-9]+$", plc.strings.regex_flags.RegexFlags.DEFAULT
+    )
+    convert = plc.strings.convert.convert_integers
+    is_plain = plc.strings.contains.contains_re(value, plain)
+    fits = convert.is_integer(value, kind)
+    call.need(
+        not op.is_anywhere(op.invert(op.binary("LOGICAL_AND", is_plain, fits))),
+        "not of strings that are not plain decimal integers in the range of the type",
+    )
+    return convert.to_integers(value, kind)
+
+
+_BY_KINDS: dict[tuple[str, str], Any] = {
+    ("int", "int"): _int_to_int,
+    ("int", "float"): _int_to_float,
+    ("float", "int"): _float_to_int,
+    ("float", "float"): _as_libcudf,
+    ("bool", "int"): _as_libcudf,
+    ("bool", "float"): _as_libcudf,
+    ("int", "bool"): _to_bool,
+    ("float", "bool"): _to_bool,
+    ("int", "time"): _int_to_time,
+    ("int", "duration"): _int_to_time,
+    ("int", "date"): _int_to_time,
+    ("time", "int"): _time_to_int,
+    ("duration", "int"): _time_to_int,
+    ("date", "int"): _time_to_int,
+    ("time", "time"): _between_units,
+    ("duration", "duration"): _between_units,
+    ("date", "time"): _date_to_time,
+    ("time", "date"): _time_to_date,
+    ("int", "string"): _int_to_string,
+    ("bool", "string"): _bool_to_string,
+    ("string", "int"): _string_to_int,
+}

@@ -1,0 +1,113 @@
+"""Which engine computes on device data."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Literal
+
+from .. import _native
+from .._runtime.extension import PACKAGE
+
+_VARIABLE = "PYARROW_CUDA_COMPUTE_ENGINE"
+_ENGINES = ("cudf", "none")
+#: The releases of pylibcudf whose answers were compared with pyarrow's.
+OLDEST, NEWEST = (26, 10), (26, 12)
+_INSTALL = "install pylibcudf-cu12 or pylibcudf-cu13, for the CUDA of your driver, to compute on it"
+
+_chosen: str | None = None
+_lock = threading.Lock()
+#: The module of rows, or the reason why there is none, once a call has asked.
+_rows: Any = None
+
+
+def set_compute_engine(engine: Literal["cudf", "none"] | None) -> None:
+    """Set what computes where pyarrow's functions get data on a device.
+
+    Parameters
+    ----------
+    engine : {'cudf', 'none'} or None
+        ``'cudf'``: libcudf, by pylibcudf.  ``'none'``: nothing does, and the functions raise
+        ``NotImplementedError``.  None: what the environment variable
+        ``PYARROW_CUDA_COMPUTE_ENGINE`` says, or libcudf if pylibcudf is installed.
+
+    Raises
+    ------
+    ValueError
+        If there is no such engine.
+
+    Examples
+    --------
+    >>> set_compute_engine("none")
+    >>> set_compute_engine(None)
+    """
+    global _chosen, _rows
+    if engine is not None and engine not in _ENGINES:
+        raise ValueError(f"engine must be 'cudf', 'none' or None, not {engine!r}")
+    _chosen, _rows = engine, None
+
+
+set_compute_engine.__module__ = PACKAGE
+
+
+def described() -> str:
+    """The engine and its version, or why there is none, for `show_config`."""
+    reason = _reason()
+    return f"none: {reason}" if reason else f"libcudf, by pylibcudf {_installed()}"
+
+
+def rows() -> Any:
+    """The module `rows`, or a text that says why no function runs on the device."""
+    global _rows
+    if _rows is None:
+        with _lock:
+            _rows = _reason() or _load()
+    return _rows
+
+
+def _reason() -> str | None:
+    choice = _chosen or os.environ.get(_VARIABLE) or "cudf"
+    if choice not in _ENGINES:
+        return f"{_VARIABLE} names the engine {choice!r}; there are {' and '.join(_ENGINES)}"
+    if choice == "none":
+        return "the compute engine is set to 'none'"
+    found = _installed()
+    if found is None:
+        return _INSTALL
+    release = tuple(int(part) for part in found.split(".")[:2])
+    if not OLDEST <= release <= NEWEST:
+        known = " to ".join(".".join(map(str, each)) for each in (OLDEST, NEWEST))
+        return f"pylibcudf {found} is installed, and answers are known of {known}"
+    if _native._driver()["simulated"]:
+        return "the simulated device runs no kernels of libcudf"
+    return None
+
+
+def _installed() -> str | None:
+    from importlib.metadata import PackageNotFoundError, version  # takes milliseconds
+
+    for name in ("pylibcudf-cu13", "pylibcudf-cu12", "pylibcudf"):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return None
+
+
+def _load() -> Any:
+    try:
+        _share_memory()
+        from . import rows
+    except Exception as error:  # a library of another CUDA fails in ways of its own
+        return f"pylibcudf cannot be loaded: {error}"
+    return rows
+
+
+def _share_memory() -> None:
+    """Has RMM allocate from this package, unless the program has made another choice."""
+    import rmm.mr
+
+    from ..rmm import memory_resource
+
+    if type(rmm.mr.get_current_device_resource()) is rmm.mr.CudaMemoryResource:
+        rmm.mr.set_current_device_resource(memory_resource())

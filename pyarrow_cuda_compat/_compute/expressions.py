@@ -1,0 +1,102 @@
+"""Evaluates expressions over record batches on a device.
+
+Expressions have no parts that Python can ask for.  Serialized ones are a file, whose metadata lists
+the functions, fields and literals in order, and whose columns are the literals and the options.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from .calls import NotCovered
+
+#: A column or scalar of libcudf's, and its type.
+Typed = tuple[Any, pa.DataType]
+
+
+class _Schema(ctypes.Structure):
+    """The first members of a schema of the C Data interface."""
+
+    _fields_ = (
+        ("format", ctypes.c_void_p),
+        ("name", ctypes.c_void_p),
+        ("metadata", ctypes.c_void_p),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How the parts of an expression become columns and scalars of libcudf's."""
+
+    field: Callable[[str], Typed]
+    literal: Callable[[pa.Scalar], Typed]
+    call: Callable[[str, list[Any], list[pa.DataType], bytes], Typed]
+
+    def of(self, expression: Any) -> Any:
+        """The column or scalar that an expression gives."""
+        _, (serialized, *_) = expression.__reduce__()
+        parts = pa.ipc.open_file(serialized)
+        return self._next(_steps(parts.schema), parts.get_batch(0).columns)[1][0]
+
+    def _next(self, steps: Iterator[tuple[str, str]], columns: Any) -> tuple[str, Any]:
+        """The next value, and the kind of step that it came from."""
+        kind, text = next(steps)
+        if kind == "literal":
+            return kind, self.literal(columns[int(text)][0])
+        if kind == "field_ref":
+            return kind, self.field(text)
+        if kind == "nested_field_ref":
+            raise NotCovered("not with fields within columns")
+        if kind == "options":
+            return kind, _file_of(columns[int(text)])
+        if kind == "end":
+            return kind, None
+        arguments: list[Typed] = []
+        options = b""
+        while True:
+            kind, value = self._next(steps, columns)
+            if kind == "end":
+                values, types = zip(*arguments, strict=True)
+                return "call", self.call(text, list(values), list(types), options)
+            if kind == "options":
+                options = value
+            else:
+                arguments.append(value)
+
+
+def _file_of(options: Any) -> bytes:
+    """Options in the form in which each of them is serialized alone."""
+    batch = pa.record_batch([options], names=[""])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    serialized: bytes = sink.getvalue().to_pybytes()
+    return serialized
+
+
+def _steps(schema: pa.Schema) -> Iterator[tuple[str, str]]:
+    """The metadata in order: one key may stand there several times, which a dict would lose."""
+    size = 72  # of the structure, of which `_Schema` has the first members
+    place = ctypes.create_string_buffer(size)
+    schema._export_to_c(ctypes.addressof(place))
+    try:
+        metadata = _Schema.from_buffer(place).metadata
+        offset = 4
+        for _ in range(_number(metadata, 0)):
+            texts = []
+            for _ in ("key", "value"):
+                length = _number(metadata, offset)
+                texts.append(ctypes.string_at(metadata + offset + 4, length).decode())
+                offset += 4 + length
+            yield texts[0], texts[1]
+    finally:
+        pa.Schema._import_from_c(ctypes.addressof(place))  # releases it
+
+
+def _number(address: int, offset: int) -> int:
+    return ctypes.c_int32.from_address(address + offset).value

@@ -1,0 +1,184 @@
+"""libcudf's operations, by the names and in the forms that several rows need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pylibcudf as plc
+
+from .columns import cudf_type
+
+BOOL = plc.DataType(plc.TypeId.BOOL8)
+INT64 = plc.DataType(plc.TypeId.INT64)
+FLOAT64 = plc.DataType(plc.TypeId.FLOAT64)
+INT32 = plc.DataType(plc.TypeId.INT32)
+#: Holds each sum, difference and product of two integers of 64 bits.
+WIDE = plc.DataType(plc.TypeId.DECIMAL128, 0)
+
+Operator = plc.binaryop.BinaryOperator
+Unary = plc.unary.UnaryOperator
+Order, NullOrder = plc.types.Order, plc.types.NullOrder
+_Nulls, _Bounds = plc.types.NullPolicy, plc.copying.OutOfBoundsPolicy
+EQUAL, NANS_EQUAL = plc.types.NullEquality.EQUAL, plc.types.NanEquality.ALL_EQUAL
+FIRST = plc.stream_compaction.DuplicateKeepOption.KEEP_FIRST
+
+
+def scalar(value: Any, kind: Any = None) -> Any:
+    """A scalar of a type of pyarrow's or libcudf's."""
+    if kind is None or isinstance(kind, pa.DataType):
+        return plc.Scalar.from_arrow(pa.scalar(value, kind))
+    return plc.Scalar.from_arrow(pa.scalar(value, kind.to_arrow()))
+
+
+def binary(operator: str, left: Any, right: Any, kind: Any = BOOL) -> Any:
+    return plc.binaryop.binary_operation(left, right, getattr(Operator, operator), kind)
+
+
+def unary(operator: str, column: Any) -> Any:
+    return plc.unary.unary_operation(column, getattr(Unary, operator))
+
+
+def cast(value: Any, kind: Any) -> Any:
+    """A column or scalar of another type, as libcudf converts values."""
+    if value.type() == kind:
+        return value
+    if isinstance(value, plc.Scalar):
+        return plc.unary.cast(plc.Column.from_scalar(value, 1), kind).to_scalar()
+    return plc.unary.cast(value, kind)
+
+
+def same_bits(value: Any, kind: Any) -> Any:
+    """A column or scalar whose bits another type reads."""
+    if value.type() == kind:
+        return value
+    if isinstance(value, plc.Scalar):
+        return plc.unary.bit_cast(plc.Column.from_scalar(value, 1), kind).copy().to_scalar()
+    return plc.unary.bit_cast(value, kind)
+
+
+def column_of(value: Any, rows: int) -> Any:
+    return plc.Column.from_scalar(value, rows) if isinstance(value, plc.Scalar) else value
+
+
+def invert(mask: Any) -> Any:
+    return unary("NOT", mask)
+
+
+def is_valid(value: Any) -> Any:
+    return plc.unary.is_valid(value)
+
+
+def is_nan(column: Any) -> Any:
+    """Null where the column is."""
+    return binary("NOT_EQUAL", column, column)
+
+
+def filled(column: Any, value: Any) -> Any:
+    """With a value, or those of another column, where the column is null."""
+    return plc.replace.replace_nulls(column, value)
+
+
+def choose(mask: Any, yes: Any, no: Any) -> Any:
+    """`no` where the mask is false or null."""
+    return plc.copying.copy_if_else(yes, no, mask)
+
+
+def null_where(mask: Any, column: Any) -> Any:
+    nothing = plc.Column.all_null_like(column, 1).to_scalar()
+    return choose(mask, nothing, column)
+
+
+def are_finite(column: Any) -> bool:
+    """Whether no value of a column of floating-point numbers is NaN or infinite."""
+    size = unary("ABS", column)
+    infinity = cast(scalar(float("inf"), pa.float64()), column.type())
+    return not is_anywhere(invert(binary("LESS", size, infinity)))
+
+
+def is_anywhere(mask: Any) -> bool:
+    """Whether a mask is true somewhere."""
+    return bool(mask.size()) and bool(plc.reduce.reduce(mask, plc.aggregation.any(), BOOL).to_py())
+
+
+def count_of(mask: Any) -> int:
+    """In how many places a mask is true."""
+    return int(plc.reduce.reduce(mask, plc.aggregation.sum(), INT64).to_py() or 0)
+
+
+def counter(rows: int) -> Any:
+    """0, 1, 2 and so on."""
+    return plc.filling.sequence(rows, scalar(0, pa.int32()), scalar(1, pa.int32()))
+
+
+def kept(table: Any, mask: Any) -> Any:
+    """The rows where a mask is true."""
+    return plc.stream_compaction.apply_retention_mask(table, mask)
+
+
+def places(mask: Any) -> Any:
+    """The numbers of the rows where a mask is true."""
+    return kept(plc.Table([counter(mask.size())]), mask).columns()[0]
+
+
+def gathered(table: Any, rows: Any, *, may_lack: bool = False) -> Any:
+    """The rows with these numbers, of which one that is too large gives null if it may."""
+    policy = _Bounds.NULLIFY if may_lack else _Bounds.DONT_CHECK
+    return plc.copying.gather(table, rows, policy)
+
+
+def one(table: Any) -> Any:
+    """The column of a table of one."""
+    return table.columns()[0]
+
+
+def first_rows(column: Any) -> Any:
+    """The distinct values in the order of their first appearance; null is one."""
+    table = plc.Table([column])
+    distinct = plc.stream_compaction.stable_distinct(table, [0], FIRST, EQUAL, NANS_EQUAL)
+    return one(distinct)
+
+
+def without_nulls(columns: Sequence[Any]) -> Any:
+    """The rows in which no column is null."""
+    keys = list(range(len(columns)))
+    return plc.stream_compaction.drop_nulls(plc.Table(list(columns)), keys, len(keys))
+
+
+def reduced(column: Any, aggregation: Any, kind: Any = None) -> Any:
+    """A scalar of the column's own type, or of another."""
+    return plc.reduce.reduce(column, aggregation, column.type() if kind is None else kind)
+
+
+def order_of(keys: Sequence[tuple[Any, bool, bool]], *, is_float: Sequence[bool]) -> Any:
+    """The numbers of the rows in a stable order.  A key is a column, whether it descends and
+    whether nulls come first; NaN stands beside the nulls, as pyarrow has it."""
+    columns: list[Any] = []
+    orders: list[Any] = []
+    nulls: list[Any] = []
+    for (column, descends, nulls_first), has_nan in zip(keys, is_float, strict=True):
+        # libcudf takes NaN for the largest number, and one NaN for larger than another.
+        if has_nan:
+            columns.append(is_nan(column))
+            orders.append(Order.DESCENDING if nulls_first else Order.ASCENDING)
+            nulls.append(null_order(nulls_first, nulls_first))
+        columns.append(column)
+        orders.append(Order.DESCENDING if descends else Order.ASCENDING)
+        nulls.append(null_order(descends, nulls_first))
+    return plc.sorting.stable_sorted_order(plc.Table(columns), orders, nulls)
+
+
+def null_order(descends: bool, nulls_first: bool) -> Any:
+    """libcudf says whether nulls are smaller than values, which a descending order turns around."""
+    return NullOrder.BEFORE if descends != nulls_first else NullOrder.AFTER
+
+
+def exact(operator: str, left: Any, right: Any, result: Any) -> bool:
+    """Whether the result of an operation on integers has not overflowed."""
+    wide = binary(operator, cast(left, WIDE), cast(right, WIDE), WIDE)
+    return not is_anywhere(binary("NOT_EQUAL", wide, cast(result, WIDE)))
+
+
+def cudf_types(kinds: Sequence[pa.DataType]) -> list[Any]:
+    return [cudf_type(kind) for kind in kinds]

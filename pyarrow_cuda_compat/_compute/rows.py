@@ -1,0 +1,99 @@
+"""Answers calls by the rows of all functions."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pylibcudf as plc
+
+from .. import _native
+from . import aggregates, arithmetic, calls, casts, comparisons, selections, strings, tables, times
+from .calls import DATA, Call, NotCovered
+from .columns import context_of, kind_of, on_device, to_arrow, to_batch, to_cudf
+from .table import ROWS, Row
+
+_PARTS = (aggregates, arithmetic, casts, comparisons, selections, strings, times)
+#: Functions of `pyarrow.acero`, by name.
+QUERIES = {
+    "_filter_table": tables.filter_table,
+    "_group_by": tables.group_by,
+    "_perform_join": tables.join,
+}
+
+
+def run(original: Any, function: Any, arguments: Any, options: Any = None) -> Any:
+    """The answer to ``Function.call`` with data on a device.
+
+    Raises
+    ------
+    NotCovered
+        If there is no row for the function, the types or the options.
+    """
+    given = [calls.as_given(each) for each in arguments]
+    row, kept, decoded = _row(function.name, given), *calls.options_of(function, options)
+    shapes = tuple(map(calls.shape_of, given))
+    prototype = calls.prototype(original, function.name, shapes, kept)
+    data = [it for it in given if isinstance(it, DATA)]
+    if row.is_elementwise and len(set(map(len, data))) > 1:
+        raise pa.ArrowInvalid("Array arguments must all be the same length")
+    context = context_of(next(it for it in data if _native._is_on_device(it)))
+    if not any(map(len, data)):
+        return _on(context, prototype)
+    given = [on_device(it, context) if isinstance(it, DATA) else it for it in given]
+    types = [None if isinstance(it, pa.RecordBatch) else it.type for it in given]
+    call = Call(function.name, [*map(to_cudf, given)], types, decoded, prototype, given)
+    return _in_form(row.answer(call, *row.extra), prototype, context)
+
+
+def chained(
+    name: str, values: list[Any], types: list[pa.DataType], kept: bytes
+) -> tuple[Any, pa.DataType]:
+    """The answer for columns and scalars of libcudf's as such a one, and its type."""
+    shapes = [
+        (pa.Scalar if isinstance(value, plc.Scalar) else pa.Array, kind)
+        for value, kind in zip(values, types, strict=True)
+    ]
+    row = _row(name, [SimpleNamespace(type=kind) for kind in types])
+    prototype = calls.prototype(pc.Function.call, name, tuple(shapes), kept)
+    decoded = calls.decoded(kept) if kept else calls.default_options(name)[1]
+    call = Call(name, values, types, decoded, prototype, [])
+    return row.answer(call, *row.extra), prototype.type
+
+
+def _row(name: str, given: list[Any]) -> Row:
+    row = ROWS.get(name)
+    if row is None:
+        raise NotCovered("libcudf has no such function, or answers in another way")
+    check_types(row, given)
+    return row
+
+
+def check_types(row: Row, given: list[Any]) -> None:
+    for place, value in enumerate(given):
+        allowed = row.takes[min(place, len(row.takes) - 1)]
+        types = value.schema.types if isinstance(value, pa.RecordBatch | pa.Table) else [value.type]
+        for kind in types:
+            if kind_of(kind) not in allowed:
+                raise NotCovered(f"not with arguments of type {kind}")
+    if row.of_one_type and len({value.type for value in given}) > 1:
+        raise NotCovered("not with arguments of several types")
+
+
+def _on(context: Any, prototype: Any) -> Any:
+    return prototype.copy_to(context.memory_manager) if isinstance(prototype, DATA) else prototype
+
+
+def _in_form(found: Any, prototype: Any, context: Any) -> Any:
+    """A column or table as an object of the class and type that pyarrow returns."""
+    if isinstance(found, plc.Column | plc.Table) and not calls.rows_of(found):
+        return _on(context, prototype)
+    if isinstance(found, plc.Table):
+        batch = to_batch(found.columns(), prototype.schema)
+        return pa.Table.from_batches([batch]) if isinstance(prototype, pa.Table) else batch
+    array = to_arrow(found, prototype.type) if isinstance(found, plc.Column) else found
+    if isinstance(prototype, pa.ChunkedArray) and isinstance(array, pa.Array):
+        return pa.chunked_array([array])
+    return array

@@ -1,0 +1,233 @@
+"""Rows that are selected, sorted, distinct or encoded; lists and structs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pylibcudf as plc
+
+from . import operations as op
+from .calls import Call
+from .columns import to_arrow, to_cudf
+from .comparisons import need_no_negative_zero, places_in
+from .table import ANY, NUMBERS, SIMPLE, TIMES, rows
+
+_is = pa.types
+_DICTIONARIES = f"{ANY} dictionary"
+_UINT64 = plc.DataType(plc.TypeId.UINT64)
+
+
+def _table(value: Any) -> Any:
+    return value if isinstance(value, plc.Table) else plc.Table([value])
+
+
+def _like(call: Call, table: Any) -> Any:
+    """A table for tables and record batches, and else its column."""
+    return table if isinstance(call.values[0], plc.Table) else op.one(table)
+
+
+@rows(ANY, "bool", elementwise=True, filter_=(), array_filter=())
+def filtered(call: Call) -> Any:
+    values, mask = call.values
+    call.need(isinstance(mask, plc.Column), "not by one value for all rows")
+    if not mask.null_count() or call.options["null_selection_behavior"] == 0:
+        return _like(call, op.kept(_table(values), mask))
+    # The number behind the last row stands for a row of nulls.
+    beyond = op.scalar(mask.size(), pa.int32())
+    numbers = op.choose(op.is_valid(mask), op.counter(mask.size()), beyond)
+    numbers = op.one(op.kept(plc.Table([numbers]), op.filled(mask, op.scalar(True))))
+    return _like(call, op.gathered(_table(values), numbers, may_lack=True))
+
+
+@rows(ANY, "int", elementwise=False, take=(), array_take=())
+def take(call: Call) -> Any:
+    values, numbers = call.values
+    call.need(isinstance(numbers, plc.Column), "not of one row")
+    size = call.rows
+    if numbers.size() > numbers.null_count():
+        lowest, highest = (each.to_py() for each in plc.reduce.minmax(numbers))
+        for each in (lowest, highest):
+            if not 0 <= each < size:
+                raise pa.lib.ArrowIndexError(f"Index {each} out of bounds")
+    numbers = op.cast(numbers, op.INT64)
+    may_lack = numbers.null_count() > 0
+    if may_lack:
+        numbers = op.filled(numbers, op.scalar(size, pa.int64()))
+    return _like(call, op.gathered(_table(values), numbers, may_lack=may_lack))
+
+
+@rows(ANY)
+def drop_null(call: Call) -> Any:
+    return _like(call, op.without_nulls(_table(call.values[0]).columns()))
+
+
+@rows(f"bool {NUMBERS}")
+def indices_nonzero(call: Call) -> Any:
+    (value,) = call.values
+    if not _is.is_boolean(call.types[0]):
+        value = op.binary("NOT_EQUAL", value, op.scalar(0, call.types[0]))
+    return op.cast(op.places(value), _UINT64)
+
+
+#: pyarrow's numbers for an order that descends, and for nulls at the start.
+_DESCENDS, _AT_START = 1, 0
+
+
+def _order(call: Call) -> Any:
+    """The numbers of the rows in the order of the keys in the options."""
+    value, options = call.values[0], call.options
+    keys = options.get("sort_keys") or []
+    if not isinstance(value, plc.Table):
+        key = keys[0] if keys else {"order": 0, **options}
+        keys = [(value, key["order"], _nulls_first(key, options), call.types[0])]
+    else:
+        schema = call.array(0).schema
+        keys = [_column_of(call, schema, value, key, options) for key in keys]
+    is_float = [_is.is_floating(kind) for *_, kind in keys]
+    found = [(column, order == _DESCENDS, first) for column, order, first, _ in keys]
+    return op.order_of(found, is_float=is_float)
+
+
+def _nulls_first(key: dict[str, Any], options: dict[str, Any]) -> bool:
+    placement = key.get("null_placement")
+    return bool((options.get("null_placement") if placement is None else placement) == _AT_START)
+
+
+def _column_of(
+    call: Call, schema: pa.Schema, table: Any, key: dict[str, Any], options: dict[str, Any]
+) -> tuple[Any, int, bool, pa.DataType]:
+    place = schema.get_field_index(key["target"].removeprefix("."))
+    call.need(place >= 0, "not by fields within columns")
+    column = table.columns()[place]
+    return column, key["order"], _nulls_first(key, options), schema.field(place).type
+
+
+@rows(SIMPLE, sort_indices=(), array_sort_indices=())
+def sort_indices(call: Call) -> Any:
+    return op.cast(_order(call), _UINT64)
+
+
+@rows(SIMPLE)
+def select_k_unstable(call: Call) -> Any:
+    most = min(call.options["k"], call.rows)
+    return op.cast(plc.copying.slice(_order(call), [0, most])[0], _UINT64)
+
+
+#: Ways to rank equal values, by pyarrow's numbers.
+_RANKS = ("MIN", "MAX", "FIRST", "DENSE")
+
+
+@rows(f"bool int decimal string {TIMES}")
+def rank(call: Call) -> Any:
+    (value,) = call.values
+    call.need(isinstance(value, plc.Column), "not of tables")
+    options = call.options
+    key = options["sort_keys"][0] if options["sort_keys"] else {"order": 0}
+    descends, first = key["order"] == _DESCENDS, _nulls_first(key, options)
+    order = op.Order.DESCENDING if descends else op.Order.ASCENDING
+    found = plc.sorting.rank(
+        value,
+        getattr(plc.aggregation.RankMethod, _RANKS[options["tiebreaker"]]),
+        order,
+        plc.types.NullPolicy.INCLUDE,
+        op.null_order(descends, first),
+        False,
+    )
+    return op.cast(found, _UINT64)
+
+
+@rows(SIMPLE)
+def unique(call: Call) -> Any:
+    need_no_negative_zero(call, call.values[0])
+    return op.first_rows(call.values[0])
+
+
+@rows(SIMPLE)
+def value_counts(call: Call) -> Any:
+    (value,) = call.values
+    need_no_negative_zero(call, value)
+    group = plc.groupby.GroupBy(plc.Table([value]), plc.types.NullPolicy.INCLUDE)
+    place = plc.groupby.GroupByRequest(
+        op.counter(value.size()),
+        [plc.aggregation.min(), plc.aggregation.count(plc.types.NullPolicy.INCLUDE)],
+    )
+    keys, (found,) = group.aggregate([place])
+    first, counts = found.columns()
+    order = op.order_of([(first, False, False)], is_float=[False])
+    counts = op.cast(counts, op.INT64)
+    values, counts = op.gathered(plc.Table([*keys.columns(), counts]), order).columns()
+    fields = list(call.type)
+    arrays = [to_arrow(each, it.type) for each, it in zip((values, counts), fields, strict=True)]
+    return struct_of(arrays, fields)
+
+
+def struct_of(arrays: list[Any], fields: list[pa.Field]) -> Any:
+    size = len(arrays[0])
+    return pa.Array.from_buffers(pa.struct(fields), size, [None], 0, 0, arrays)
+
+
+#: Nulls are nulls of the indices, by pyarrow's number.
+_MASK = 0
+
+
+@rows(f"bool int decimal string {TIMES}")
+def dictionary_encode(call: Call) -> Any:
+    (value,) = call.values
+    nulls = call.options.get("null_encoding_behavior", call.options.get("null_encoding"))
+    call.need(nulls == _MASK or not value.null_count(), "not with nulls in the dictionary")
+    distinct = op.one(op.without_nulls([op.first_rows(value)]))
+    places = to_arrow(places_in(distinct, value), pa.int32())
+    values = to_arrow(distinct, call.types[0])
+    buffers = places.buffers()
+    return pa.DictionaryArray.from_buffers(
+        call.type, len(places), buffers, values, places.null_count, places.offset
+    )
+
+
+@rows("list")
+def list_value_length(call: Call) -> Any:
+    return plc.lists.count_elements(call.values[0])
+
+
+@rows("list")
+def list_flatten(call: Call) -> Any:
+    call.need(not call.options.get("recursive"), "not lists within lists at once")
+    (value,) = call.values
+    if value.null_count():  # which may have elements
+        value = op.one(op.without_nulls([value]))
+    return value.list_view().get_sliced_child()
+
+
+@rows("list", "int")
+def list_element(call: Call) -> Any:
+    value, place = call.values
+    call.need(isinstance(place, plc.Scalar), "not with several indices")
+    place = place.to_py()
+    lengths = plc.lists.count_elements(value)
+    if place is None or place < 0:
+        raise pa.ArrowInvalid(
+            f"Index {place} is out of bounds: should be greater than or equal to 0"
+        )
+    if op.is_anywhere(op.binary("LESS_EQUAL", lengths, op.scalar(place, pa.int32()))):
+        raise pa.ArrowInvalid(f"Index {place} is out of bounds: should be in [0, length)")
+    return plc.lists.extract_list_element(value, place)
+
+
+@rows("struct")
+def struct_field(call: Call) -> Any:
+    value = call.array(0)
+    path = call.options["field_ref"]
+    call.need(path.count(".") + path.count("[") == 1, "not with fields within fields")
+    name = path[1:].rstrip("]")
+    place = int(name) if path.startswith("[") else value.type.get_field_index(name)
+    if not value.null_count:
+        return value.field(place)
+    valid = op.is_valid(call.values[0])
+    return op.null_where(op.invert(valid), to_cudf(value.field(place)))
+
+
+@rows(ANY)
+def make_struct(call: Call) -> Any:
+    call.need(all(isinstance(it, plc.Column) for it in call.values), "not with scalars")
+    return struct_of([call.array(place) for place in range(len(call.values))], list(call.type))

@@ -1,0 +1,298 @@
+"""Strings."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pylibcudf as plc
+
+from . import operations as op
+from .calls import Call
+from .columns import cudf_type
+from .table import rows
+
+_strings = plc.strings
+_Side = _strings.side_type.SideType
+_LARGEST = 2**31 - 1
+
+
+def _regex(pattern: str) -> Any:
+    flags = _strings.regex_flags.RegexFlags.DEFAULT
+    return _strings.regex_program.RegexProgram.create(pattern, flags)
+
+
+def _text(value: str) -> Any:
+    return op.scalar(value, pa.string())
+
+
+def _is_ascii(value: Any) -> Any:
+    attributes = _strings.attributes
+    return op.binary("EQUAL", attributes.count_bytes(value), attributes.count_characters(value))
+
+
+def _are_ascii(value: Any) -> bool:
+    return not op.is_anywhere(op.invert(_is_ascii(value)))
+
+
+def _need_ascii(call: Call) -> Any:
+    """The strings of a function that counts bytes where libcudf counts characters."""
+    call.need(_are_ascii(call.values[0]), "not with characters beyond ASCII")
+    return call.values[0]
+
+
+@rows("string", utf8_length="count_characters", binary_length="count_bytes")
+def length(call: Call, name: str) -> Any:
+    return op.cast(getattr(_strings.attributes, name)(call.values[0]), cudf_type(call.type))
+
+
+@rows("string")
+def string_is_ascii(call: Call) -> Any:
+    return _is_ascii(call.values[0])
+
+
+_CASES = {
+    "upper": _strings.case.to_upper,
+    "lower": _strings.case.to_lower,
+    "swapcase": _strings.case.swapcase,
+    "capitalize": _strings.capitalize.capitalize,
+    "title": _strings.capitalize.title,
+}
+
+
+@rows("string", **{f"{of}_{case}": case for of in ("utf8", "ascii") for case in _CASES})
+def case(call: Call, name: str) -> Any:
+    # The tables of Unicode differ beyond ASCII.
+    return _CASES[name](_need_ascii(call))
+
+
+@lru_cache(maxsize=2)
+def _whitespace(function: str) -> Any:
+    """The characters that pyarrow takes for whitespace."""
+    last = 128 if function.startswith("ascii") else 0x3001
+    characters = pa.array([chr(code) for code in range(last)])
+    is_space = getattr(pc, f"{function.partition('_')[0]}_is_space")(characters)
+    return _text("".join(characters.filter(is_space).to_pylist()))
+
+
+_SIDES = {"": "BOTH", "l": "LEFT", "r": "RIGHT"}
+
+
+@rows(
+    "string",
+    **{f"{of}_{side}trim": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES},
+)
+def trim(call: Call, side: str) -> Any:
+    characters = call.options["characters"]
+    call.need(call.name.startswith("utf8") or characters.isascii(), "not by such characters")
+    if not characters:
+        return call.values[0]
+    return _strings.strip.strip(call.values[0], getattr(_Side, side), _text(characters))
+
+
+@rows(
+    "string",
+    **{f"{of}_{side}trim_whitespace": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES},
+)
+def trim_whitespace(call: Call, side: str) -> Any:
+    characters = _whitespace(call.name)
+    return _strings.strip.strip(call.values[0], getattr(_Side, side), characters)
+
+
+@rows(
+    "string",
+    utf8_lpad="LEFT",
+    utf8_rpad="RIGHT",
+    ascii_lpad="LEFT",
+    ascii_rpad="RIGHT",
+)
+def pad(call: Call, side: str) -> Any:
+    width, padding = call.options["width"], call.options["padding"]
+    value = call.values[0] if call.name.startswith("utf8") else _need_ascii(call)
+    call.need(width < _LARGEST and len(padding) == 1, "not to such a width, or by such a string")
+    return _strings.padding.pad(value, max(width, 0), getattr(_Side, side), padding)
+
+
+@rows("string", utf8_reverse=(), ascii_reverse=())
+def reverse(call: Call) -> Any:
+    value = call.values[0]
+    if call.name.startswith("ascii") and not _are_ascii(value):
+        raise pa.ArrowInvalid("Non-ASCII sequence in input")
+    return _strings.reverse.reverse(value)
+
+
+def _pattern(call: Call) -> str:
+    call.need(not call.options.get("ignore_case"), "not without regard to case")
+    return str(call.options["pattern"])
+
+
+@rows(
+    "string",
+    match_substring="contains",
+    starts_with="starts_with",
+    ends_with="ends_with",
+)
+def match(call: Call, name: str) -> Any:
+    return getattr(_strings.find, name)(call.values[0], _text(_pattern(call)))
+
+
+@rows("string")
+def match_like(call: Call) -> Any:
+    pattern = _pattern(call)
+    call.need("\\" not in pattern, "not with escapes")
+    return _strings.contains.like(call.values[0], pattern, None)
+
+
+@rows("string")
+def find_substring(call: Call) -> Any:
+    pattern = _pattern(call)
+    call.need(pattern, "not of the empty string")
+    found = _strings.find.find(_need_ascii(call), _text(pattern))
+    return op.cast(found, cudf_type(call.type))
+
+
+@rows("string")
+def count_substring(call: Call) -> Any:
+    pattern = _pattern(call)
+    call.need(pattern, "not of the empty string")
+    literal = "".join(f"\\{each}" if each in ".^$*+?()[]{}|\\" else each for each in pattern)
+    return op.cast(
+        _strings.contains.count_re(call.values[0], _regex(literal)), cudf_type(call.type)
+    )
+
+
+#: What the two engines of regular expressions read in the same way: letters, digits, spaces, some
+#: signs, sets of these, each possibly repeated, and the start.
+_ONE = r"(?:[A-Za-z0-9 _,;:@#%&=<>~\"'!/]|\[(?:[A-Za-z0-9](?:-[A-Za-z0-9])?)+\])"
+_PLAIN = re.compile(rf"\^?(?:{_ONE}[*+?]?)+")
+
+
+def _plain_regex(call: Call) -> Any:
+    pattern = _pattern(call)
+    call.need(_PLAIN.fullmatch(pattern), "not with such a regular expression")
+    return _regex(pattern)
+
+
+@rows("string")
+def match_substring_regex(call: Call) -> Any:
+    return _strings.contains.contains_re(call.values[0], _plain_regex(call))
+
+
+@rows("string")
+def replace_substring(call: Call) -> Any:
+    pattern, options = _pattern(call), call.options
+    call.need(pattern, "not of the empty string")
+    most = options["max_replacements"]
+    texts = _text(pattern), _text(options["replacement"])
+    return _strings.replace.replace(call.values[0], *texts, -1 if most is None else most)
+
+
+@rows("string")
+def replace_substring_regex(call: Call) -> Any:
+    regex, options = _plain_regex(call), call.options
+    # What can match the empty string, does so in other places.
+    call.need(not re.search(r"[*?]|^\^", options["pattern"]), "not with such a regular expression")
+    call.need("\\" not in options["replacement"], "not with parts of the match")
+    most = options["max_replacements"]
+    replacement = _text(options["replacement"])
+    most = -1 if most is None else most
+    return _strings.replace_re.replace_re(call.values[0], regex, replacement, most)
+
+
+@rows("string")
+def split_pattern(call: Call) -> Any:
+    pattern, options = _pattern(call), call.options
+    call.need(pattern, "not by the empty string")
+    most = options["max_splits"]
+    call.need(most != 0, "not without a split")
+    call.need(call.values[0].null_count() < call.rows, "not with nulls only")
+    split = _strings.split.split
+    divide = split.rsplit_record if options["reverse"] else split.split_record
+    return divide(call.values[0], _text(pattern), -1 if most is None or most < 0 else most)
+
+
+@rows("string")
+def utf8_slice_codeunits(call: Call) -> Any:
+    start, stop, step = (call.options[name] for name in ("start", "stop", "step"))
+    stop = None if stop is None or stop >= _LARGEST else stop
+    call.need(step == 1 and start >= 0 and (stop is None or stop >= 0), "not backwards")
+    bounds = [op.scalar(bound, pa.int32()) for bound in (start, stop, step)]
+    return _strings.slice.slice_strings(call.values[0], *bounds)
+
+
+@rows("string")
+def utf8_replace_slice(call: Call) -> Any:
+    start, stop = call.options["start"], call.options["stop"]
+    call.need(0 <= start <= stop < _LARGEST, "not backwards")
+    text = _text(call.options["replacement"])
+    return _strings.replace.replace_slice(call.values[0], text, start, stop)
+
+
+#: What becomes of nulls, by pyarrow's numbers: a null result, or nothing; else a replacement.
+_EMIT, _SKIP = 0, 1
+
+
+@rows("string")
+def binary_join_element_wise(call: Call) -> Any:
+    *parts, separator = call.values
+    call.need(isinstance(separator, plc.Scalar), "not by several separators")
+    call.need(separator.is_valid() and len(parts) > 0, "not without a separator")
+    handling = call.options["null_handling"]
+    has_values = any(isinstance(it, plc.Scalar) or not it.null_count() for it in parts)
+    call.need(handling != _SKIP or has_values, "not with rows of nulls, which pyarrow leaves out")
+    separator_on_nulls = _strings.combine.SeparatorOnNulls
+    replacement = {_EMIT: None, _SKIP: ""}.get(handling, call.options["null_replacement"])
+    return _strings.combine.concatenate(
+        plc.Table([op.column_of(part, call.rows) for part in parts]),
+        separator,
+        op.scalar(replacement, pa.string()),
+        None,
+        separator_on_nulls.NO if handling == _SKIP else separator_on_nulls.YES,
+    )
+
+
+@rows("list", "string")
+def binary_join(call: Call) -> Any:
+    lists, separator = call.values
+    call.need(pa.types.is_string(call.types[0].value_type), "not of such lists")
+    call.need(
+        isinstance(separator, plc.Scalar) and separator.is_valid(), "not by several separators"
+    )
+    combine = _strings.combine
+    nothing = op.scalar(None, pa.string())
+    return combine.join_list_elements(
+        lists,
+        separator,
+        nothing,
+        nothing,
+        combine.SeparatorOnNulls.YES,
+        combine.OutputIfEmptyList.EMPTY_STRING,
+    )
+
+
+#: By name, in ASCII: what strings must not have anywhere, and what somewhere.
+_CLASSES = {
+    "alpha": ("[^A-Za-z]", "[A-Za-z]"),
+    "alnum": ("[^A-Za-z0-9]", "[A-Za-z0-9]"),
+    "decimal": ("[^0-9]", "[0-9]"),
+    "upper": ("[a-z]", "[A-Z]"),
+    "lower": ("[A-Z]", "[a-z]"),
+    "space": ("[^ \t\n\v\f\r]", "[ \t\n\v\f\r]"),
+}
+
+
+@rows("string", **{f"{of}_is_{name}": name for of in ("utf8", "ascii") for name in _CLASSES})
+def is_of(call: Call, name: str) -> Any:
+    without, somewhere = _CLASSES[name]
+    value = call.values[0] if call.name.startswith("ascii") else _need_ascii(call)
+    contains = _strings.contains.contains_re
+    has_other = contains(value, _regex(without))
+    return op.binary("LOGICAL_AND", op.invert(has_other), contains(value, _regex(somewhere)))
+
+
+@rows("string")
+def ascii_is_printable(call: Call) -> Any:
+    return op.invert(_strings.contains.contains_re(call.values[0], _regex("[^ -~]")))

@@ -1,0 +1,265 @@
+"""Tables on a device: filters by expressions, groups and joins.
+
+Each function takes pyarrow's own, and its arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pylibcudf as plc
+
+from . import operations as op
+from .calls import NotCovered, options_of
+from .columns import context_of, cudf_type, kind_of, on_device, to_batch, to_cudf
+from .expressions import Evaluation
+from .table import ANY, SIMPLE
+
+_is = pa.types
+_Nulls = plc.types.NullPolicy
+_Original = Callable[..., Any]
+
+
+def _need(condition: object, reason: str) -> None:
+    if not condition:
+        raise NotCovered(reason)
+
+
+def _need_kinds(schema: pa.Schema, kinds: str) -> None:
+    for kind in schema.types:
+        _need(kind_of(kind) in kinds.split(), f"not with columns of type {kind}")
+
+
+def _batch(table: Any, context: Any) -> Any:
+    return on_device(table, context) if table.num_columns else table
+
+
+def filter_table(original: _Original, table: Any, expression: Any) -> Any:
+    from .rows import chained
+
+    schema, context = table.schema, context_of(table)
+    _need_kinds(schema, ANY)
+    batch = _batch(table, context)
+    columns: dict[int, Any] = {}
+
+    def column(place: int) -> Any:
+        return columns.get(place) or columns.setdefault(place, to_cudf(batch.column(place)))
+
+    def field(name: str) -> Any:
+        places = schema.get_all_field_indices(name)
+        if len(places) != 1:
+            many = "Multiple matches" if places else "No match"
+            raise pa.ArrowInvalid(f"{many} for FieldRef.Name({name}) in {schema}")
+        return column(places[0]), schema.field(places[0]).type
+
+    evaluation = Evaluation(field, lambda value: (to_cudf(value), value.type), chained)
+    mask = evaluation.of(expression)
+    _need(isinstance(mask, plc.Column), "not with an expression without fields")
+    every = plc.Table([column(place) for place in range(batch.num_columns)])
+    return _of_class(op.kept(every, mask), table, schema, context)
+
+
+def _of_class(found: Any, table: Any, schema: pa.Schema, context: Any) -> Any:
+    """Columns as a table or record batch, as another one is."""
+    if not found.num_rows():
+        return table.slice(0, 0)
+    batch = to_batch(found.columns(), schema)
+    return pa.Table.from_batches([batch]) if isinstance(table, pa.Table) else batch
+
+
+#: By name: libcudf's aggregation of the values that are not null, and what it needs of their types.
+_NUMBERS = "int float"
+#: pyarrow tells -0.0 from 0.0 in keys, and libcudf does not.
+_KEYS = "bool int decimal string date time duration"
+_ORDERED = f"bool {_NUMBERS} decimal string date time duration"
+_AGGREGATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "hash_sum": (lambda _: plc.aggregation.sum(), _NUMBERS),
+    "hash_product": (lambda _: plc.aggregation.product(), _NUMBERS),
+    "hash_mean": (lambda _: plc.aggregation.mean(), "float"),
+    "hash_min": (lambda _: plc.aggregation.min(), "int bool date time duration string"),
+    "hash_max": (lambda _: plc.aggregation.max(), "int bool date time duration string"),
+    "hash_variance": (lambda it: plc.aggregation.variance(it["ddof"]), _NUMBERS),
+    "hash_stddev": (lambda it: plc.aggregation.std(it["ddof"]), _NUMBERS),
+    "hash_count": (lambda it: _count(it["mode"]), f"{_ORDERED} list struct"),
+    "hash_count_distinct": (lambda it: plc.aggregation.nunique(_nulls(it["mode"])), _KEYS),
+    "hash_any": (lambda _: plc.aggregation.max(), "bool"),
+    "hash_all": (lambda _: plc.aggregation.min(), "bool"),
+}
+
+
+def _count(mode: int) -> Any:
+    _need(mode != 1, "not counts of nulls")
+    return plc.aggregation.count(_nulls(mode))
+
+
+def _nulls(mode: int) -> Any:
+    _need(mode != 1, "not counts of nulls")
+    return _Nulls.EXCLUDE if mode == 0 else _Nulls.INCLUDE
+
+
+def group_by(
+    original: _Original, table: Any, aggregates: Any, keys: Any, use_threads: bool = True
+) -> Any:
+    """The groups come in no order."""
+    schema = original(table.schema.empty_table(), aggregates, keys, use_threads=use_threads).schema
+    keys = [keys] if isinstance(keys, str) else list(keys)
+    _need(keys, "not without keys")
+    context = context_of(table)
+    if not len(table):
+        return schema.empty_table().copy_to(context.memory_manager)
+    used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
+    batch = _batch(table.select(list(used)), context)
+    _need_kinds(pa.schema([batch.schema.field(key) for key in keys]), _KEYS)
+    columns = {name: to_cudf(batch.column(name)) for name in used}
+    wanted = [
+        _Aggregate(columns, batch.schema, keys[0], each, schema.field(each[-1]).type)
+        for each in aggregates
+    ]
+    by = plc.Table([columns[key] for key in keys])
+    # A column that several aggregations read is grouped once.
+    requests: dict[Any, list[Any]] = {}
+    for each in wanted:
+        each.place = len(requests.setdefault(each.source, []))
+        requests[each.source] += each.aggregations
+    values = {each.source: each.values for each in wanted}
+    groups, found = plc.groupby.GroupBy(by, _Nulls.INCLUDE).aggregate(
+        [plc.groupby.GroupByRequest(values[source], each) for source, each in requests.items()]
+        or [plc.groupby.GroupByRequest(columns[keys[0]], [_count(2)])]
+    )
+    results = dict(zip(requests, found, strict=False))
+    rest = [each.result(results[each.source].columns()) for each in wanted]
+    # pyarrow has put the keys first, in its order.
+    by_name = dict(zip(keys, groups.columns(), strict=True))
+    first = [by_name[name] for name in schema.names[: len(keys)]]
+    return pa.Table.from_batches([to_batch([*first, *rest], schema)])
+
+
+class _Aggregate:
+    """One of the results of a grouping: what libcudf is asked for, and what is made of it."""
+
+    def __init__(
+        self, columns: Any, schema: pa.Schema, any_key: str, wanted: Any, kind: pa.DataType
+    ) -> None:
+        target, name, options, _ = wanted
+        self.kind, self.least, self.place = kind, 0, 0
+        #: Names the values among those of the other results.
+        self.source: Any = target[0] if target else any_key
+        self.values = columns[self.source]
+        if not target and name == "hash_count_all":
+            self.aggregations, self.nothing = [_count(2)], None
+            return
+        _need(len(target) == 1 and name in _AGGREGATIONS, f"not with {name}")
+        make, kinds = _AGGREGATIONS[name]
+        given = schema.field(self.source).type
+        _need(kind_of(given) in kinds.split(), f"not {name} of type {given}")
+        _, decoded = options_of(pc.get_function(name), options)
+        if name in ("hash_sum", "hash_product"):
+            self.source = self.source, kind
+            self.values = op.cast(self.values, cudf_type(kind))
+        elif name in ("hash_variance", "hash_stddev") and _is.is_floating(given):
+            _need(op.are_finite(self.values), f"not {name} with NaN or infinity")
+        self.aggregations = [make(decoded)]
+        self.nothing = _OF_NOTHING.get(name)
+        self.least = decoded.get("min_count", 0)
+        _need(decoded.get("skip_nulls", True) or not self.values.null_count(), "not with nulls")
+        # pyarrow itself asks for no number of values there.
+        _need(self.least <= 1 or name not in ("hash_min", "hash_max"), f"not {name} with min_count")
+        if self.least > 1 or (self.least and self.nothing is not None and self.values.null_count()):
+            self.aggregations.append(_count(0))
+        else:
+            self.least = 0
+
+    def result(self, found: Any) -> Any:
+        result = op.cast(found[self.place], cudf_type(self.kind))
+        if self.nothing is not None and result.null_count():
+            result = op.filled(result, op.scalar(self.nothing, self.kind))
+        if not self.least:
+            return result
+        is_less = op.binary("LESS", found[self.place + 1], op.scalar(self.least, pa.int32()))
+        return op.null_where(is_less, result)
+
+
+#: What the aggregations of no values give that are not null.
+_OF_NOTHING = {"hash_sum": 0, "hash_product": 1, "hash_any": False, "hash_all": True}
+
+#: By name: libcudf's join, and whether the sides are exchanged.
+_JOINS = {
+    "inner": ("inner_join", False),
+    "left outer": ("left_join", False),
+    "right outer": ("left_join", True),
+    "full outer": ("full_join", False),
+    "left semi": ("left_semi_join", False),
+    "right semi": ("left_semi_join", True),
+    "left anti": ("left_anti_join", False),
+    "right anti": ("left_anti_join", True),
+}
+
+
+def join(
+    original: _Original,
+    join_type: str,
+    left: Any,
+    left_keys: Any,
+    right: Any,
+    right_keys: Any,
+    filter_expression: Any = None,
+    coalesce_keys: bool = False,
+    **options: Any,
+) -> Any:
+    """The rows come in no order."""
+    empty = left.schema.empty_table(), right.schema.empty_table()
+    options = {"coalesce_keys": coalesce_keys, **options}
+    schema = original(join_type, empty[0], left_keys, empty[1], right_keys, **options).schema
+    _need(filter_expression is None, "not with a filter")
+    lists = [[it] if isinstance(it, str) else list(it) for it in (left_keys, right_keys)]
+    context = next(context_of(it) for it in (left, right) if context_of(it) is not None)
+    sides = [
+        _Side(_batch(table, context), keys)
+        for table, keys in zip((left, right), lists, strict=True)
+    ]
+    for one, other in zip(*(side.kinds for side in sides), strict=True):
+        _need(one == other, "not with keys of several types")
+    name, is_exchanged = _JOINS[join_type]
+    first, second = reversed(sides) if is_exchanged else sides
+    maps = getattr(plc.join, name)(first.by, second.by, plc.types.NullEquality.UNEQUAL)
+    if "semi" in join_type or "anti" in join_type:
+        maps = (maps, None)
+    first.map, second.map = maps
+    columns = _joined(join_type, *sides, coalesces=coalesce_keys)
+    return pa.Table.from_batches([to_batch(columns, schema)])
+
+
+class _Side:
+    """A table of a join."""
+
+    def __init__(self, batch: Any, keys: list[str]) -> None:
+        _need_kinds(batch.schema, f"{SIMPLE} list struct")
+        self.batch, self.keys = batch, keys
+        fields = [batch.schema.field(key) for key in keys]
+        _need_kinds(pa.schema(fields), _KEYS)
+        self.kinds = [field.type for field in fields]
+        self.by = plc.Table([to_cudf(batch.column(key)) for key in keys])
+        #: The numbers of the rows of the result, of which those that are too large are null.
+        self.map: Any = None
+
+    def rows(self, names: list[str]) -> dict[str, Any]:
+        if self.map is None or not names:
+            return {}
+        table = plc.Table([to_cudf(self.batch.column(name)) for name in names])
+        return dict(zip(names, op.gathered(table, self.map, may_lack=True).columns(), strict=True))
+
+
+def _joined(join_type: str, left: _Side, right: _Side, *, coalesces: bool) -> list[Any]:
+    lefts, rights = (side.batch.schema.names for side in (left, right))
+    if coalesces and join_type in ("inner", "left outer"):
+        rights = [name for name in rights if name not in right.keys]
+    elif coalesces and join_type == "right outer":
+        lefts = [name for name in lefts if name not in left.keys]
+    from_left, from_right = left.rows(lefts), right.rows(rights)
+    if coalesces and join_type == "full outer":
+        for one, other in zip(left.keys, right.keys, strict=True):
+            from_left[one] = op.filled(from_left[one], from_right.pop(other))
+    return [*from_left.values(), *from_right.values()]

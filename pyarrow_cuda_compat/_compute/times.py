@@ -1,0 +1,147 @@
+"""Dates and times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pylibcudf as plc
+
+from . import operations as op
+from .calls import Call
+from .columns import cudf_type
+from .table import rows
+
+_is = pa.types
+_datetime = plc.datetime
+_COMPONENTS = "year month day hour minute second millisecond microsecond nanosecond"
+#: How many of them a second, minute, hour or day has, by unit of time.
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def _component(value: Any, name: str) -> Any:
+    component = getattr(_datetime.DatetimeComponent, name.upper())
+    return _datetime.extract_datetime_component(value, component)
+
+
+@rows("date time", **{name: name for name in _COMPONENTS.split()})
+def component(call: Call, name: str) -> Any:
+    return op.cast(_component(call.values[0], name), cudf_type(call.type))
+
+
+@rows(
+    "date time", quarter="extract_quarter", day_of_year="day_of_year", is_leap_year="is_leap_year"
+)
+def of_calendar(call: Call, name: str) -> Any:
+    return op.cast(getattr(_datetime, name)(call.values[0]), cudf_type(call.type))
+
+
+@rows("date time")
+def day_of_week(call: Call) -> Any:
+    first, zero_based = call.options["week_start"], call.options["count_from_zero"]
+    # libcudf counts from Monday, which is 1, to Sunday.
+    day = op.cast(_component(call.values[0], "weekday"), op.INT64)
+    shifted = op.binary("ADD", day, op.scalar(7 - first, pa.int64()), op.INT64)
+    found = op.binary("MOD", shifted, op.scalar(7, pa.int64()), op.INT64)
+    return found if zero_based else op.binary("ADD", found, op.scalar(1, pa.int64()), op.INT64)
+
+
+@rows("date time")
+def iso_year(call: Call) -> Any:
+    return op.cast(_component(_thursday(call.values[0]), "year"), op.INT64)
+
+
+@rows("date time")
+def iso_week(call: Call) -> Any:
+    day = op.cast(_datetime.day_of_year(_thursday(call.values[0])), op.INT64)
+    before = op.binary("SUB", day, op.scalar(1, pa.int64()), op.INT64)
+    weeks = op.binary("DIV", before, op.scalar(7, pa.int64()), op.INT64)
+    return op.binary("ADD", weeks, op.scalar(1, pa.int64()), op.INT64)
+
+
+def _thursday(value: Any) -> Any:
+    """The day in the middle of the same week, whose year is that of the week."""
+    weekday = op.cast(_component(value, "weekday"), op.INT32)
+    days = op.same_bits(op.cast(_floored(value, "DAY"), _DAYS), op.INT32)
+    offset = op.binary("SUB", op.scalar(4, pa.int32()), weekday, op.INT32)
+    return op.same_bits(op.binary("ADD", days, offset, op.INT32), _DAYS)
+
+
+_DAYS = plc.DataType(plc.TypeId.TIMESTAMP_DAYS)
+
+
+def _floored(value: Any, unit: str) -> Any:
+    if value.type() == _DAYS:
+        return value
+    return _datetime.floor_datetimes(value, getattr(_datetime.RoundingFrequency, unit))
+
+
+#: By pyarrow's numbers of units: what libcudf calls them.
+_UNITS = ("NANOSECOND", "MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY")
+
+
+@rows("time", floor_temporal="floor", ceil_temporal="ceil", round_temporal="round")
+def rounded(call: Call, name: str) -> Any:
+    options = call.options
+    unit = options["unit"]
+    call.need(options["multiple"] == 1 and unit < len(_UNITS), "not to such a unit")
+    call.need(not options["ceil_is_strictly_greater"], "not strictly upwards")
+    call.need(not options["calendar_based_origin"], "not by the calendar")
+    function = getattr(_datetime, f"{name}_datetimes")
+    return function(call.values[0], getattr(_datetime.RoundingFrequency, _UNITS[unit]))
+
+
+#: By unit between two times: what they are floored to, and how many nanoseconds it has.
+_SECOND = 10**9
+_BETWEEN = {
+    "days_between": ("DAY", 86400 * _SECOND),
+    "hours_between": ("HOUR", 3600 * _SECOND),
+    "minutes_between": ("MINUTE", 60 * _SECOND),
+    "seconds_between": ("SECOND", _SECOND),
+    "milliseconds_between": ("MILLISECOND", 10**6),
+    "microseconds_between": ("MICROSECOND", 10**3),
+    "nanoseconds_between": ("NANOSECOND", 1),
+}
+
+
+@rows("time", of_one_type=True, **{name: each for name, each in _BETWEEN.items()})
+def between(call: Call, unit: str, nanoseconds: int) -> Any:
+    per_count = _SECOND // _PER_SECOND[call.types[0].unit]
+    if nanoseconds <= per_count:
+        counts = [op.same_bits(value, op.INT64) for value in call.values]
+        operator, factor = "MUL", per_count // nanoseconds
+    else:
+        values = [op.column_of(value, call.rows) for value in call.values]
+        counts = [op.same_bits(_floored(value, unit), op.INT64) for value in values]
+        operator, factor = "DIV", nanoseconds // per_count
+    start, end = counts
+    difference = op.binary("SUB", end, start, op.INT64)
+    return op.binary(operator, difference, op.scalar(factor, pa.int64()), op.INT64)
+
+
+def _minus(one: Any, other: Any) -> Any:
+    return op.binary("SUB", one, other, op.INT64)
+
+
+@rows("date time", of_one_type=True, years_between=(), quarters_between=4)
+def years_between(call: Call, quarters: int = 0) -> Any:
+    start, end = (op.column_of(value, call.rows) for value in call.values)
+    years = [op.cast(_component(value, "year"), op.INT64) for value in (end, start)]
+    difference = _minus(*years)
+    if not quarters:
+        return difference
+    parts = [op.cast(_datetime.extract_quarter(value), op.INT64) for value in (end, start)]
+    in_quarters = op.binary("MUL", difference, op.scalar(quarters, pa.int64()), op.INT64)
+    return op.binary("ADD", in_quarters, _minus(*parts), op.INT64)
+
+
+@rows("time")
+def local_timestamp(call: Call) -> Any:
+    return call.values[0]
+
+
+@rows("time")
+def assume_timezone(call: Call) -> Any:
+    is_utc = call.options["timezone"] == "UTC" and call.types[0].tz is None
+    call.need(is_utc, "not from or to another time zone than UTC")
+    return call.values[0]

@@ -1,0 +1,79 @@
+"""Functions that an engine answers on the device, if there is one.
+
+Each function here takes the guarded function and its arguments.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import _native
+from ..._compute import engine
+
+_Original = Callable[..., Any]
+
+
+def call(
+    original: _Original,
+    function: Any,
+    args: Any,
+    options: Any = None,
+    memory_pool: Any = None,
+    length: int | None = None,
+) -> Any:
+    """`Function.call` with data on a device."""
+    return _answered(
+        f"pyarrow.compute.{function.name}",
+        args,
+        lambda rows: rows.run(original, function, args, options),
+    )
+
+
+def query(original: _Original, *arguments: Any, **keywords: Any) -> Any:
+    """A function of `pyarrow.acero`, which may have data on a device."""
+    found: list[Any] = []
+    _native._map_device_data((arguments, keywords), lambda data, _: found.append(data))
+    if not found:
+        return original(*arguments, **keywords)
+    name = original.__name__
+    return _answered(
+        f"pyarrow.acero.{name}",
+        found,
+        lambda rows: rows.QUERIES[name](original, *arguments, **keywords),
+    )
+
+
+def method(original: _Original, data: Any, *arguments: Any, **keywords: Any) -> Any:
+    """A method that checks its object as pyarrow does, and hands it to guarded functions."""
+    before = _native._trust(id(data))
+    try:
+        return original(data, *arguments, **keywords)
+    finally:
+        _native._trust(before)
+
+
+def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
+    """The answer of the engine, or the refusal with the reason why there is none."""
+    rows = engine.rows()
+    before = _native._trust(0)
+    try:
+        if not isinstance(rows, str):
+            try:
+                return answer(rows)
+            except rows.NotCovered as reason:
+                rows = f"libcudf does not answer this call: {reason}"
+            except MemoryError as error:
+                raise _native.OutOfMemoryError(str(error)) from error
+            except RuntimeError as error:
+                if "CUDF failure" not in str(error):
+                    raise
+                rows = f"libcudf refuses this call: {error}"  # by a check of its own
+        return _native._refuse(_data_of(arguments), name, rows)
+    finally:
+        _native._trust(before)
+
+
+def _data_of(arguments: Any) -> Any:
+    """The first argument with data on a device."""
+    found: list[Any] = []
+    _native._map_device_data(arguments, lambda data, _: found.append(data))
+    return found[0] if found else None

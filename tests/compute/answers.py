@@ -1,0 +1,280 @@
+"""Compares the answers of libcudf with pyarrow's own, on a GPU.
+
+    python -m compute.answers [--each 1000] [--json FILE] [NAME...]
+
+Makes arguments at random for each row, calls pyarrow's function with copies on the device and with
+the arguments themselves, and counts the answers that are the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+import zlib
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from importlib.metadata import version
+from inspect import getsource
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyarrow_cuda_compat._compute import engine
+
+from .arguments import METHODS, Maker, arguments, options, whole
+
+#: Functions whose results may differ by this factor of themselves: the order of sums and products,
+#: and the last bits of functions of numbers.
+TOLERANCES = {
+    **dict.fromkeys(["sum", "product", "mean", "variance", "stddev", "quantile"], 1e-9),
+    **dict.fromkeys(["cumulative_sum", "cumulative_prod", "cumulative_mean"], 1e-9),
+    **dict.fromkeys(
+        [
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asinh",
+            "acosh",
+            "atanh",
+            "exp",
+            "ln",
+            "sqrt",
+            "power",
+            "atan2",
+        ],
+        1e-12,
+    ),
+}
+_SINGLE = 1e-5
+
+
+def tolerance(name: str, kind: pa.DataType) -> float:
+    found = TOLERANCES.get(name.removesuffix("_checked"), 0)
+    return max(found, _SINGLE) if found and kind == pa.float32() else found
+
+
+def are_same(one: Any, other: Any, allowed: float) -> bool:
+    """Values of Python; also the signs of zeros, unless the last bits may differ."""
+    if isinstance(one, float) and isinstance(other, float):
+        if math.isnan(one) or math.isnan(other):
+            return math.isnan(one) and math.isnan(other)
+        if allowed:
+            return one == other or math.isclose(one, other, rel_tol=allowed, abs_tol=allowed)
+        return one == other and math.copysign(1, one) == math.copysign(1, other)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(
+            are_same(*each, allowed) for each in zip(one, other, strict=True)
+        )
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(are_same(one[k], other[k], allowed) for k in one)
+    return type(one) is type(other) and one == other
+
+
+def plain(result: Any) -> Any:
+    """A result as values of Python; times as numbers, since nanoseconds have no class there."""
+    if isinstance(result, pa.Table | pa.RecordBatch):
+        return [plain(column) for column in result.columns]
+    if isinstance(result, pa.Scalar):
+        return plain(pa.array([result], result.type))
+    kind = result.type
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+        return result.cast(pa.int64()).to_pylist()
+    if pa.types.is_date(kind):
+        return result.cast(pa.int32()).to_pylist()
+    if pa.types.is_dictionary(kind):
+        return plain(result.cast(kind.value_type))
+    if pa.types.is_struct(kind):
+        chunks = result.chunks if isinstance(result, pa.ChunkedArray) else [result]
+        return [item for chunk in chunks for item in _structs(chunk)]
+    return result.to_pylist()
+
+
+def _structs(array: Any) -> list[Any]:
+    rows = zip(*(plain(array.field(place)) for place in range(array.type.num_fields)), strict=True)
+    valid = array.is_valid().to_pylist()
+    return [list(row) if is_valid else None for row, is_valid in zip(rows, valid, strict=True)]
+
+
+UNSTABLE = {"select_k_unstable"}
+_REFUSALS = ("libcudf does not answer", "Implemented only for data on CPU device")
+
+
+def outcome(name: str, given: list[Any], chosen: Any) -> Any:
+    """The result or the exception of a function with options, or of a method."""
+    try:
+        return chosen(*given) if callable(chosen) else pc.call_function(name, given, chosen)
+    except Exception as error:
+        return error
+
+
+def difference(name: str, given: list[Any], expected: Any, found: Any) -> str | None:
+    """What differs, or none."""
+    if isinstance(expected, Exception) or isinstance(found, Exception):
+        if type(expected) is type(found):
+            return None
+        return f"{expected!r:.150} became {found!r:.300}"
+    if type(expected) is not type(found):
+        return f"{type(expected)} became {type(found)}"
+    if isinstance(expected, pa.Table | pa.RecordBatch):
+        if expected.schema != found.schema:
+            return f"{expected.schema} became {found.schema}"
+    elif expected.type != found.type:
+        return f"{expected.type} became {found.type}"
+    if not isinstance(found, pa.Scalar):
+        found.validate(full=True)
+    if name in UNSTABLE:
+        column = whole(given[0])
+        expected, found = (column.take(each) for each in (expected, found))
+    if name in ("Table.group_by", "Table.join"):
+        rows = [list(map(list, zip(*plain(each), strict=True))) for each in (expected, found)]
+        # Groups, which differ by their keys, and matches come in no order.
+        is_join = name == "Table.join"
+        one, other = (
+            sorted(each, key=lambda row: repr(row if is_join else row[0])) for each in rows
+        )
+        return None if are_same(one, other, 1e-5) else f"{one!r:.400} became {other!r:.400}"
+    first = given[0]
+    kind = first.type if not isinstance(first, pa.Table | pa.RecordBatch) else pa.null()
+    allowed = 1e-15 if name in UNSTABLE else tolerance(name, kind)
+    if are_same(plain(expected), plain(found), allowed):
+        return None
+    return f"{plain(expected)!r:.300} became {plain(found)!r:.300}"
+
+
+def compare(name: str, takes: Any, each: int, seconds: float) -> dict[str, Any]:
+    """Compares until so many answers were the same, or for a time."""
+    from pyarrow import cuda
+
+    context = cuda.Context(0)
+    host = pa.default_cpu_memory_manager()
+    counts: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    failed: list[str] = []
+    end = time.monotonic() + seconds
+    seed = zlib.crc32(name.encode())
+    while (
+        counts["same"] < each
+        and len(failed) < 5
+        and time.monotonic() < end
+        and counts["tries"] < 12 * each
+    ):
+        counts["tries"] += 1
+        maker = Maker(seed + counts["tries"])
+        if name in METHODS:
+            given, chosen = METHODS[name](maker)
+        else:
+            given = arguments(name, takes, maker)
+            chosen = options(name, maker, given)
+        expected = outcome(name, given, chosen)
+        there = [it if isinstance(it, pa.Scalar) else it.copy_to(context) for it in given]
+        found = outcome(name, there, chosen)
+        if isinstance(found, NotImplementedError) and any(word in str(found) for word in _REFUSALS):
+            counts["refused"] += 1
+            reasons[str(found).rpartition("; ")[2][:160]] += 1
+            continue
+        try:
+            if not isinstance(found, Exception | pa.Scalar):
+                found = found.copy_to(host)
+            text = difference(name, given, expected, found)
+        except Exception as error:
+            text = f"comparing: {error!r:.300}"
+        if text is None:
+            counts["raised" if isinstance(expected, Exception) else "same"] += 1
+        else:
+            types = [
+                str(it.schema if isinstance(it, pa.Table | pa.RecordBatch) else it.type)
+                for it in given
+            ]
+            failed.append(f"{types} {chosen} {[str(plain(it))[:200] for it in given]}: {text}")
+    return {"name": name, **counts, "reasons": dict(reasons.most_common(4)), "failed": failed}
+
+
+def _in_process(part: list[tuple[str, Any, int, float]]) -> list[dict[str, Any]]:
+    """The results of some rows from one process, and of another one after each that ends it."""
+    found: list[dict[str, Any]] = []
+    while len(found) < len(part):
+        ours, theirs = get_context("spawn").Pipe()
+        process = get_context("spawn").Process(target=_send, args=(theirs, part[len(found) :]))
+        process.start()
+        theirs.close()
+        try:
+            while len(found) < len(part):
+                found.append(ours.recv())
+        except EOFError:
+            process.join()
+            name = part[len(found)][0]
+            found.append({"name": name, "reasons": {}, "failed": [f"ended by {process.exitcode}"]})
+        else:
+            process.join()
+    return found
+
+
+def _send(end: Any, part: list[tuple[str, Any, int, float]]) -> None:
+    for work in part:
+        end.send(compare(*work))
+
+
+def rows() -> dict[str, Any]:
+    found = engine.rows()
+    if isinstance(found, str):
+        raise SystemExit(found)
+    return {name: row.takes for name, row in sorted(found.ROWS.items())} | dict.fromkeys(METHODS)
+
+
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--each", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--processes", type=int, default=8)
+    parser.add_argument("--json")
+    parser.add_argument("names", nargs="*")
+    chosen = parser.parse_args(words)
+    takes = rows()
+    work = [(n, takes[n], chosen.each, chosen.seconds) for n in chosen.names or takes]
+    with ThreadPoolExecutor(chosen.processes) as pool:
+        parts = [work[first :: chosen.processes] for first in range(chosen.processes)]
+        found = [each for part in pool.map(_in_process, parts) for each in part]
+    for each in found:
+        print(each["name"], {k: v for k, v in each.items() if isinstance(v, int)}, each["reasons"])
+        for text in each["failed"]:
+            print("    DIFFERS", text)
+    if chosen.json:
+        Path(chosen.json).write_text(kept(found))
+    return any(each["failed"] for each in found)
+
+
+def kept(found: list[dict[str, Any]]) -> str:
+    """The counts, a line for each row, with the versions that they hold for."""
+    listed = engine.rows().ROWS
+    lines = []
+    for each in sorted(found, key=lambda it: it["name"]):
+        row = listed.get(each["name"])
+        fact = {"digest": digest_of(row) if row else "", "same": each.get("same", 0)}
+        fact |= {word: each.get(word, 0) for word in ("raised", "refused")}
+        lines.append(f'  "{each["name"]}": {json.dumps(fact)}')
+    versions = f'"pylibcudf": "{version("pylibcudf-cu13")}", "pyarrow": "{pa.__version__}"'
+    rows = ",\n".join(lines)
+    return f'{{{versions}, "rows": {{\n{rows}\n}}}}\n'
+
+
+def digest_of(row: Any) -> str:
+    """Changes with the row: with what it takes, and with the text of its function."""
+    facts = (row.takes, row.is_elementwise, row.of_one_type, row.extra, getsource(row.answer))
+    return sha256(repr(facts).encode()).hexdigest()[:12]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,516 @@
+"""Arguments and options at random for the functions that libcudf answers."""
+
+from __future__ import annotations
+
+import math
+import random
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+TYPES: dict[str, list[pa.DataType]] = {
+    "bool": [pa.bool_()],
+    "int": [getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in (8, 16, 32, 64)],
+    "float": [pa.float32(), pa.float64()],
+    "decimal": [pa.decimal128(9, 2), pa.decimal128(38, 0)],
+    "string": [pa.string()],
+    "date": [pa.date32()],
+    "time": [
+        *map(pa.timestamp, ("s", "ms", "us", "ns")),
+        pa.timestamp("us", "UTC"),
+    ],
+    "duration": [*map(pa.duration, ("s", "ms", "us", "ns"))],
+    "list": [pa.list_(pa.int32()), pa.list_(pa.string())],
+    "struct": [pa.struct([("a", pa.int32()), ("b", pa.string())])],
+    "dictionary": [pa.dictionary(pa.int32(), pa.string())],
+}
+WORDS = [
+    "",
+    "a",
+    "b",
+    "Ab",
+    "ab",
+    "aB cd",
+    "x-1",
+    "12",
+    "-7",
+    "+5",
+    "007",
+    " pad ",
+    "\t",
+    "a,b,,c",
+    "aaa",
+]
+BEYOND = ["é", "ß", "Éa", "日本", "😀x", "e\u0301", "\u00a0", "İ", "ǆ", "\u0661"]
+
+
+class Maker:
+    """Makes arguments at random."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def pick(self, values: Any) -> Any:
+        return self.random.choice(list(values))
+
+    def value(self, kind: pa.DataType, is_tame: bool) -> Any:
+        r = self.random
+        if pa.types.is_boolean(kind):
+            return r.random() < 0.5
+        if pa.types.is_integer(kind):
+            low, high = _range(kind)
+            if is_tame:
+                return r.randint(max(low, -9), 9)
+            return self.pick(
+                [low, high, 0, 1, max(low, -1), r.randint(low, high), r.randint(0, 99)]
+            )
+        if pa.types.is_floating(kind):
+            if is_tame:
+                return r.randint(-40, 40) / 4
+            wild = [
+                0.0,
+                -0.0,
+                math.inf,
+                -math.inf,
+                math.nan,
+                1e30,
+                -1.0,
+                1.0,
+                r.uniform(-1e6, 1e6),
+                0.5,
+            ]
+            return self.pick(wild)
+        if pa.types.is_decimal(kind):
+            most = 10 ** (kind.precision if not is_tame else 3) - 1
+            return Decimal(r.randint(-most, most)).scaleb(-kind.scale, None)
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            return self.pick(WORDS if is_tame else WORDS + BEYOND)
+        if pa.types.is_date32(kind):
+            return r.randint(-30000, 60000)
+        if pa.types.is_timestamp(kind):
+            return self.time(kind.unit)
+        if pa.types.is_duration(kind):
+            return r.randint(-(10**6), 10**6)
+        if pa.types.is_list(kind):
+            size = r.randint(0, 3)
+            return [self.value_or_null(kind.value_type, is_tame, 0.1) for _ in range(size)]
+        return {each.name: self.value_or_null(each.type, is_tame, 0.2) for each in kind}
+
+    def time(self, unit: str) -> int:
+        seconds = self.random.randint(-2 * 10**9, 4 * 10**9)
+        if self.random.random() < 0.2:
+            seconds -= seconds % 86400
+        factor = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+        return seconds * factor + (self.random.randrange(factor) if factor > 1 else 0)
+
+    def value_or_null(self, kind: pa.DataType, is_tame: bool, nulls: float) -> Any:
+        return None if self.random.random() < nulls else self.value(kind, is_tame)
+
+    def array(self, kind: pa.DataType, size: int, *, nulls: float | None = None) -> Any:
+        """With nulls or none, tame or wild; whole, a slice, or chunks."""
+        if nulls is None:
+            nulls = self.pick([0, 0, 0.1, 0.4, 1.0 if self.random.random() < 0.2 else 0.2])
+        is_tame = self.random.random() < 0.6
+        extra = self.pick([0, 0, 3])
+        if pa.types.is_dictionary(kind):
+            return self.array(kind.value_type, size, nulls=nulls).dictionary_encode()
+        stored = [self.value_or_null(kind, is_tame, nulls) for _ in range(size + extra)]
+        made = _made(stored, kind).slice(extra)
+        if self.random.random() < 0.2:
+            cut = self.random.randint(0, size)
+            return pa.chunked_array([made.slice(0, cut), made.slice(cut, 0), made.slice(cut)], kind)
+        return made
+
+    def scalar(self, kind: pa.DataType) -> Any:
+        is_null = self.random.random() < 0.1
+        return _made([None if is_null else self.value(kind, self.random.random() < 0.7)], kind)[0]
+
+    def kind(self, kinds: tuple[str, ...]) -> pa.DataType:
+        return self.pick(TYPES[self.pick(kinds)])
+
+
+def _made(values: list[Any], kind: pa.DataType) -> Any:
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+        return pa.array(values, pa.int64()).cast(kind)
+    if pa.types.is_date32(kind):
+        return pa.array(values, pa.int32()).cast(kind)
+    return pa.array(values, kind)
+
+
+def _range(kind: pa.DataType) -> tuple[int, int]:
+    is_signed = pa.types.is_signed_integer(kind)
+    bits = kind.bit_width - is_signed
+    return -(2**bits) * is_signed, 2**bits - 1
+
+
+#: By function: the class of its options, and what each of them may be.
+_NULLS = {"skip_nulls": [True, False], "min_count": [0, 1, 3]}
+_ORDERS, _ENDS = ["ascending", "descending"], ["at_end", "at_start"]
+_INTERPOLATIONS = ["linear", "lower", "higher", "nearest", "midpoint"]
+_ROUNDINGS = ["half_to_even", "down", "up", "towards_zero", "towards_infinity"]
+_PATTERNS = ["a", "b", "ab", "aa", "", "a%", "_b", "é", "."]
+_REGEXES = ["a", "a+b*", "^a", "[a-c]b", "[0-9]+", "a$", "(a|b)"]
+_FEW = [None, 1, 0]
+_OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
+    ("sum product mean min max min_max", pc.ScalarAggregateOptions, _NULLS),
+    ("first last first_last any all", pc.ScalarAggregateOptions, _NULLS),
+    ("variance stddev", pc.VarianceOptions, {"ddof": [0, 1, 2], **_NULLS}),
+    ("count count_distinct", pc.CountOptions, {"mode": ["only_valid", "only_null", "all"]}),
+    (
+        "quantile",
+        pc.QuantileOptions,
+        {"q": [[0.5], [0, 0.3, 1]], "interpolation": _INTERPOLATIONS, **_NULLS},
+    ),
+    ("round", pc.RoundOptions, {"ndigits": [0, 0, 1, 2, -1], "round_mode": _ROUNDINGS}),
+    ("is_null", pc.NullOptions, {"nan_is_null": [True, False]}),
+    ("max_element_wise", pc.ElementWiseAggregateOptions, {"skip_nulls": [True, False]}),
+    ("min_element_wise", pc.ElementWiseAggregateOptions, {"skip_nulls": [True, False]}),
+    ("filter array_filter", pc.FilterOptions, {"null_selection_behavior": ["drop", "emit_null"]}),
+    ("array_sort_indices", pc.ArraySortOptions, {"order": _ORDERS, "null_placement": _ENDS}),
+    ("cumulative_sum cumulative_sum_checked", pc.CumulativeOptions, {"skip_nulls": [True, False]}),
+    ("cumulative_prod cumulative_mean", pc.CumulativeOptions, {"skip_nulls": [True, False]}),
+    ("cumulative_min cumulative_max", pc.CumulativeOptions, {"skip_nulls": [True, False]}),
+    ("pairwise_diff pairwise_diff_checked", pc.PairwiseOptions, {"period": [1, 2, -1, 100]}),
+    ("utf8_trim utf8_ltrim utf8_rtrim", pc.TrimOptions, {"characters": ["a", "ab", " ", "é"]}),
+    ("ascii_trim ascii_ltrim ascii_rtrim", pc.TrimOptions, {"characters": ["a", "ab", " "]}),
+    ("utf8_lpad utf8_rpad", pc.PadOptions, {"width": [0, 3, 6, 9], "padding": ["x", " "]}),
+    ("ascii_lpad ascii_rpad", pc.PadOptions, {"width": [0, 3, 6, 9], "padding": ["x", " "]}),
+    ("match_substring match_like", pc.MatchSubstringOptions, {"pattern": _PATTERNS}),
+    ("starts_with ends_with", pc.MatchSubstringOptions, {"pattern": _PATTERNS}),
+    ("find_substring count_substring", pc.MatchSubstringOptions, {"pattern": _PATTERNS}),
+    ("match_substring_regex", pc.MatchSubstringOptions, {"pattern": _REGEXES}),
+    (
+        "replace_substring",
+        pc.ReplaceSubstringOptions,
+        {
+            "pattern": ["a", "ab", "aa", "é"],
+            "replacement": ["", "zz", "日"],
+            "max_replacements": _FEW,
+        },
+    ),
+    (
+        "replace_substring_regex",
+        pc.ReplaceSubstringOptions,
+        {
+            "pattern": ["a", "[a-c]", "a+b", "[0-9]+"],
+            "replacement": ["", "zz"],
+            "max_replacements": _FEW[:2],
+        },
+    ),
+    (
+        "split_pattern",
+        pc.SplitPatternOptions,
+        {"pattern": [",", "a", "ab"], "max_splits": _FEW, "reverse": [True, False]},
+    ),
+    ("utf8_slice_codeunits", pc.SliceOptions, {"start": [0, 1, 2], "stop": [0, 1, 3, None]}),
+    (
+        "utf8_replace_slice",
+        pc.ReplaceSliceOptions,
+        {"start": [0, 1], "stop": [1, 2, 9], "replacement": ["", "zz"]},
+    ),
+    (
+        "binary_join_element_wise",
+        pc.JoinOptions,
+        {"null_handling": ["emit_null", "skip", "replace"], "null_replacement": ["?"]},
+    ),
+    (
+        "day_of_week",
+        pc.DayOfWeekOptions,
+        {"count_from_zero": [True, False], "week_start": range(1, 8)},
+    ),
+    (
+        "floor_temporal ceil_temporal round_temporal",
+        pc.RoundTemporalOptions,
+        {"unit": ["day", "hour", "minute", "second", "millisecond"]},
+    ),
+    ("assume_timezone", pc.AssumeTimezoneOptions, {"timezone": ["UTC"]}),
+    ("struct_field", pc.StructFieldOptions, {"indices": [[0], [1]]}),
+    ("list_flatten", pc.ListFlattenOptions, {"recursive": [False]}),
+    ("dictionary_encode", pc.DictionaryEncodeOptions, {}),
+)
+
+
+def options(name: str, maker: Maker, given: list[Any]) -> Any:
+    """Options for a function with these arguments, or none."""
+    special = _SPECIAL.get(name)
+    if special is not None:
+        return special(maker, given)
+    for names, cls, each in _OPTIONS:
+        if name in names.split():
+            return cls(**{option: maker.pick(values) for option, values in each.items()})
+    return None
+
+
+def _lookup(maker: Maker, given: list[Any]) -> Any:
+    values = whole(maker.array(given[0].type, maker.pick([0, 1, 5])))
+    return pc.SetLookupOptions(values, skip_nulls=maker.pick([True, False]))
+
+
+def _select(maker: Maker, _: list[Any]) -> Any:
+    return pc.SelectKOptions(k=maker.pick([0, 1, 5, 100]), sort_keys=[("", maker.pick(_ORDERS))])
+
+
+def _rank(maker: Maker, _: list[Any]) -> Any:
+    how = maker.pick(["min", "max", "first", "dense"])
+    return pc.RankOptions(_sort_keys(maker, None), tiebreaker=how)
+
+
+def _cast(maker: Maker, given: list[Any]) -> Any:
+    kind = given[0].type
+    kinds = ["bool", "int", "float", "string", "date", "time", "duration"]
+    to = kind.value_type if pa.types.is_dictionary(kind) else maker.kind(tuple(kinds))
+    return (pc.CastOptions.safe if maker.random.random() < 0.6 else pc.CastOptions.unsafe)(to)
+
+
+def _sort_keys(maker: Maker, data: Any) -> Any:
+    names = data.column_names if isinstance(data, pa.Table | pa.RecordBatch) else [""]
+    # Older pyarrows place nulls for all keys at once.
+    places = 1 + (int(pa.__version__.split(".")[0]) >= 25)
+    return [(name, *[maker.pick(_ORDERS), maker.pick(_ENDS)][:places]) for name in names]
+
+
+_SPECIAL: dict[str, Any] = {
+    "is_in": _lookup,
+    "index_in": _lookup,
+    "select_k_unstable": _select,
+    "rank": _rank,
+    "cast": _cast,
+    "sort_indices": lambda maker, given: pc.SortOptions(_sort_keys(maker, given[0])),
+    "index": lambda maker, given: pc.IndexOptions(maker.scalar(given[0].type)),
+    "make_struct": lambda _, given: pc.MakeStructOptions([f"f{n}" for n in range(len(given))]),
+}
+
+
+def whole(array: Any) -> Any:
+    """An array, of chunks, too."""
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def arguments(name: str, takes: Any, maker: Maker) -> list[Any]:
+    """Those of a function; `takes` has the kinds of each."""
+    size = maker.pick([0, 1, 7, 40, 40, 40])
+    recipe = RECIPES.get(name)
+    if recipe is not None:
+        return recipe(maker, takes, size)
+    arity = pc.get_function(name).arity
+    count = maker.pick([1, 2, 3]) if arity is Ellipsis else arity
+    same = maker.random.random() < 0.7
+    first = maker.kind(takes[0])
+    given: list[Any] = []
+    for place in range(count):
+        kinds = takes[min(place, len(takes) - 1)]
+        kind = (
+            first
+            if place and same and _kind_in(first, kinds)
+            else maker.kind(kinds)
+            if place
+            else first
+        )
+        is_scalar = count > 1 and maker.random.random() < 0.25
+        given.append(maker.scalar(kind) if is_scalar else maker.array(kind, size))
+    if all(isinstance(it, pa.Scalar) for it in given):
+        given[0] = maker.array(given[0].type, size)
+    return given
+
+
+def _kind_in(kind: pa.DataType, kinds: tuple[str, ...]) -> bool:
+    return any(kind in TYPES[each] for each in kinds)
+
+
+def _table(maker: Maker, takes: Any, size: int) -> Any:
+    columns = {
+        f"c{n}": maker.array(maker.kind(takes[0]), size) for n in range(maker.pick([1, 2, 3]))
+    }
+    return (
+        pa.table(columns)
+        if maker.random.random() < 0.5
+        else pa.record_batch({k: whole(v) for k, v in columns.items()})
+    )
+
+
+def _data(maker: Maker, takes: Any, size: int) -> Any:
+    return (
+        _table(maker, takes, size)
+        if maker.random.random() < 0.3
+        else maker.array(maker.kind(takes[0]), size)
+    )
+
+
+def _indices(maker: Maker, size: int) -> Any:
+    most = max(size - 1, 0) if maker.random.random() < 0.9 else size + 2
+    count = maker.pick([0, 1, 20]) if size else 0
+    nulls = maker.pick([0, 0.3])
+    values = [
+        None if maker.random.random() < nulls else maker.random.randint(0, most)
+        for _ in range(count)
+    ]
+    return pa.array(values, maker.pick([pa.int64(), pa.int32(), pa.uint8(), pa.uint64()]))
+
+
+def _small(maker: Maker, size: int, low: int, high: int, kind: pa.DataType) -> Any:
+    return pa.array(
+        [
+            None if maker.random.random() < 0.1 else maker.random.randint(low, high)
+            for _ in range(size)
+        ],
+        kind,
+    )
+
+
+def _case_when(maker: Maker, takes: Any, size: int) -> list[Any]:
+    kind, count = maker.kind(takes[1]), maker.pick([1, 2])
+    masks = [whole(maker.array(pa.bool_(), size)) for _ in range(count)]
+    conditions = pa.StructArray.from_arrays(masks, [str(n) for n in range(count)])
+    return [conditions, *(maker.array(kind, size) for _ in range(count + maker.pick([0, 1])))]
+
+
+def _like_first(maker: Maker, takes: Any, size: int) -> list[Any]:
+    kind = maker.kind(takes[0])
+    return [maker.array(kind, size), maker.array(kind, size)]
+
+
+def _unsliced(maker: Maker, takes: Any, size: int) -> list[Any]:
+    """An array that is no slice: pyarrow's differences of slices are wrong."""
+    return [pa.concat_arrays([whole(maker.array(maker.kind(takes[0]), size))])]
+
+
+RECIPES: dict[str, Any] = {
+    "pairwise_diff": _unsliced,
+    "pairwise_diff_checked": _unsliced,
+    "filter": lambda m, t, n: [_data(m, t, n), m.array(pa.bool_(), n)],
+    "array_filter": lambda m, t, n: [m.array(m.kind(t[0]), n), m.array(pa.bool_(), n)],
+    "take": lambda m, t, n: [_data(m, t, n), _indices(m, n)],
+    "array_take": lambda m, t, n: [m.array(m.kind(t[0]), n), _indices(m, n)],
+    "drop_null": lambda m, t, n: [_data(m, t, n)],
+    "sort_indices": lambda m, t, n: [_data(m, t, n)],
+    "list_element": lambda m, t, n: [
+        pa.array(
+            [[*m.value(pa.list_(pa.int32()), True), 1] for _ in range(n)], pa.list_(pa.int32())
+        ),
+        pa.scalar(m.pick([0, 0, 0, 1, -1])),
+    ],
+    "binary_join": lambda m, t, n: [
+        m.array(pa.list_(pa.string()), n),
+        pa.scalar(m.pick(["", "-"])),
+    ],
+    "case_when": _case_when,
+    "make_struct": lambda m, t, n: [whole(m.array(m.kind(t[0]), n)) for _ in range(2)],
+    "binary_join_element_wise": lambda m, t, n: [
+        m.array(k := m.kind(t[0]), n),
+        m.array(k, n),
+        pa.scalar(m.pick(["", "-"]), k),
+    ],
+}
+for _name in (
+    "years",
+    "quarters",
+    "days",
+    "hours",
+    "minutes",
+    "seconds",
+    "milliseconds",
+    "microseconds",
+    "nanoseconds",
+):
+    RECIPES[f"{_name}_between"] = _like_first
+
+
+def _table_of(maker: Maker, names: str, size: int, kinds: str) -> Any:
+    columns = {name: maker.array(maker.kind(tuple(kinds.split())), size) for name in names.split()}
+    return pa.table(columns)
+
+
+_KEY_KINDS = "int string bool date time"
+
+
+def _grouped(maker: Maker) -> tuple[list[Any], Any]:
+    size = maker.pick([0, 1, 7, 40])
+    table = _table_of(maker, "k", size, _KEY_KINDS).append_column(
+        "v", maker.array(maker.kind(("int", "float", "string", "bool")), size)
+    )
+    table = table.append_column("w", maker.array(pa.float64(), size))
+    options = pc.ScalarAggregateOptions(**{k: maker.pick(v) for k, v in _NULLS.items()})
+    count = pc.CountOptions(maker.pick(["only_valid", "all"]))
+    wanted = [
+        ("v", maker.pick(["min", "max", "sum", "any", "all"]), options),
+        ("w", maker.pick(["sum", "mean", "product"]), options),
+        ("w", maker.pick(["variance", "stddev"])),
+        ("v", maker.pick(["count", "count_distinct"]), count),
+        ([], "count_all"),
+    ]
+    chosen = maker.random.sample(wanted, maker.pick([0, 1, 2]))
+    return [table], lambda it: it.group_by("k").aggregate(chosen)
+
+
+def _joined(maker: Maker) -> tuple[list[Any], Any]:
+    kinds = maker.pick(_KEY_KINDS.split())
+    kind = maker.kind((kinds,))
+    left = pa.table(
+        {
+            "k": maker.array(kind, size := maker.pick([1, 7, 20])),
+            "a": maker.array(pa.string(), size),
+        }
+    )
+    right = pa.table(
+        {"k": maker.array(kind, size := maker.pick([1, 7, 20])), "b": maker.array(pa.int64(), size)}
+    )
+    how = maker.pick(
+        [
+            "inner",
+            "left outer",
+            "right outer",
+            "full outer",
+            "left semi",
+            "left anti",
+            "right semi",
+            "right anti",
+        ]
+    )
+    coalesces = maker.random.random() < 0.8
+    return [left, right], lambda one, other: one.join(
+        other, "k", join_type=how, coalesce_keys=coalesces, right_suffix="_r"
+    )
+
+
+def _filtered(maker: Maker) -> tuple[list[Any], Any]:
+    size = maker.pick([0, 1, 7, 40])
+    table = pa.table(
+        {
+            "i": maker.array(pa.int32(), size),
+            "f": maker.array(pa.float64(), size),
+            "s": maker.array(pa.string(), size),
+        }
+    )
+    i, f, s = (pc.field(name) for name in "ifs")
+    expression = maker.pick(
+        [
+            i > 3,
+            (i > 0) & (f < 2.5),
+            (i == 1) | s.isin(["a", "b"]),
+            ~(i > 0),
+            s == "ab",
+            i.is_null(),
+            f.is_nan() | (f + 1 > 3),
+            (i.cast("int64") * 2 > 5) & pc.starts_with(s, "a"),
+            pc.if_else(i > 0, f, 0.0) > 1,
+        ]
+    )
+    return [table], lambda it: it.filter(expression)
+
+
+def _sorted(maker: Maker) -> tuple[list[Any], Any]:
+    size = maker.pick([0, 1, 7, 40])
+    table = _table_of(maker, "a b", size, "int string float")
+    keys = [("a", maker.pick(["ascending", "descending"])), ("b", "ascending")]
+    return [table], lambda it: it.sort_by(keys)
+
+
+#: Methods of tables: each returns tables, and what is called with these.
+METHODS: dict[str, Any] = {
+    "Table.group_by": _grouped,
+    "Table.join": _joined,
+    "Table.filter": _filtered,
+    "Table.sort_by": _sorted,
+}
