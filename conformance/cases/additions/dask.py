@@ -55,6 +55,10 @@ def allocated():
     return cuda.Context(0).bytes_allocated
 
 
+def frees():
+    return pyarrow_cuda_compat.memory_stats()["driver_frees"]
+
+
 def send(first, second):
     """Makes data on the first worker, and looks at it on the second."""
     for function, other, size in (make, look, 1 << 20), (make_batch, look_at_batch, 100_000):
@@ -84,6 +88,8 @@ with (
     while any(client.run(allocated).values()) and time.monotonic() < deadline:
         time.sleep(0.05)
     print(sum(client.run(allocated).values()))
+    # It serves nothing else then, because another process may have it mapped: the driver gets it back.
+    print(client.run(frees, workers=[first])[first] > 0)
 
 # With the setting there are host frames only.
 with (

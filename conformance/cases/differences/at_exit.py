@@ -8,6 +8,7 @@ from pyarrow import cuda
 
 program = """
 import sys
+import threading
 import pyarrow as pa
 from pyarrow import cuda
 opaque = pa.py_buffer(bytes.fromhex(sys.argv[1]))
@@ -19,6 +20,9 @@ writer.buffer_size = 100
 writer.write(b"written at exit")
 cycle = [own, buf, writer]
 cycle.append(cycle)
+# This thread keeps the writer to the last, so its destructor cannot flush it.
+wait = threading.Event().wait
+threading.Thread(target=lambda held: wait(), args=[writer], daemon=True).start()
 print(buf.to_pybytes())
 """
 memory = cuda.Context().buffer_from_data(b"." * 16)
