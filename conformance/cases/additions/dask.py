@@ -93,7 +93,7 @@ with (
     while any(client.run(allocated).values()) and time.monotonic() < deadline:
         time.sleep(0.05)
     print(sum(client.run(allocated).values()))
-    # It serves nothing else then, because another process may have it mapped: the driver gets it back.
+    # The driver gets it back, because another process may still have it mapped.
     print(client.run(frees, workers=[first])[first] > 0)
 
 # With the setting there are host frames only.

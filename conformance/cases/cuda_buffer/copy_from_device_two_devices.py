@@ -32,7 +32,7 @@ back.copy_from_device(large)
 back.to_pybytes() == data
 (back.equals(large), large.equals(back))
 
-# On a stream it waits for the bytes that both buffers were made with, which a slow device may lack yet.
+# On a stream, the call waits for what both were made with, which a slow device may lack yet.
 driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
 for ctx, other in (here, there), (there, here):
     _ = driver.cuCtxSetCurrent(ctypes.c_void_p(ctx.handle))
