@@ -86,8 +86,8 @@ def press():
 
 before = signal.signal(signal.SIGINT, signal.default_int_handler)
 thread = threading.Thread(target=press)
-thread.start()
 try:
+    thread.start()
     large.copy_from_host(bytes(1 << 20), stream=own)
 except KeyboardInterrupt:
     print("interrupted", driver.cuStreamQuery(None))
