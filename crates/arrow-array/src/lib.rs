@@ -1,3 +1,9 @@
+// Where the links of the README lead here.
+//! [`DeviceArrayData`]: DeviceArrayData
+//! [`DeviceRecordBatch`]: DeviceRecordBatch
+//! [`FFI_ArrowDeviceArray`]: FFI_ArrowDeviceArray
+//! [`FFI_ArrowDeviceArrayStream`]: FFI_ArrowDeviceArrayStream
+//! [`DeviceBatchStream`]: DeviceBatchStream
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

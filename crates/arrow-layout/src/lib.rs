@@ -1,3 +1,7 @@
+// Where the links of the README lead here.
+//! [`Layout`]: Layout
+//! [`reach`]: reach()
+//! [`lower`]: lower()
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

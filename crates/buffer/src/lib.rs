@@ -1,3 +1,7 @@
+// Where the links of the README lead here.
+//! [`DeviceBuffer`]: DeviceBuffer
+//! [`DeviceSlice<T>`]: DeviceSlice
+//! [`copy_elements`]: copy_elements()
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

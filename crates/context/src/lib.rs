@@ -1,3 +1,10 @@
+// Where the links of the README lead here.
+//! [`Device`]: Device
+//! [`Context`]: Context
+//! [`Stream`]: Stream
+//! [`Event`]: Event
+//! [`Block`]: Block
+//! [`Cache`]: Cache
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 

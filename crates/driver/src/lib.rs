@@ -1,3 +1,9 @@
+// Where the links of the README lead here.
+//! [`sys`]: sys
+//! [`call!`]: call!
+//! [`CudaError`]: CudaError
+//! [`Variable`]: Variable
+//! [`Lock`]: Lock
 #![doc = include_str!("../README.md")]
 
 mod blocking;

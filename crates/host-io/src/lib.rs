@@ -1,3 +1,10 @@
+// Where the links of the README lead here.
+//! [`HostBuffer`]: HostBuffer
+//! [`queue_upload`]: queue_upload
+//! [`queue_download`]: queue_download
+//! [`BufferReader`]: BufferReader
+//! [`BufferWriter`]: BufferWriter
+//! [`HostFile`]: HostFile
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

@@ -1,3 +1,12 @@
+// Where the links of the README lead here.
+//! [`export`]: export()
+//! [`open`]: open()
+//! [`lend`]: lend()
+//! [`IpcMemHandle`]: IpcMemHandle
+//! [`serialize_record_batch`]: serialize_record_batch
+//! [`read_record_batch`]: read_record_batch
+//! [`DeviceMessage`]: DeviceMessage
+//! [`StoredMessages`]: StoredMessages
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

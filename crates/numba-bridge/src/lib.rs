@@ -1,3 +1,9 @@
+// Where the links of the README lead here.
+//! [`DeviceArray`]: DeviceArray
+//! [`Layout`]: Layout
+//! [`ElementType`]: ElementType
+//! [`dlpack`]: dlpack
+//! [`array_interface`]: array_interface
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

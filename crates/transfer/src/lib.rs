@@ -1,3 +1,10 @@
+// Where the links of the README lead here.
+//! [`copy_from_host`]: copy_from_host
+//! [`copy_to_host`]: copy_to_host
+//! [`CopyOrder`]: CopyOrder
+//! [`HostBuffer`]: HostBuffer
+//! [`RegisteredMemory`]: RegisteredMemory
+//! [`set_transfer_limits`]: set_transfer_limits
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
