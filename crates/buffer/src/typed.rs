@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 
 /// Device memory as elements of a type whose every bit pattern is a value: integers, floats, and what
-/// implements [`Pod`].
+/// implements [`Pod`](bytemuck::Pod).
 ///
 /// It is a [`DeviceBuffer`] whose size is a multiple of the element's and whose address is aligned for
 /// it, so clones and slices share the memory, and what is written through one is visible through the
