@@ -4,6 +4,7 @@
 //! [`FFI_ArrowDeviceArray`]: FFI_ArrowDeviceArray
 //! [`FFI_ArrowDeviceArrayStream`]: FFI_ArrowDeviceArrayStream
 //! [`DeviceBatchStream`]: DeviceBatchStream
+//! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

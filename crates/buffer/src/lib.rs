@@ -2,6 +2,7 @@
 //! [`DeviceBuffer`]: DeviceBuffer
 //! [`DeviceSlice<T>`]: DeviceSlice
 //! [`copy_elements`]: copy_elements()
+//! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

@@ -5,6 +5,7 @@
 //! [`Event`]: Event
 //! [`Block`]: Block
 //! [`Cache`]: Cache
+//! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 

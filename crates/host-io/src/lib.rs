@@ -5,6 +5,7 @@
 //! [`BufferReader`]: BufferReader
 //! [`BufferWriter`]: BufferWriter
 //! [`HostFile`]: HostFile
+//! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

@@ -7,6 +7,7 @@
 //! [`read_record_batch`]: read_record_batch
 //! [`DeviceMessage`]: DeviceMessage
 //! [`StoredMessages`]: StoredMessages
+//! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

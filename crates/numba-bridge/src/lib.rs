@@ -4,6 +4,7 @@
 //! [`ElementType`]: ElementType
 //! [`dlpack`]: dlpack
 //! [`array_interface`]: array_interface
+//! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.
