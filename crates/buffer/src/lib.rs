@@ -4,6 +4,7 @@
 //! [`copy_elements`]: copy_elements()
 //! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]

@@ -5,6 +5,7 @@
 //! [`Variable`]: Variable
 //! [`Lock`]: Lock
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 
 mod blocking;
 pub mod codes;

@@ -6,6 +6,7 @@
 //! [`RegisteredMemory`]: RegisteredMemory
 //! [`set_transfer_limits`]: set_transfer_limits
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 #![deny(unsafe_code)]
 
 #[cfg(any(feature = "cudarc", feature = "cust"))]
