@@ -1,11 +1,10 @@
-// Where the links of the README lead here.
 //! [`DeviceArrayData`]: DeviceArrayData
 //! [`DeviceRecordBatch`]: DeviceRecordBatch
 //! [`FFI_ArrowDeviceArray`]: FFI_ArrowDeviceArray
 //! [`FFI_ArrowDeviceArrayStream`]: FFI_ArrowDeviceArrayStream
 //! [`DeviceBatchStream`]: DeviceBatchStream
 //! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
-#![doc = include_str!("../README.md")]
+#![doc = include_str!("../README.md")] // whose links lead to the items above
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]

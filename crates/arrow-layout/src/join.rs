@@ -116,23 +116,6 @@ pub enum JoinError {
 /// the order of `arrays`; `found` is the result of [`reach`](crate::reach()) with
 /// [`Reads::ToJoin`](crate::Reads::ToJoin).  All arrays of a column must have the same dictionary.
 ///
-/// ```
-/// use arrow_cuda_layout::{ArrayNode, Change, Layout, Reads, join, reach};
-///
-/// // Two slices of arrays of 32-bit numbers: the elements 1 and 2 of one, and 0 of the other.
-/// let numbers = |length, offset| ArrayNode {
-///     layout: Layout::Fixed, width: 4, length, offset, buffers: 1,
-///     has_validity: false, has_dictionary: false, type_id: 0, children: 0,
-/// };
-/// let arrays = [numbers(2, 1), numbers(1, 0)];
-/// let found = reach(&arrays, &[12, 4], Reads::ToJoin, |_, _| Ok::<_, ()>(())).unwrap().unwrap();
-/// let plan = join(&arrays, &[2], &found).unwrap();
-/// assert_eq!((plan.arrays[0].length, &plan.sizes[..]), (3, &[12][..]));
-/// let second = plan.pieces[1]; // 4 bytes, from the second buffer to position 8
-/// assert_eq!((second.from, second.to_position, second.count), (1, 8, 4));
-/// assert_eq!(second.change, Change::Bytes);
-/// ```
-///
 /// # Errors
 ///
 /// See [`JoinError`].

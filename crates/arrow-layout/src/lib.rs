@@ -1,8 +1,7 @@
-// Where the links of the README lead here.
 //! [`Layout`]: Layout
 //! [`reach`]: reach()
 //! [`lower`]: lower()
-#![doc = include_str!("../README.md")]
+#![doc = include_str!("../README.md")] // whose links lead to the items above
 #![forbid(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]

@@ -1,9 +1,8 @@
-// Where the links of the README lead here.
 //! [`DeviceBuffer`]: DeviceBuffer
 //! [`DeviceSlice<T>`]: DeviceSlice
 //! [`copy_elements`]: copy_elements()
 //! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
-#![doc = include_str!("../README.md")]
+#![doc = include_str!("../README.md")] // whose links lead to the items above
 #![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

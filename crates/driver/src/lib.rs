@@ -1,10 +1,7 @@
-// Where the links of the README lead here.
 //! [`sys`]: sys
 //! [`call!`]: call!
 //! [`CudaError`]: CudaError
-//! [`Variable`]: Variable
-//! [`Lock`]: Lock
-#![doc = include_str!("../README.md")]
+#![doc = include_str!("../README.md")] // whose links lead to the items above
 #![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 
 mod blocking;

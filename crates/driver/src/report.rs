@@ -11,10 +11,6 @@ static REPORTER: OnceLock<Reporter> = OnceLock::new();
 
 /// Sets the function that receives failed releases.  Only the first call has an effect.  Without a
 /// reporter, failures go to standard error.
-///
-/// ```
-/// arrow_cuda_driver::set_reporter(|what, error| eprintln!("{what} was not released: {error}"));
-/// ```
 pub fn set_reporter(reporter: Reporter) {
     let _already_chosen = REPORTER.set(reporter);
 }

@@ -1,11 +1,10 @@
-// Where the links of the README lead here.
 //! [`DeviceArray`]: DeviceArray
 //! [`Layout`]: Layout
 //! [`ElementType`]: ElementType
 //! [`dlpack`]: dlpack
 //! [`array_interface`]: array_interface
 //! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
-#![doc = include_str!("../README.md")]
+#![doc = include_str!("../README.md")] // whose links lead to the items above
 #![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

@@ -1,11 +1,10 @@
-// Where the links of the README lead here.
 //! [`copy_from_host`]: copy_from_host
 //! [`copy_to_host`]: copy_to_host
 //! [`CopyOrder`]: CopyOrder
 //! [`HostBuffer`]: HostBuffer
 //! [`RegisteredMemory`]: RegisteredMemory
 //! [`set_transfer_limits`]: set_transfer_limits
-#![doc = include_str!("../README.md")]
+#![doc = include_str!("../README.md")] // whose links lead to the items above
 #![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 #![deny(unsafe_code)]
 
