@@ -4,7 +4,7 @@
 //! [`FFI_ArrowDeviceArrayStream`]: FFI_ArrowDeviceArrayStream
 //! [`DeviceBatchStream`]: DeviceBatchStream
 //! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
-#![doc = include_str!("../README.md")] // whose links lead to the items above
+#![doc = include_str!("../README.md")] // with the links above
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]

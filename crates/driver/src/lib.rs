@@ -1,7 +1,7 @@
 //! [`sys`]: sys
 //! [`call!`]: call!
 //! [`CudaError`]: CudaError
-#![doc = include_str!("../README.md")] // whose links lead to the items above
+#![doc = include_str!("../README.md")] // with the links above
 #![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 
 mod blocking;

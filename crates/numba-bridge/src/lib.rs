@@ -4,7 +4,7 @@
 //! [`dlpack`]: dlpack
 //! [`array_interface`]: array_interface
 //! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
-#![doc = include_str!("../README.md")] // whose links lead to the items above
+#![doc = include_str!("../README.md")] // with the links above
 #![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.

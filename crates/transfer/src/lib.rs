@@ -4,7 +4,7 @@
 //! [`HostBuffer`]: HostBuffer
 //! [`RegisteredMemory`]: RegisteredMemory
 //! [`set_transfer_limits`]: set_transfer_limits
-#![doc = include_str!("../README.md")] // whose links lead to the items above
+#![doc = include_str!("../README.md")] // with the links above
 #![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 #![deny(unsafe_code)]
 
