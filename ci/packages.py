@@ -1,10 +1,10 @@
 """Packages the crates as they are published, and uses them as a stranger does.
 
 For each crate: a crate outside the workspace, whose program is the first Rust example of the
-README, runs the README's commands, those blocks that begin with `cargo add`.  If they turn the feature `cust` or
-`cudarc` on, the program is the example of that feature, if there is one.  The packages lie in a
-vendored registry beside the other crates of Cargo.lock, so cargo takes them for crates from
-crates.io.  There is no toolkit, and nothing of the workspace's settings.
+README, runs the README's commands, those blocks that begin with `cargo add`.  If they turn the
+feature `cust` or `cudarc` on, the program is the example of that feature, if there is one.  The
+packages lie in a vendored registry beside the other crates of Cargo.lock, so cargo takes them for
+crates from crates.io.  There is no toolkit, and nothing of the workspace's settings.
 """
 
 from __future__ import annotations
