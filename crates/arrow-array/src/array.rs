@@ -85,7 +85,7 @@ pub struct ArrayParts {
 }
 
 impl ArrayParts {
-    /// So many elements of a type, and nothing else yet.
+    /// `length` elements of a type, without buffers, children, nulls or an offset yet.
     pub fn new(data_type: DataType, length: usize) -> Self {
         Self {
             data_type,
