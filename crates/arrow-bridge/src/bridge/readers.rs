@@ -9,7 +9,7 @@ use std::ptr;
 
 impl Bridge {
     /// Initialises `fresh` as a reader that takes the batches of `reader` over, to copy them to `destination`.  The
-    /// thread that reads waits while it has read `most` bytes that nobody has taken; with 0 there is none.
+    /// thread that reads waits while it has read `most` bytes that nobody has taken; with 0, no thread reads.
     /// `has_stream` says whether the copies will be made on a stream.
     ///
     /// # Errors
