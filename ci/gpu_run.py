@@ -260,7 +260,7 @@ PHASES = [
         Step("Numba MLIR", "interop", "python.log", 180, gpu_interop.numba),
     ],
     [Step("RAPIDS", "interop", "python.log", 120, gpu_interop.rapids)],
-    # Some of Numba's tests watch the free memory of the device.
+    # Some tests of Numba watch the device's free memory.
     [Step("Numba's own", "suites", "upstream.log", 180, gpu_interop.own_suites)],
     [Step("Numba's own 0.27.0", "suites", "upstream.log", 180, gpu_interop.own_suites)],
     [Step("Numba's own 0.28.2", "suites", "upstream.log", 180, gpu_interop.own_suites)],

@@ -1,9 +1,10 @@
 """Packages the crates as they are published, and uses them as a stranger does.
 
 For each crate: a crate outside the workspace, whose program is the first Rust example of the
-README, runs the README's commands, those blocks that begin with `cargo add`.  The packages lie in a
-vendored registry beside the other crates of Cargo.lock, so cargo takes them for crates from
-crates.io.  There is no toolkit, and nothing of the workspace's settings.
+README, runs the README's commands, those blocks that begin with `cargo add`.  If they turn the
+feature `cust` or `cudarc` on, the program is the example of that feature, if there is one.  The
+packages lie in a vendored registry beside the other crates of Cargo.lock, so cargo takes them for
+crates from crates.io.  There is no toolkit, and nothing of the workspace's settings.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)(?:,no_run)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SOURCES = """\
 [source.crates-io]
 replace-with = "packaged"
@@ -76,6 +77,14 @@ def registry(folder: Path, crates: list[dict[str, Any]]) -> None:
         (folder / name / ".cargo-checksum.json").write_text(json.dumps(facts))
 
 
+def program(commands: str, examples: list[str]) -> str:
+    features = [f'feature = "{name}"' for name in re.findall(r"\b(?:cust|cudarc)\b", commands)]
+    fitting = [text for text in examples if any(feature in text for feature in features)]
+    # As docs.rs shows it.
+    example = re.sub(r"^# .*\n", "", (fitting or examples)[0], flags=re.MULTILINE)
+    return PROGRAM.format(example=example)
+
+
 def use(crate: dict[str, Any], outside: Path) -> None:
     """Does what the README of a package says."""
     name, version = crate["name"], crate["version"]
@@ -84,15 +93,19 @@ def use(crate: dict[str, Any], outside: Path) -> None:
     examples = [text for kind, text in blocks if kind == "rust"]
     if not commands or not examples:
         sys.exit(f"{name}: the README has no example, or does not say how to run it")
-    # As docs.rs shows it.
-    example = re.sub(r"^# .*\n", "", examples[0], flags=re.MULTILINE)
     environment = {key: value for key, value in os.environ.items() if "CUDA" not in key}
-    environment |= {"CARGO_TARGET_DIR": str(TARGET / "outside"), "RUSTFLAGS": "-Dwarnings"}
+    environment.pop("CARGO_TARGET_DIR", None)  # it is below, where the commands look
+    environment["RUSTFLAGS"] = "-Dwarnings"
+    built = TARGET / "outside"
+    built.mkdir(parents=True, exist_ok=True)
+    for old in built.glob("debug/deps/libcuda_sim*.so"):
+        old.unlink()  # an earlier version's has another name
     for number, text in enumerate(commands):
         print(f"--- {name}\n{text}", flush=True)
         project = outside / f"{name}-{number}"
         (project / "src").mkdir(parents=True)
-        (project / "src" / "main.rs").write_text(PROGRAM.format(example=example))
+        (project / "target").symlink_to(built)
+        (project / "src" / "main.rs").write_text(program(text, examples))
         manifest = f'[package]\nname = "{project.name}"\nedition = "2024"\n'
         (project / "Cargo.toml").write_text(manifest)
         ran = subprocess.run(["bash", "-euc", text], cwd=project, env=environment)

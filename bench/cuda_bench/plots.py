@@ -64,7 +64,7 @@ GROUPS = {
 
 
 def median(row: dict[str, Any], peer: str) -> float:
-    """In seconds; 0 where there is none."""
+    """In seconds; 0 where nothing was measured."""
     return float(row["cells"].get(peer, {}).get("median", 0))
 
 

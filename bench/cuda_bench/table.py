@@ -56,7 +56,7 @@ def value_text(value: float, row: Mapping[str, Any]) -> str:
 
 
 def cell_text(cell: Times, row: dict[str, Any], name: str = "") -> str:
-    """A measured value, with its spread if it is ours; or why there is none."""
+    """A measured value, with its spread if it is ours; or why it is missing."""
     if "median" in cell:
         text = value_text(cell["median"], row) + p99_text(cell, row)
         # Half the range between them, as a share of the median.

@@ -1,4 +1,4 @@
-// Objects that the bridge takes for pyarrow's, without Python: they have the layout of pyarrow's
+// Objects that the bridge takes for pyarrow's, without Python: they are laid out like pyarrow's
 // Cython classes, and functions stand in for those of its capsules.
 #pragma once
 

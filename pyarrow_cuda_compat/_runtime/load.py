@@ -66,7 +66,7 @@ from .import_hooks import follow  # noqa: E402
 def _leave_pinned_pool() -> None:
     """Puts the system's pool in the place of a pinned default one: after a fork, nothing is pinned.
 
-    Some of Arrow's functions, such as the reader of CSV, end a process whose pool fails.
+    Functions of Arrow such as the CSV reader abort the process if the pool fails.
     """
     if pyarrow.default_memory_pool().backend_name == "pinned":
         pyarrow.set_memory_pool(pyarrow.system_memory_pool())

@@ -14,7 +14,7 @@ from typing_extensions import Buffer as Exporter
 # The name `slice` is a method's in `Buffer`.
 _Slice: TypeAlias = slice[Any, Any, Any]
 
-# The types of NumPy's arrays declare the buffer protocol only from Python 3.12 on.
+# NumPy's array types declare the buffer protocol only from Python 3.12 on.
 class _Array(Protocol):
     @property
     def __array_interface__(self) -> Mapping[str, Any]: ...

@@ -141,7 +141,7 @@ def test_read_only_memory_is_not_written_to():
     assert frozen.copy_to_host().tolist() == array.copy_to_host().tolist()
 
 
-#: What an element computes as NumPy's scalar does, and a larger array does not.
+#: Expressions that an element evaluates as NumPy's scalar does, and a larger array does not.
 ARITHMETIC = [
     *(lambda each: each + 1, lambda each: 1 - each, lambda each: each * 2, lambda each: 6 / each),
     *(lambda each: each // 2, lambda each: each % 2, lambda each: each**2, lambda each: 2**each),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-#: What the scripts below use of each cache.
+#: The functions of each cache that the scripts below use.
 CACHES = {
     "device": """
 import pyarrow_cuda_compat as compat

@@ -10,7 +10,9 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 PROSE = re.sub(r"^```.*?^```", "", README, flags=re.DOTALL | re.MULTILINE)
 # Names of links, with their targets below the text.
-NAMED = dict(re.findall(r"^\[(.+)\]: (\S+)$", PROSE, flags=re.MULTILINE))
+NAME = r"^\[(.+)\]: (\S+)$"
+NAMED = dict(re.findall(NAME, PROSE, flags=re.MULTILINE))
+CRATES = sorted(file.parent for file in ROOT.glob("crates/*/README.md"))
 REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"]
 
 
@@ -31,3 +33,12 @@ def test_each_link_into_the_repository_leads_to_a_file():
     assert files
     for file in files:
         assert (ROOT / file.removeprefix(f"{REPOSITORY}/blob/main/")).is_file(), file
+
+
+@pytest.mark.skipif(not (ROOT / "Cargo.toml").exists(), reason="needs a checkout")
+@pytest.mark.parametrize("crate", sorted((ROOT / "crates").glob("*/README.md")), ids=str)
+def test_each_link_of_a_crate_leads_to_a_file_and_in_the_reference_to_an_item(crate):
+    named = dict(re.findall(r"^\[(.+)\]: (\S+)$", crate.read_text(), flags=re.MULTILINE))
+    for name, target in named.items():
+        assert (crate.parent / target.partition("#")[0]).is_file(), target
+        assert f"//! [{name}]: " in (crate.parent / "src" / "lib.rs").read_text()

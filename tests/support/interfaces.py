@@ -2,7 +2,7 @@
 
 
 class Interface:
-    """Ten bytes at an address, but for what else is said."""
+    """Ten bytes at an address, unless the entries differ."""
 
     def __init__(self, address, **entries):
         said = {"shape": (10,), "typestr": "|u1", "data": (address, False), "version": 3}

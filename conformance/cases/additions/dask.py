@@ -31,6 +31,10 @@ def make_batch(rows):
     return pa.record_batch({"x": range(rows)}).copy_to(cuda.Context(0).memory_manager)
 
 
+def make_table(rows):
+    return pa.Table.from_batches([make_batch(rows)])
+
+
 def look(buf):
     intact = buf.to_pybytes() == bytes(range(256)) * (buf.size // 256)
     return type(buf).__name__, buf.size, buf.is_cpu, intact
@@ -55,9 +59,14 @@ def allocated():
     return cuda.Context(0).bytes_allocated
 
 
+def frees():
+    return pyarrow_cuda_compat.memory_stats()["driver_frees"]
+
+
 def send(first, second):
     """Makes data on the first worker, and looks at it on the second."""
-    for function, other, size in (make, look, 1 << 20), (make_batch, look_at_batch, 100_000):
+    tables = [(function, look_at_batch, 100_000) for function in (make_batch, make_table)]
+    for function, other, size in ((make, look, 1 << 20), *tables):
         made = client.submit(function, size, workers=[first], pure=False)
         print(client.submit(other, made, workers=[second], pure=False).result(timeout=60))
     small = client.submit(make, 1024, workers=[first], pure=False)
@@ -84,6 +93,8 @@ with (
     while any(client.run(allocated).values()) and time.monotonic() < deadline:
         time.sleep(0.05)
     print(sum(client.run(allocated).values()))
+    # The driver gets it back, because another process may still have it mapped.
+    print(client.run(frees, workers=[first])[first] > 0)
 
 # With the setting there are host frames only.
 with (

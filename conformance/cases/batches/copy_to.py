@@ -46,7 +46,10 @@ there.copy_to(host).to_pylist()
 array = pa.array(["one", None, "three"]).copy_to(ctx)
 twin = copy.deepcopy(array)
 twin.buffers()[2].address == array.buffers()[2].address, twin.copy_to(host).to_pylist()
-# Offsets that lead outside hide nothing: then all that there is is copied.
-wrong = [None, pa.py_buffer(np.array([0, 2, 90, 3], "i4")), pa.py_buffer(b"abc")]
-there = pa.Array.from_buffers(pa.string(), 3, wrong).slice(1, 1).copy_to(ctx)
-[buffer and buffer.size for buffer in there.buffers()], there.offset, len(there)
+# Offsets that lead outside hide nothing: then all that there is of that column is copied.
+offsets = np.arange(0, 301, 3, "i4")
+offsets[92] = 5000
+buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"abc" * 100)]
+wrong, right = pa.Array.from_buffers(pa.string(), 100, buffers), pa.array(["abc"] * 100)
+for column in pa.record_batch([wrong, right], ["w", "r"]).slice(91, 1).copy_to(ctx):
+    print([buffer and buffer.size for buffer in column.buffers()], column.offset, len(column))

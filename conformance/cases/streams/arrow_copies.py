@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import Stream
+from pyarrow_cuda_compat import Stream, set_cache_limit
 
 ctx = cuda.Context()
 host = pa.default_cpu_memory_manager()
@@ -46,6 +46,25 @@ stream.query()
 _ = libc.sem_post(semaphore)
 stream.synchronize()
 part.copy_to(host).to_pylist()
+# The bytes that earlier buffers have left between two columns are wiped.
+set_cache_limit(64 << 20, ctx)
+
+
+def residue(columns, stream):
+    """How many of those bytes a copy has."""
+    ctx.new_buffer(2 << 20).fill(ord("x"))
+    table = pa.table(columns, ["a", "b"]).copy_to(ctx, stream=stream)
+    first, last = (column.chunk(0).buffers()[1] for column in table.columns)
+    end, gap = first.address + first.size, (ctypes.c_char * 248)()
+    ctx.synchronize()
+    _ = driver.cuMemcpyDtoH_v2(gap, ctypes.c_uint64(end), ctypes.c_size_t(last.address - end))
+    return last.address - end, gap.raw.count(b"x")
+
+
+blocks = [cuda.new_host_buffer(800_008) for _ in range(2)]
+columns = [pa.Array.from_buffers(pa.int64(), 100_001, [None, block]) for block in blocks]
+apart = [column.copy_to(ctx) for column in columns][::-1]
+[residue(each, on) for each in (columns, apart) for on in (None, stream)]
 # A handle alone is no stream.
 try:
     table.copy_to(ctx.device, stream=stream.handle)

@@ -14,12 +14,12 @@ use std::fmt;
 /// An Arrow array whose buffers lie in the memory of one device: what
 /// [`ArrayData`](https://docs.rs/arrow-data/latest/arrow_data/struct.ArrayData.html) is on the host.
 ///
-/// It is not an [`Array`], because what takes those reads their buffers, and a device's memory cannot be
-/// read by the host.  [`to_array`](Self::to_array) copies it to one.  Clones, slices and children share the
+/// It is not an [`Array`](arrow_array::Array), because functions that take arrays read their buffers, and the host
+/// cannot read device memory.  [`to_array`](Self::to_array) copies it to one.  Clones, slices and children share the
 /// memory.
 ///
-/// The host does not know the buffers' contents.  So they are not validated before it arrives there: offsets
-/// may lead anywhere, and strings may be none.
+/// The buffers' contents are validated only when they arrive on the host: until then, offsets may lead anywhere, and
+/// strings may be invalid UTF-8.
 ///
 /// ```
 /// use arrow_array::{Array, StringArray};
@@ -85,7 +85,7 @@ pub struct ArrayParts {
 }
 
 impl ArrayParts {
-    /// So many elements of a type, and nothing else yet.
+    /// `length` elements of a type, without buffers, children, nulls or an offset yet.
     pub fn new(data_type: DataType, length: usize) -> Self {
         Self {
             data_type,

@@ -14,18 +14,18 @@ pub enum Error {
     /// The parts of an array contradict each other or its type.
     #[error("{0}")]
     Invalid(String),
-    /// The memory lies where a device array's cannot.
+    /// The memory is of a kind that the call does not take: host memory, or memory that is not pinned.
     #[error("{0}")]
     Unsupported(String),
     /// The producer of a stream could not give its schema, or the next batch.
     #[error("the stream of batches failed: {text} (error {code})")]
     Stream {
-        /// A number of `errno`.
+        /// An error number of the system (`errno`).
         code: i32,
         /// The producer's own words.
         text: String,
     },
-    /// arrow-rs refuses the array: what has arrived on the host is not valid.
+    /// arrow-rs refuses the array that was copied to the host, because its contents are invalid.
     #[error("{0}")]
     Arrow(String),
 }

@@ -1,4 +1,10 @@
-#![doc = include_str!("../README.md")]
+//! [`DeviceArrayData`]: DeviceArrayData
+//! [`DeviceRecordBatch`]: DeviceRecordBatch
+//! [`FFI_ArrowDeviceArray`]: FFI_ArrowDeviceArray
+//! [`FFI_ArrowDeviceArrayStream`]: FFI_ArrowDeviceArrayStream
+//! [`DeviceBatchStream`]: DeviceBatchStream
+//! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
+#![doc = include_str!("../README.md")] // with the links above
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]

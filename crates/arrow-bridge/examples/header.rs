@@ -1,4 +1,5 @@
-//! Writes `cpp/border/ffi.h`, the C++ side of `src/ffi.rs` and `src/kind.rs`, unless it is up to date.
+//! Writes `cpp/border/ffi.h`, the C++ side of `src/ffi.rs`, `src/kind.rs` and `src/exports/`, unless it is up to
+//! date.
 
 use cbindgen::{Builder, Config};
 use std::fs;
@@ -8,10 +9,14 @@ fn main() {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let configuration =
         Config::from_file(crate_folder.join("cbindgen.toml")).expect("a configuration");
+    let exports =
+        std::env::temp_dir().join(format!("arrow-cuda-exports-{}.rs", std::process::id()));
+    fs::write(&exports, table(&crate_folder.join("src/exports"))).expect("a writable folder");
     let mut header = Vec::new();
     Builder::new()
         .with_config(configuration)
         .with_src(crate_folder.join("src/ffi.rs"))
+        .with_src(&exports)
         .with_src(crate_folder.join("src/kind.rs"))
         .with_src(crate_folder.join("src/live.rs"))
         .with_src(crate_folder.join("../arrow-layout/src/join.rs"))
@@ -21,6 +26,7 @@ fn main() {
         .generate()
         .expect("a header")
         .write(&mut header);
+    fs::remove_file(exports).expect("a writable folder");
     let header = String::from_utf8(header).expect("text");
     let header = format!("{header}{}", rows(&header));
     let place = crate_folder.join("cpp/border/ffi.h");
@@ -28,6 +34,30 @@ fn main() {
         return;
     }
     fs::write(&place, header).expect("a writable folder");
+}
+
+/// `RustApi` with the rows of its tables as its own, which cbindgen does not find in macros.
+fn table(exports: &Path) -> String {
+    let source = |module: &str| {
+        fs::read_to_string(exports.join(module).with_extension("rs")).expect("a module")
+    };
+    let between = |text: &str, start: &str, end: &str| {
+        let (_, text) = text.split_once(start).expect(start);
+        text.split_once(end).expect(end).0.to_owned()
+    };
+    let mut table = "#[repr(C)]\npub struct RustApi {\n".to_owned();
+    for line in between(&source("mod"), "pub(crate) struct RustApi {", "\n}\n").trim().lines() {
+        let (module, _) = line.trim().split_once(':').expect("a table");
+        for function in between(&source(module), "exported! {\n", "\n}\n").split("\n    }") {
+            let head = function.split(" {\n").next().unwrap_or_default();
+            let is_code = |line: &&str| !line.trim_start().starts_with(['/', '#']);
+            let head: String = head.lines().filter(is_code).map(str::trim).collect();
+            let Some((_answer, function)) = head.split_once(' ') else { continue };
+            let (name, signature) = function.split_once('(').expect("parameters");
+            table += &format!("    pub {name}: unsafe extern \"C\" fn({signature},\n");
+        }
+    }
+    table + "}\n"
 }
 
 /// A macro that lists the functions of `BridgeApi` but `start`, each with the name of C++'s own: that of the

@@ -94,6 +94,11 @@ pub(crate) fn done(failure: Failure) -> Result<(), Fault> {
     failure.map_or(Ok(()), |fault| Err(*fault))
 }
 
+/// Runs a call from C++ that cannot fail.
+pub(crate) fn answer<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
+
 /// Runs a call from C++.  Any failure, including a panic, is returned.
 pub(crate) fn attempt<T: Default>(work: impl FnOnce() -> Result<T, Fault>) -> Outcome<T> {
     let result = catch_unwind(AssertUnwindSafe(work))

@@ -2,8 +2,8 @@
 //!
 //! [`RustApi`] has Rust's functions for the C++ classes: device memory and the files over it.
 //! [`BridgeApi`] has C++'s functions for Rust: pyarrow objects over that memory.  Nothing else
-//! crosses the border.  `cpp/border/ffi.h` is generated from this file, by `examples/header.rs`
-//! before C++ is compiled.
+//! crosses the border.  `cpp/border/ffi.h` is generated from this file and `exports/`, by
+//! `examples/header.rs` before C++ is compiled.
 //!
 //! Ownership: a function that returns a pointer to an opaque object hands over one reference, which
 //! the caller passes to the matching `*_release`.  A `*const` parameter is borrowed for the call.
@@ -14,12 +14,11 @@
 //! side lets an exception or a panic cross the border.
 
 use crate::kind::Kind;
-use crate::live::Destination;
-use std::ffi::{c_char, c_void};
-use std::ptr::NonNull;
+use crate::live::{Destination, Live};
+use std::ffi::c_void;
 
-pub(crate) use crate::exports::events::RustEvent;
-pub(crate) use crate::fault::{Failure, Fault as RustFault, Made, Outcome};
+pub(crate) use crate::exports::RustApi;
+pub(crate) use crate::fault::{Failure, Fault as RustFault, Outcome};
 pub(crate) use crate::stored::Stored as RustStored;
 pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
 pub(crate) use arrow_cuda_context::{HostPool as RustPool, Stream as RustStream};
@@ -31,7 +30,7 @@ pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads,
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 21;
+pub const ABI_VERSION: u32 = 22;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -263,256 +262,6 @@ pub(crate) struct OffsetReader {
     ) -> Failure,
 }
 
-/// Rust's functions for C++.
-#[repr(C)]
-pub(crate) struct RustApi {
-    // Failures.
-    /// `text` is UTF-8.
-    pub(crate) fault_new: unsafe extern "C" fn(kind: Kind, text: HostRange) -> Box<RustFault>,
-    pub(crate) fault_facts: unsafe extern "C" fn(fault: &RustFault) -> FaultFacts,
-    pub(crate) fault_release: unsafe extern "C" fn(fault: Box<RustFault>),
-
-    // Devices.
-    /// NUL-terminated.  Fails for a number that no device has.
-    pub(crate) device_name:
-        unsafe extern "C" fn(device: i32, out: *mut c_char, capacity: usize) -> Failure,
-
-    // Buffers.
-    /// Allocates in the device's primary context.
-    pub(crate) buffer_allocate: unsafe extern "C" fn(device: i32, size: i64) -> Made<RustBuffer>,
-    /// A buffer over foreign memory; takes ownership of `owner`, even on failure.
-    pub(crate) buffer_view: unsafe extern "C" fn(
-        device: i32,
-        address: u64,
-        size: i64,
-        is_mutable: bool,
-        owner: Owner,
-    ) -> Made<RustBuffer>,
-    pub(crate) buffer_slice: unsafe extern "C" fn(
-        buffer: &RustBuffer,
-        offset: i64,
-        size: i64,
-        is_mutable: bool,
-    ) -> Made<RustBuffer>,
-    pub(crate) buffer_facts: unsafe extern "C" fn(buffer: &RustBuffer) -> BufferFacts,
-    /// The address is about to reach other libraries.
-    pub(crate) buffer_expose: unsafe extern "C" fn(buffer: &RustBuffer),
-    pub(crate) buffer_release: unsafe extern "C" fn(buffer: Box<RustBuffer>),
-    /// Moves a buffer to a place, instead of releasing it.
-    pub(crate) buffer_move: unsafe extern "C" fn(buffer: Box<RustBuffer>, out: *mut BufferPlace),
-    /// Releases the buffer at a place, which is only memory afterwards.
-    pub(crate) buffer_release_at: unsafe extern "C" fn(place: *mut BufferPlace),
-
-    // Copies.
-    /// Copies are complete when they return, and ordered after the default stream's work.
-    pub(crate) copy_to_host: unsafe extern "C" fn(
-        from: &RustBuffer,
-        position: i64,
-        out: *mut c_void,
-        size: i64,
-    ) -> Failure,
-    pub(crate) copy_from_host: unsafe extern "C" fn(
-        to: &RustBuffer,
-        position: i64,
-        data: *const c_void,
-        size: i64,
-    ) -> Failure,
-    pub(crate) copy_from_device:
-        unsafe extern "C" fn(to: &RustBuffer, position: i64, from: &RustBuffer) -> Failure,
-    /// New buffers in the device's primary context with the bytes of `count` ranges, allocated and
-    /// copied together: now, or in the order of a stream of that context, which is waited for unless all
-    /// ranges are pinned.  Stores `count` buffers at `out`, to be released at their places, or none on
-    /// failure.  Takes ownership of `owner`, which keeps the ranges readable, even on failure.
-    pub(crate) copies_of_host: unsafe extern "C" fn(
-        device: i32,
-        stream: Option<&RustStream>,
-        ranges: *const HostRange,
-        count: usize,
-        owner: Owner,
-        out: *mut BufferPlace,
-    ) -> Failure,
-    /// As `copies_of_host`, with the bytes of other buffers, whose memory `owner` keeps valid.  The
-    /// stream may belong to the context of the copies or to that of the buffers.
-    pub(crate) copies_of_buffers: unsafe extern "C" fn(
-        device: i32,
-        stream: Option<&RustStream>,
-        buffers: *const *const RustBuffer,
-        count: usize,
-        owner: Owner,
-        out: *mut BufferPlace,
-    ) -> Failure,
-    /// Waits for a stream that belongs to the context of each buffer.
-    pub(crate) stream_await_for: unsafe extern "C" fn(
-        stream: &RustStream,
-        buffers: *const *const RustBuffer,
-        count: usize,
-    ) -> Failure,
-    /// Copies `count` buffers to the host together, each to a target of its size.
-    pub(crate) copy_all_to_host: unsafe extern "C" fn(
-        buffers: *const *const RustBuffer,
-        targets: *const HostTarget,
-        count: usize,
-    ) -> Failure,
-
-    // Files.
-    pub(crate) stored_message:
-        unsafe extern "C" fn(stored: &RustStored<'_>, number: usize) -> StoredMessage,
-    /// As `copies_of_host`, with the bytes of buffers at addresses of bodies that are not read yet.  Threads write to
-    /// the copies while `use_copies` takes them.
-    pub(crate) copies_of_stored: unsafe extern "C" fn(
-        stored: &RustStored<'_>,
-        device: i32,
-        addresses: *const u64,
-        sizes: *const u64,
-        count: usize,
-        out: *mut BufferPlace,
-        use_copies: Callback,
-    ) -> Failure,
-
-    // Slices.
-    /// Finds the part of its buffers that each of `count` arrays reaches.  `sizes` has those of `buffers`
-    /// buffers, in the order of the arrays.  Stores an answer for each array and for each buffer; none, and
-    /// false, if no array is a slice.
-    pub(crate) reach: unsafe extern "C" fn(
-        arrays: *const ArrayNode,
-        count: usize,
-        sizes: *const u64,
-        buffers: usize,
-        reads: Reads,
-        reader: OffsetReader,
-        reached: *mut Reached,
-        ranges: *mut ByteRange,
-    ) -> Outcome<bool>,
-    /// Makes one array of those of each column, on the device of the first buffer, else on `device`.
-    /// `columns` has the number of each column's arrays, which have the same dictionaries; of `buffers`,
-    /// those that are not there or have no bytes are null.  Stores an array of the result for the first
-    /// array of each column and those within it, dictionaries aside, and its buffers, as many as it returns.
-    pub(crate) join: unsafe extern "C" fn(
-        device: i32,
-        arrays: *const ArrayNode,
-        count: usize,
-        columns: *const usize,
-        column_count: usize,
-        buffers: *const *const RustBuffer,
-        sizes: *const u64,
-        buffer_count: usize,
-        reader: OffsetReader,
-        joined: *mut Joined,
-        made: *mut BufferPlace,
-    ) -> Outcome<usize>,
-    /// Lowers offsets of `widths` bytes by `bases` in place.  With `maps`, they are indices, and become
-    /// the numbers of 4 bytes that these have at their places.
-    pub(crate) change_numbers: unsafe extern "C" fn(
-        buffers: *const *const RustBuffer,
-        widths: *const u64,
-        bases: *const u64,
-        maps: *const *const RustBuffer,
-        count: usize,
-    ) -> Failure,
-    /// Stores `size` bytes of offsets less `base` elsewhere; those below become 0.
-    pub(crate) lower_offsets:
-        unsafe extern "C" fn(from: *const u8, to: *mut u8, size: usize, width: u64, base: u64),
-
-    // Pinned host memory.
-    pub(crate) host_buffer_facts: unsafe extern "C" fn(buffer: &RustHostBuffer) -> HostFacts,
-    pub(crate) host_buffer_release: unsafe extern "C" fn(buffer: Box<RustHostBuffer>),
-    /// Allocates `size` bytes, more than 0, at a multiple of `alignment`, a power of two.  These functions
-    /// may be called on any thread, and neither need the GIL nor give it up.
-    pub(crate) pool_allocate: unsafe extern "C" fn(
-        pool: &RustPool,
-        size: i64,
-        alignment: i64,
-    ) -> Outcome<Option<NonNull<u8>>>,
-    /// Returns where the bytes are now; `data` is still allocated on failure.  Neither size is 0.
-    pub(crate) pool_reallocate: unsafe extern "C" fn(
-        pool: &RustPool,
-        data: *mut u8,
-        old_size: i64,
-        new_size: i64,
-        alignment: i64,
-    ) -> Outcome<Option<NonNull<u8>>>,
-    pub(crate) pool_free: unsafe extern "C" fn(pool: &RustPool, data: *mut u8, size: i64),
-    pub(crate) pool_release_unused: unsafe extern "C" fn(pool: &RustPool),
-    /// The host address of pinned memory that is mapped at a device address; null for an address without
-    /// a mapping.
-    pub(crate) host_address:
-        unsafe extern "C" fn(device: i32, device_address: u64) -> Outcome<Option<NonNull<u8>>>,
-    /// Whether an address is that of device memory, which the host does not reach; not, if nobody knows it.
-    pub(crate) is_device_memory: unsafe extern "C" fn(device: i32, address: u64) -> Outcome<bool>,
-    /// The device address that pinned memory is mapped at; 0 for memory without a mapping.
-    pub(crate) device_address:
-        unsafe extern "C" fn(device: i32, host_address: *const c_void) -> Outcome<u64>,
-
-    // Events.
-    /// The event whose handle a producer has stored at `place`; the producer keeps both valid as
-    /// long as this exists.  Fails if this cannot be an event.
-    pub(crate) event_wrap:
-        unsafe extern "C" fn(device: i32, place: *const *mut c_void) -> Made<RustEvent>,
-    pub(crate) event_release: unsafe extern "C" fn(event: Box<RustEvent>),
-    /// The address of the event's `CUevent`, valid as long as `event` exists.
-    pub(crate) event_place: unsafe extern "C" fn(event: &RustEvent) -> *mut *mut c_void,
-    pub(crate) event_wait: unsafe extern "C" fn(event: &RustEvent) -> Failure,
-    /// An event for the work in flight before the given events, on the default stream and on the
-    /// streams that are ordered with it; null if there is no such work.
-    pub(crate) event_pending: unsafe extern "C" fn(
-        device: i32,
-        events: *const *const RustEvent,
-        count: usize,
-    ) -> Made<RustEvent>,
-
-    // Streams.
-    pub(crate) stream_wait_event:
-        unsafe extern "C" fn(stream: &RustStream, event: &RustEvent) -> Failure,
-    pub(crate) stream_synchronize: unsafe extern "C" fn(stream: &RustStream) -> Failure,
-
-    // Reading.
-    pub(crate) reader_open: unsafe extern "C" fn(buffer: &RustBuffer) -> Box<RustReader>,
-    pub(crate) reader_release: unsafe extern "C" fn(reader: Box<RustReader>),
-    pub(crate) reader_close: unsafe extern "C" fn(reader: &RustReader),
-    pub(crate) reader_is_closed: unsafe extern "C" fn(reader: &RustReader) -> bool,
-    pub(crate) reader_tell: unsafe extern "C" fn(reader: &RustReader) -> Outcome<i64>,
-    pub(crate) reader_size: unsafe extern "C" fn(reader: &RustReader) -> Outcome<i64>,
-    pub(crate) reader_seek: unsafe extern "C" fn(reader: &RustReader, position: i64) -> Failure,
-    pub(crate) reader_read:
-        unsafe extern "C" fn(reader: &RustReader, size: i64, out: *mut c_void) -> Outcome<i64>,
-    pub(crate) reader_read_at: unsafe extern "C" fn(
-        reader: &RustReader,
-        position: i64,
-        size: i64,
-        out: *mut c_void,
-    ) -> Outcome<i64>,
-    pub(crate) reader_read_buffer:
-        unsafe extern "C" fn(reader: &RustReader, size: i64) -> Made<RustBuffer>,
-    pub(crate) reader_read_buffer_at:
-        unsafe extern "C" fn(reader: &RustReader, position: i64, size: i64) -> Made<RustBuffer>,
-    /// Reads the metadata of an IPC message, or the footer of an IPC file as if it were a schema
-    /// message.
-    pub(crate) message_facts:
-        unsafe extern "C" fn(metadata: *const u8, size: usize, is_footer: bool) -> MessageFacts,
-
-    // Writing.
-    pub(crate) writer_open: unsafe extern "C" fn(buffer: &RustBuffer) -> Made<RustWriter>,
-    /// Flushes buffered bytes.
-    pub(crate) writer_release: unsafe extern "C" fn(writer: Box<RustWriter>),
-    pub(crate) writer_close: unsafe extern "C" fn(writer: &RustWriter) -> Failure,
-    pub(crate) writer_is_closed: unsafe extern "C" fn(writer: &RustWriter) -> bool,
-    pub(crate) writer_tell: unsafe extern "C" fn(writer: &RustWriter) -> Outcome<i64>,
-    pub(crate) writer_seek: unsafe extern "C" fn(writer: &RustWriter, position: i64) -> Failure,
-    pub(crate) writer_write:
-        unsafe extern "C" fn(writer: &RustWriter, data: *const c_void, size: i64) -> Failure,
-    pub(crate) writer_write_device:
-        unsafe extern "C" fn(writer: &RustWriter, data: &RustBuffer) -> Failure,
-    pub(crate) writer_write_at: unsafe extern "C" fn(
-        writer: &RustWriter,
-        position: i64,
-        data: *const c_void,
-        size: i64,
-    ) -> Failure,
-    pub(crate) writer_flush: unsafe extern "C" fn(writer: &RustWriter) -> Failure,
-    pub(crate) writer_set_buffer_size:
-        unsafe extern "C" fn(writer: &RustWriter, size: i64) -> Failure,
-}
-
 /// pyarrow's functions that convert between its objects and those of a class `T` of libarrow.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -558,7 +307,8 @@ pub struct PyarrowApi {
 }
 
 /// C++'s functions for Rust, which the methods of [`Bridge`](crate::Bridge) document.  Each function that
-/// takes a `PyObject` requires the GIL.  A `PyObject` that is returned is a new reference.
+/// takes a `PyObject` requires the GIL, which a [`Live`] one shows; those that need no other promise are safe.  A
+/// `PyObject` that is returned is a new reference.
 #[repr(C)]
 pub(crate) struct BridgeApi {
     pub(crate) abi_version: u32,
@@ -571,43 +321,43 @@ pub(crate) struct BridgeApi {
     /// run.  The function takes ownership of opaque pointers, even on failure.
     /// A slice keeps the C++ buffer behind `parent` alive, which is null for others.
     pub(crate) init_buffer:
-        unsafe extern "C" fn(fresh: Object, parent: Object, buffer: *mut RustBuffer) -> Failure,
-    pub(crate) init_from_buffer: unsafe extern "C" fn(fresh: Object, buffer: Object) -> Failure,
+        unsafe extern "C" fn(fresh: Live<'_>, parent: Object, buffer: Box<RustBuffer>) -> Failure,
+    pub(crate) init_from_buffer: unsafe extern "C" fn(fresh: Live<'_>, buffer: Live<'_>) -> Failure,
     pub(crate) init_host_buffer:
-        unsafe extern "C" fn(fresh: Object, buffer: *mut RustHostBuffer) -> Failure,
+        unsafe extern "C" fn(fresh: Live<'_>, buffer: Box<RustHostBuffer>) -> Failure,
     pub(crate) init_host_slice:
-        unsafe extern "C" fn(fresh: Object, host_buffer: Object, offset: i64, size: i64) -> Failure,
-    pub(crate) init_reader: unsafe extern "C" fn(fresh: Object, buffer: Object) -> Failure,
-    pub(crate) init_writer: unsafe extern "C" fn(fresh: Object, buffer: Object) -> Failure,
-    pub(crate) init_pool: unsafe extern "C" fn(fresh: Object, pool: *const RustPool) -> Failure,
+        unsafe extern "C" fn(fresh: Live<'_>, whole: Live<'_>, offset: i64, size: i64) -> Failure,
+    pub(crate) init_reader: unsafe extern "C" fn(fresh: Live<'_>, buffer: Live<'_>) -> Failure,
+    pub(crate) init_writer: unsafe extern "C" fn(fresh: Live<'_>, buffer: Live<'_>) -> Failure,
+    pub(crate) init_pool: unsafe extern "C" fn(fresh: Live<'_>, pool: &'static RustPool) -> Failure,
 
     // The contents of an object.
     /// Borrowed: valid while the object lives.
-    pub(crate) buffer_of: unsafe extern "C" fn(object: Object) -> *const RustBuffer,
+    pub(crate) buffer_of: extern "C" fn(object: Live<'_>) -> Option<&RustBuffer>,
     /// Borrowed, as above.  Null unless the object is an array with values, all of them numbers and none of
     /// them with a bit for being null, that lie in a buffer of Rust's as it is.
     pub(crate) elements_of:
-        unsafe extern "C" fn(array: Object, out: *mut Elements) -> *const RustBuffer,
+        for<'a> extern "C" fn(array: Live<'a>, out: &mut Elements) -> Option<&'a RustBuffer>,
     /// Borrowed, as above.
-    pub(crate) reader_of: unsafe extern "C" fn(native_file: Object) -> *mut RustReader,
+    pub(crate) reader_of: unsafe extern "C" fn(native_file: Live<'_>) -> Option<&RustReader>,
     /// Borrowed, as above.
-    pub(crate) writer_of: unsafe extern "C" fn(native_file: Object) -> *mut RustWriter,
-    pub(crate) pool_of: unsafe extern "C" fn(object: Object) -> *const RustPool,
-    pub(crate) span_of: unsafe extern "C" fn(buffer: Object, out: *mut Span) -> bool,
-    pub(crate) expose_address: unsafe extern "C" fn(buffer: Object, out: *mut u64) -> bool,
+    pub(crate) writer_of: unsafe extern "C" fn(native_file: Live<'_>) -> Option<&RustWriter>,
+    pub(crate) pool_of: unsafe extern "C" fn(object: Live<'_>) -> Option<&'static RustPool>,
+    pub(crate) span_of: extern "C" fn(buffer: Live<'_>, out: &mut Span) -> bool,
+    pub(crate) expose_address: extern "C" fn(buffer: Live<'_>, out: &mut u64) -> bool,
     /// Unlike pyarrow's own function it keeps the GIL: a daemon thread that waits for the GIL while
     /// the interpreter ends is unwound, which Rust frames do not survive.
     pub(crate) allocate_host: unsafe extern "C" fn(size: i64) -> Outcome<Object>,
-    pub(crate) is_initialised: unsafe extern "C" fn(object: Object) -> bool,
-    pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: Object) -> bool,
-    pub(crate) source_of: unsafe extern "C" fn(reader: Object) -> BatchSource,
-    pub(crate) is_on_device: unsafe extern "C" fn(object: Object) -> bool,
+    pub(crate) is_initialised: extern "C" fn(object: Live<'_>) -> bool,
+    pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: Live<'_>) -> bool,
+    pub(crate) source_of: unsafe extern "C" fn(reader: Live<'_>) -> BatchSource,
+    pub(crate) is_on_device: extern "C" fn(object: Live<'_>) -> bool,
     /// -1 for none.
-    pub(crate) device_of: unsafe extern "C" fn(object: Object) -> i32,
-    pub(crate) has_devices: unsafe extern "C" fn() -> bool,
+    pub(crate) device_of: extern "C" fn(object: Live<'_>) -> i32,
+    pub(crate) has_devices: extern "C" fn() -> bool,
 
     // Record batches as IPC messages.
-    pub(crate) payload_open: unsafe extern "C" fn(batch: Object) -> Outcome<*mut CppPayload>,
+    pub(crate) payload_open: extern "C" fn(batch: Live<'_>) -> Outcome<*mut CppPayload>,
     /// Does not require the GIL.
     pub(crate) payload_ranges:
         unsafe extern "C" fn(payload: *mut CppPayload) -> Outcome<HostRanges>,
@@ -615,47 +365,47 @@ pub(crate) struct BridgeApi {
     pub(crate) payload_release: unsafe extern "C" fn(payload: *mut CppPayload),
     /// Takes ownership of `body`, a slice of the buffer, even on failure.  `memo` may be null.
     pub(crate) read_batch: unsafe extern "C" fn(
-        buffer: Object,
-        schema: Object,
+        buffer: Live<'_>,
+        schema: Live<'_>,
         memo: Object,
         metadata: *const u8,
         metadata_size: usize,
-        facts: *const MessageFacts,
-        body: *mut RustBuffer,
+        facts: &MessageFacts,
+        body: Box<RustBuffer>,
     ) -> Outcome<Object>,
     /// Reads at that position return these bytes, until another call passes null for `metadata`.
     pub(crate) expect_metadata: unsafe extern "C" fn(
-        reader: Object,
+        reader: Live<'_>,
         position: i64,
         metadata: *const u8,
         metadata_size: usize,
-        facts: *const MessageFacts,
+        facts: Option<&MessageFacts>,
     ) -> Failure,
 
     // The C Device interface, and copies.  The value is null where an object needs no change.
-    pub(crate) prepare: unsafe extern "C" fn(object: Object, is_batch: bool) -> Outcome<Object>,
-    pub(crate) count_nulls: unsafe extern "C" fn(object: Object) -> Failure,
+    pub(crate) prepare: extern "C" fn(object: Live<'_>, is_batch: bool) -> Outcome<Object>,
+    pub(crate) count_nulls: extern "C" fn(object: Live<'_>) -> Failure,
     /// Without a destination the object is checked only; `stream` may be null.
-    pub(crate) copy_to: unsafe extern "C" fn(
-        object: Object,
+    pub(crate) copy_to: extern "C" fn(
+        object: Live<'_>,
         kind: DataKind,
-        destination: *const Destination<'_>,
-        stream: *const RustStream,
+        destination: Option<&Destination<'_>>,
+        stream: Option<&RustStream>,
     ) -> Outcome<Object>,
     /// A copy, where it lies, of an object that reaches little of its memory on one device; else null.
-    pub(crate) copy_slice: unsafe extern "C" fn(object: Object, kind: DataKind) -> Outcome<Object>,
+    pub(crate) copy_slice: extern "C" fn(object: Live<'_>, kind: DataKind) -> Outcome<Object>,
     /// One array of a chunked array on a device, or a table of such; null for data on the host.
-    pub(crate) combine: unsafe extern "C" fn(object: Object, kind: DataKind) -> Outcome<Object>,
+    pub(crate) combine: extern "C" fn(object: Live<'_>, kind: DataKind) -> Outcome<Object>,
     /// -1 for none.
-    pub(crate) destination_device: unsafe extern "C" fn(destination: &Destination<'_>) -> i32,
-    pub(crate) buffer_to: unsafe extern "C" fn(
-        buffer: Object,
+    pub(crate) destination_device: extern "C" fn(destination: &Destination<'_>) -> i32,
+    pub(crate) buffer_to: extern "C" fn(
+        buffer: Live<'_>,
         destination: &Destination<'_>,
         is_view: bool,
     ) -> Outcome<Object>,
-    pub(crate) placed: unsafe extern "C" fn(batch: Object) -> Outcome<Object>,
+    pub(crate) placed: extern "C" fn(batch: Live<'_>) -> Outcome<Object>,
     pub(crate) finish_export:
-        unsafe extern "C" fn(object: Object, array: *mut c_void, schema: *mut c_void) -> Failure,
+        unsafe extern "C" fn(object: Live<'_>, array: *mut c_void, schema: *mut c_void) -> Failure,
     pub(crate) prepare_import: unsafe extern "C" fn(
         array: *mut c_void,
         schema: *mut c_void,
@@ -663,29 +413,29 @@ pub(crate) struct BridgeApi {
         is_batch: bool,
     ) -> Outcome<Object>,
     pub(crate) finish_import:
-        unsafe extern "C" fn(object: Object, array: *const c_void) -> Outcome<Object>,
+        unsafe extern "C" fn(object: Live<'_>, array: *const c_void) -> Outcome<Object>,
     pub(crate) export_stream:
-        unsafe extern "C" fn(object: Object, is_reader: bool, stream: *mut c_void) -> Failure,
-    pub(crate) import_stream: unsafe extern "C" fn(fresh: Object, stream: *mut c_void) -> Failure,
+        unsafe extern "C" fn(object: Live<'_>, is_reader: bool, stream: *mut c_void) -> Failure,
+    pub(crate) import_stream: unsafe extern "C" fn(fresh: Live<'_>, stream: *mut c_void) -> Failure,
     pub(crate) import_chunks: unsafe extern "C" fn(stream: *mut c_void) -> Outcome<Object>,
 
     // Readers of copies of record batches, which read ahead.
     /// Initialises a new reader, which takes the batches of a reader over.
     pub(crate) read_ahead: unsafe extern "C" fn(
-        reader: Object,
+        reader: Live<'_>,
         most: i64,
         destination: &Destination<'_>,
         has_stream: bool,
-        fresh: Object,
+        fresh: Live<'_>,
     ) -> Failure,
-    pub(crate) run_ahead: unsafe extern "C" fn(reader: Object) -> Failure,
+    pub(crate) run_ahead: unsafe extern "C" fn(reader: Live<'_>) -> Failure,
     /// Batches for `copy_taken`; the same as last time unless those `were_copied`.
     pub(crate) take_batches:
-        unsafe extern "C" fn(reader: Object, were_copied: bool) -> Outcome<BatchesTaken>,
+        unsafe extern "C" fn(reader: Live<'_>, were_copied: bool) -> Outcome<BatchesTaken>,
     /// Stores a new reference to a copy of each batch, whose bytes it returns.  `stream` may be null.
     pub(crate) copy_taken: unsafe extern "C" fn(
-        reader: Object,
-        stream: *const RustStream,
+        reader: Live<'_>,
+        stream: Option<&RustStream>,
         out: *mut Object,
     ) -> Outcome<i64>,
 
@@ -706,10 +456,10 @@ pub(crate) struct BridgeApi {
         to: HostTarget,
     ) -> Outcome<Decoded>,
     pub(crate) decoder_release: unsafe extern "C" fn(decoder: *mut CppDecoder),
-    pub(crate) skeleton_of: unsafe extern "C" fn(array: Object) -> Outcome<Object>,
+    pub(crate) skeleton_of: extern "C" fn(array: Live<'_>) -> Outcome<Object>,
     pub(crate) assemble: unsafe extern "C" fn(
-        schema: Object,
-        columns: *const Object,
+        schema: Live<'_>,
+        columns: *const Live<'_>,
         count: usize,
     ) -> Outcome<Object>,
 }

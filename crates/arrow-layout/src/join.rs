@@ -1,76 +1,76 @@
-//! Arrays that are put together: what each buffer of the result consists of.
+//! A plan for concatenating arrays: the pieces that fill each buffer of the result.
 
 use crate::layout::{Content, Layout};
 use crate::reach::{ArrayNode, Place, Reach, places};
 
-/// An array of the result.
+/// One array of the result of [`join`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Joined {
     /// The number of its elements.
     pub length: u64,
-    /// The number of its buffers, with the bitmap, without those that views refer to.
+    /// The number of its buffers, including the bitmap, but not the data buffers of views.
     pub buffers: u32,
     /// Whether the first of them is a validity bitmap.
     pub has_validity: bool,
 }
 
-/// Elements that fill a part of a buffer, and where they come from.  Positions are in bytes, and those of bits
-/// in bits.
+/// A copy of elements from a buffer of the arrays to a buffer of the result.  Positions are in bytes, or in bits if
+/// [`Change::is_of_bits`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinPiece {
     /// The number of the result's buffer.
     pub to: usize,
-    /// Where they begin there.
+    /// The position of the first element there.
     pub to_position: u64,
-    /// The number of the buffer that they come from; of [`Change::Ones`] any.
+    /// The number of the source buffer; arbitrary for [`Change::Ones`].
     pub from: usize,
-    /// Where they begin there.
+    /// The position of the first element there.
     pub from_position: u64,
     /// The number of elements.
     pub count: u64,
-    /// What they are, and become.
+    /// The type of the elements, and how the copy changes them.
     pub change: Change,
 }
 
-/// What becomes of elements.
+/// The type of a piece's elements, and how a copy changes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Bytes, which stay as they are.
+    /// Bytes, unchanged.
     Bytes,
-    /// Bits, likewise.
+    /// Bits, unchanged.
     Bits,
-    /// Bits, which all become 1.
+    /// Bits, all of which become 1.
     Ones,
-    /// Numbers without a sign become their sum with `add`, which wraps around, but at most `most`.
+    /// Unsigned numbers, to which `add` is added (wrapping around), limited to `most`.
     Sum {
         /// The size of each, in bytes.
         width: u64,
-        /// What is added.
+        /// The number that is added to each.
         add: u64,
         /// The largest result.
         most: u64,
     },
-    /// Numbers of 4 bytes become their sum with `add` where the byte beside them is `id`.
+    /// Numbers of 4 bytes, the offsets of a dense union: `add` is added to those whose type id is `id`.
     SumOfType {
-        /// What is added.
+        /// The number that is added.
         add: u64,
-        /// The number of the buffer with a byte for each.
+        /// The number of the buffer of type ids, a byte for each element.
         types: usize,
-        /// Where the first one lies.
+        /// The position of the first element's type id, in bytes.
         position: u64,
-        /// The byte of those that change.
+        /// The type id of the elements that change.
         id: u8,
     },
-    /// Numbers become the 32-bit numbers that a buffer has at their places; 0 for those that lead outside.
+    /// Indices, replaced by the 32-bit numbers at those places of a buffer; by 0 if they are out of bounds.
     Entry {
         /// The size of each, in bytes.
         width: u64,
         /// The number of the buffer.
         map: usize,
     },
-    /// Views of binary data, of 16 bytes: those of more than 12 bytes refer to a buffer whose number becomes
-    /// larger by so much.
+    /// Views of binary data, of 16 bytes each: this number is added to the buffer number in views of more than 12
+    /// bytes.
     Views(u32),
 }
 
@@ -92,29 +92,29 @@ impl Change {
     }
 }
 
-/// What the result consists of.
+/// The plan that [`join`] makes.
 #[derive(Debug, Default)]
 pub struct Join {
-    /// Its arrays: for each column one, and those within it, without dictionaries.
+    /// The arrays of the result: one for each column, each followed by its children, without dictionaries.
     pub arrays: Vec<Joined>,
-    /// The sizes of its buffers, in bytes.  Those of bits are multiples of 4.
+    /// The sizes of the result's buffers, in bytes; multiples of 4 for bits.
     pub sizes: Vec<u64>,
-    /// What fills them.  Those of a buffer follow each other.
+    /// The pieces that fill these buffers, buffer by buffer.
     pub pieces: Vec<JoinPiece>,
 }
 
-/// Why arrays cannot be put together.
+/// Why arrays cannot be concatenated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinError {
-    /// Offsets of their type, or the ends of their runs, cannot count so many.
+    /// The offsets or run ends of the type cannot count so many elements.
     Overflow,
-    /// They contradict each other.
+    /// The arrays contradict each other.
     Invalid,
 }
 
-/// Plans how the arrays of each column become one.  `columns` has the numbers of arrays that are in no
-/// other one, and `found` what [`reach`](crate::reach()) has found [to join](crate::Reads::ToJoin) them.  The
-/// dictionaries of a column have to be the same.
+/// Plans how to concatenate the arrays of each column.  `columns` has the number of top-level arrays of each column, in
+/// the order of `arrays`; `found` is the result of [`reach`](crate::reach()) with
+/// [`Reads::ToJoin`](crate::Reads::ToJoin).  All arrays of a column must have the same dictionary.
 ///
 /// # Errors
 ///
@@ -144,7 +144,7 @@ struct Part {
     base: u64,
 }
 
-/// What is added to the numbers of a part, and the largest result.
+/// For each part, the number that is added to its numbers, and the largest result.
 type Sums = Vec<(u64, u64)>;
 
 struct Plan<'a> {
@@ -370,7 +370,7 @@ impl Plan<'_> {
     }
 }
 
-/// What is added to positions in the children: the elements of those before.
+/// The numbers that are added to positions in the children: the elements of earlier ones.
 fn sums_of(children: Option<&Vec<Part>>, width: u64) -> Result<Sums, JoinError> {
     let mut before = 0;
     let mut sums = Sums::new();

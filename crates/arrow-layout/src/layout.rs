@@ -1,7 +1,7 @@
 //! The buffers and children that a layout prescribes.
 
-/// How an array lies in memory.  Extension types have the layout of their storage, and arrays with a
-/// dictionary that of their indices.
+/// The memory layout of an array.  Extension types have the layout of their storage, and dictionary arrays the layout of
+/// their indices.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
@@ -39,16 +39,16 @@ const PADDING: u64 = 64;
 pub enum Content {
     /// A bit for each element.
     Bits,
-    /// So many bytes for each element.
+    /// This many bytes for each element.
     Fixed(u64),
-    /// Where each element begins and the last one ends, in so many bytes each.
+    /// The start of each element and the end of the last one, in this many bytes each.
     Offsets(u64),
     /// The data that offsets or views refer to.
     Bytes,
 }
 
 impl Layout {
-    /// The buffers after the validity bitmap, in order.  Of views, those that they lead to follow.
+    /// The buffers after the validity bitmap, in order.  The data buffers of views follow them.
     pub fn contents(self, width: u64) -> impl Iterator<Item = Content> {
         let (first, second) = match self {
             Self::Null | Self::FixedSizeList | Self::Struct | Self::RunEndEncoded => (None, None),

@@ -1,4 +1,7 @@
-#![doc = include_str!("../README.md")]
+//! [`Layout`]: Layout
+//! [`reach`]: reach()
+//! [`lower`]: lower()
+#![doc = include_str!("../README.md")] // with the links above
 #![forbid(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]

@@ -6,7 +6,7 @@
 
 use crate::layout::{Content, Layout};
 
-/// One array of a tree, which lists the arrays within it next: its children, then its dictionary.
+/// One array of a tree.  A list of nodes has each array before its children, and those before its dictionary.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ArrayNode {
@@ -42,15 +42,15 @@ impl ArrayNode {
     }
 }
 
-/// An array over the parts that it reaches.
+/// The position and length of an array in the parts of its buffers that [`reach`] has found.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
     /// The position of the first element in the parts.
     pub offset: u64,
-    /// The number of elements: a child may have fewer than before.
+    /// The number of elements, which for a child may be smaller than before.
     pub length: u64,
-    /// The bytes or elements left out before the first offset: to be subtracted from all offsets.
+    /// The bytes or elements left out before the first offset; [`lower`] subtracts them from all offsets.
     pub base: u64,
 }
 
@@ -58,29 +58,29 @@ pub struct Reached {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByteRange {
-    /// Where it begins.
+    /// Where it begins, from the buffer's start.
     pub start: u64,
     /// Its size.
     pub size: u64,
 }
 
-/// An offset that has to be known.
+/// An offset that [`reach`] asks its callback to read.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// The number of the buffer.
     pub buffer: usize,
-    /// Where it lies, in bytes.
+    /// The offset's position in the buffer, in bytes.
     pub position: u64,
-    /// How many bytes it has: 2, 4 or 8.
+    /// The size of the offset, in bytes: 2, 4 or 8.
     pub width: u64,
 }
 
-/// Which offsets are worth reading.
+/// Which offsets [`reach`] reads.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// None: what offsets lead to stays whole, and they stay as they are.
+    /// None: offsets, and the data that they refer to, stay whole.
     None = 0,
     /// Those of slices.
     OfSlices = 1,
@@ -91,18 +91,20 @@ pub enum Reads {
     ToJoin = 3,
 }
 
-/// Arrays, and the parts of their buffers that they reach.
+/// The result of [`reach`].
 #[derive(Debug)]
 pub struct Reach {
-    /// For each array.
+    /// Each array's position in the parts.
     pub arrays: Vec<Reached>,
-    /// For each buffer.
+    /// The part of each buffer that the arrays reach.
     pub ranges: Vec<ByteRange>,
 }
 
-/// Finds the parts that arrays and those within them reach, with one call of `read` for all offsets of a
-/// depth.  None if the arrays are no slices, and need their buffers; to join them, if one contradicts itself.  `sizes` are those of all buffers, in
-/// bytes, in the order of the arrays; `read` stores one offset for each wanted one, sign extended.
+/// Finds the parts of their buffers that arrays and their children reach.
+///
+/// `sizes` are the sizes of all buffers, in bytes, in the order of the arrays.  `read` is called once for each depth of
+/// the tree, and stores each wanted offset, sign extended.  The result is `None` if the arrays need their whole buffers;
+/// with [`Reads::ToJoin`], if one contradicts itself.
 ///
 /// # Errors
 ///
@@ -465,8 +467,15 @@ fn copy<T: Copy>(to: &mut [T], from: &[T], range: std::ops::Range<usize>) {
     }
 }
 
-/// Stores offsets of `width` bytes, 4 or 8, less `base`; those below it become 0.  Stores as many as both
-/// memories have room for.
+/// Copies offsets of `width` bytes, 4 or 8, minus `base`; smaller ones become 0.  Copies as many as fit into the
+/// shorter of `from` and `to`.
+///
+/// ```
+/// let offsets: Vec<u8> = [5i32, 7, 9].iter().flat_map(|offset| offset.to_ne_bytes()).collect();
+/// let mut lowered = [0; 12];
+/// arrow_cuda_layout::lower(&offsets, &mut lowered, 4, 5);
+/// assert_eq!(lowered[8..], 4i32.to_ne_bytes());
+/// ```
 pub fn lower(from: &[u8], to: &mut [u8], width: u64, base: u64) {
     if width == 4 {
         let base = i32::try_from(base).unwrap_or(i32::MAX);

@@ -12,6 +12,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Allocates device memory in place of the context's cache.
+///
+/// ```
+/// use arrow_cuda_buffer::{Allocation, Allocator, DeviceBuffer, set_allocator};
+/// use arrow_cuda_context::{Context, Placement};
+/// use arrow_cuda_driver::CudaResult;
+/// use std::sync::Arc;
+///
+/// struct Packed;
+/// impl Allocator for Packed {
+///     fn allocate(&self, context: &Context, size: u64) -> CudaResult<Allocation> {
+///         let block = context.allocate(size, Placement::Packed)?;
+///         Ok(Allocation { address: block.address(), owner: Box::new(block) })
+///     }
+/// }
+///
+/// set_allocator(0, Some(Arc::new(Packed)))?;
+/// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+/// assert!(buffer.lent_allocation().is_some());
+/// # set_allocator(0, None)?;
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 pub trait Allocator: Send + Sync {
     /// Allocates `size` bytes, more than 0, on the device of a primary context.  Work that is queued on
     /// the default stream, or that comes after it, may use them.
@@ -22,7 +43,7 @@ pub trait Allocator: Send + Sync {
     fn allocate(&self, context: &Context, size: u64) -> CudaResult<Allocation>;
 }
 
-/// Memory of an allocator.
+/// Device memory that an [`Allocator`] has allocated.
 pub struct Allocation {
     /// Its address on the device.
     pub address: u64,
@@ -39,8 +60,8 @@ thread_local! {
     static IS_OWN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sets what gives the memory of new buffers in the primary context of a device; the context itself for
-/// `None`.  Buffers that exist keep their memory.
+/// Sets the allocator of new buffers in the primary context of device `device`; with `None`, the context allocates
+/// them again.  Existing buffers keep their memory.
 ///
 /// # Errors
 ///
@@ -57,7 +78,7 @@ pub fn set_allocator(device: u32, allocator: Option<Arc<dyn Allocator>>) -> Cuda
     Ok(())
 }
 
-/// Runs work whose buffers are made of the contexts' own memory.
+/// Runs `work`, during which this thread's new buffers ignore [`set_allocator`]: the context allocates them.
 pub fn with_own_memory<T>(work: impl FnOnce() -> T) -> T {
     struct Before(bool);
     impl Drop for Before {

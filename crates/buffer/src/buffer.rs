@@ -173,15 +173,15 @@ impl DeviceBuffer {
         Self { is_mutable: false, ..self.clone() }
     }
 
-    /// The device address, for whoever asks; 0 for an allocation of no bytes.  This
-    /// [exposes](Self::expose) the memory.
+    /// The device address; 0 for an allocation of no bytes.  Asking for it [exposes](Self::expose) the
+    /// memory.
     pub fn address(&self) -> u64 {
         self.expose();
         self.private_address
     }
 
-    /// The device address, for work that is complete, or retains the buffer, when its caller returns
-    /// or fails.  It must not reach anybody else.
+    /// The device address, without exposing the memory: for work that is complete, or retains the
+    /// buffer, when the call returns or fails.  Other libraries must not get it.
     pub fn private_address(&self) -> u64 {
         self.private_address
     }
@@ -242,8 +242,8 @@ impl DeviceBuffer {
         matches!(self.memory.kind, Kind::Imported { .. })
     }
 
-    /// The allocation of an allocator that the program has set, its address and its size in bytes, if the
-    /// memory belongs to one.
+    /// The address and the size, in bytes, of the allocation that the memory belongs to, if an
+    /// [`Allocator`](crate::Allocator) has made it.
     pub fn lent_allocation(&self) -> Option<(u64, u64)> {
         match &self.memory.kind {
             Kind::Lent { address, size, .. } => Some((*address, *size)),

@@ -7,16 +7,16 @@ use arrow_cuda_transfer::{FileError, ReadError, WriteError};
 /// and [`Write`](Self::Write) say.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The driver failed.
+    /// A call of the driver failed, or the driver could not be loaded.
     #[error(transparent)]
     Cuda(#[from] CudaError),
-    /// The requested range does not lie within the buffer.
+    /// The requested range, which the text names, does not lie within the buffer.
     #[error("{0}")]
     OutOfBounds(String),
-    /// An argument is invalid.
+    /// An argument is invalid, for the reason in the text, such as memory or a stream of another context.
     #[error("{0}")]
     Invalid(String),
-    /// The buffer is read-only.
+    /// The buffer is read-only, and the call would write to it.
     #[error("the device buffer is not mutable")]
     ReadOnly,
     /// A file could not be read.  Some of the bytes that it was to fill may have changed.

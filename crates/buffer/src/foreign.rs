@@ -67,8 +67,12 @@ fn on_another_device(address: u64, lies_on: u64, context: &Context) -> Error {
     ))
 }
 
-/// The primary context of the device that has the memory at an address; the first device's for
-/// memory of the host, and for memory that no device knows.
+/// The primary context of the device whose memory contains an address; that of device 0 for host memory, and for
+/// memory that no device knows.
+///
+/// # Errors
+///
+/// When there is no driver or no device, or the context cannot be made.
 pub fn context_of(address: u64) -> CudaResult<Context> {
     let has_it = |context: &Context| is_memory_of(context, address).unwrap_or(false);
     if let Some(context) = Context::primaries().into_iter().find(has_it) {
@@ -84,7 +88,7 @@ pub fn context_of(address: u64) -> CudaResult<Context> {
     Context::primary(0)
 }
 
-/// The address at which the host reaches the memory at device address `address`, if it can.
+/// The host's address of the memory at device address `address`; `None` for memory that the host cannot access.
 ///
 /// # Errors
 ///
@@ -94,8 +98,8 @@ pub fn host_address(context: &Context, address: u64) -> CudaResult<Option<usize>
     Ok(host.and_then(|host| usize::try_from(host).ok()))
 }
 
-/// Whether an address is that of a device's own memory, of this context's or of another one that is in use, which
-/// the host does not reach; not, if none of them knows it.
+/// Whether an address is in device memory that the host cannot access, on the context's device or on another device
+/// whose context is in use.  False for an address that no driver context knows.
 ///
 /// # Errors
 ///

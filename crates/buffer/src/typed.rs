@@ -11,11 +11,10 @@ use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 
 /// Device memory as elements of a type whose every bit pattern is a value: integers, floats, and what
-/// implements [`Pod`].
+/// implements [`Pod`](bytemuck::Pod).
 ///
-/// It is a [`DeviceBuffer`] whose size is a multiple of the element's and whose address is aligned for
-/// it, so clones and slices share the memory, and what is written through one is visible through the
-/// others.  Lengths and positions count elements.
+/// It is a [`DeviceBuffer`] of whole, aligned elements.  Clones and slices share the memory: writes through one are
+/// visible through the others.  Lengths and positions count elements.
 ///
 /// ```
 /// use arrow_cuda_buffer::DeviceSlice;

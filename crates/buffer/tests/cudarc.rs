@@ -8,7 +8,8 @@ mod common;
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
 use arrow_cuda_context::{Context, Device, Stream};
 use arrow_cuda_driver::sys::cuMemsetD8Async;
-use common::{simulator, with_cudarc};
+use common::simulator::live;
+use common::with_cudarc;
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, result};
 use std::sync::Arc;
 use std::thread;
@@ -31,8 +32,7 @@ fn two_streams() -> [Arc<CudaStream>; 2] {
 }
 
 fn live_allocations() -> Option<u64> {
-    let is_simulated = arrow_cuda_driver::is_simulated().expect("a driver");
-    is_simulated.then(|| simulator::live(c"cuda_sim_live_allocations"))
+    live(c"cuda_sim_live_allocations")
 }
 
 #[test]
@@ -134,18 +134,17 @@ fn a_slice_does_not_free_our_memory_nor_leave_anything_behind() {
         let buffer = DeviceBuffer::allocate(&context, 8).expect("room");
         // The first one makes what is kept, such as events for later use.
         drop(buffer.as_cudarc::<u8>(&stream).expect("a slice"));
-        let before = (live_allocations(), Arc::strong_count(&stream), live_events());
+        let before =
+            (live_allocations(), Arc::strong_count(&stream), live(c"cuda_sim_live_events"));
         drop(buffer.as_cudarc::<u64>(&stream).expect("a slice"));
-        assert_eq!((live_allocations(), Arc::strong_count(&stream), live_events()), before);
+        assert_eq!(
+            (live_allocations(), Arc::strong_count(&stream), live(c"cuda_sim_live_events")),
+            before
+        );
         cudarc.check_err().expect("nothing has failed");
         buffer.fill(1).expect("it is alive");
         assert_eq!(buffer.to_vec().expect("it is alive"), [1; 8]);
     });
-}
-
-fn live_events() -> Option<u64> {
-    let is_simulated = arrow_cuda_driver::is_simulated().expect("a driver");
-    is_simulated.then(|| simulator::live(c"cuda_sim_live_events"))
 }
 
 #[test]

@@ -9,7 +9,7 @@ use arrow_cuda_layout::{Change, JoinPiece};
 use exact::upload;
 use proptest::prelude::*;
 
-/// What a target is filled with, behind each other: where the elements begin in the source, and how many.
+/// The runs that fill a target one after another: where the elements begin in the source, and how many.
 type Runs = Vec<(u64, u64)>;
 
 fn runs(most: u64) -> impl Strategy<Value = Runs> {
@@ -113,7 +113,7 @@ proptest! {
                     _ => map.get(value as usize).copied().unwrap_or(0).into(),
                 };
                 match (how, shift % width == 0 || shift == 0) {
-                    // What is not of the type stays: as it was, or as bytes that were brought first.
+                    // Elements of other types stay as they were, or as the bytes that were copied first.
                     (1, true) if kinds[number] != id => expected.extend(vec![0xCC; width]),
                     (1, false) if kinds[number] != id => expected.extend_from_slice(word),
                     _ => expected.extend_from_slice(&value.to_le_bytes()[..width]),

@@ -1,4 +1,12 @@
-#![doc = include_str!("../README.md")]
+//! [`Device`]: Device
+//! [`Context`]: Context
+//! [`Stream`]: Stream
+//! [`Event`]: Event
+//! [`Block`]: Block
+//! [`Cache`]: Cache
+//! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
+#![doc = include_str!("../README.md")] // with the links above
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 #![deny(unsafe_code)]
 
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]

@@ -7,7 +7,8 @@ mod common;
 
 use arrow_cuda_context::{Context, Device, Event, Function, Stream, StreamHandle};
 use arrow_cuda_driver::{CudaError, codes};
-use common::{simulator, with_cudarc};
+use common::simulator::{self, live};
+use common::with_cudarc;
 use cudarc::driver::{CudaContext, CudaStream, result};
 use cudarc::nvrtc::Ptx;
 use std::sync::Arc;
@@ -23,11 +24,6 @@ fn current() -> Option<usize> {
 
 fn their_stream() -> Arc<CudaStream> {
     CudaContext::new(0).and_then(|context| context.new_stream()).expect("a stream")
-}
-
-/// How many the simulated driver has; no number on hardware, which does not count.
-fn live(what: &std::ffi::CStr) -> Option<u64> {
-    arrow_cuda_driver::is_simulated().expect("a driver").then(|| simulator::live(what))
 }
 
 #[test]

@@ -11,9 +11,10 @@ mod simulator;
 use arrow_cuda_context::{Adopted, Context, Device, Event, Function, Stream, StreamHandle};
 use arrow_cuda_driver::{CudaError, call, codes};
 use child::in_child;
-use cust::context::CurrentContext;
+use cust::context::{CurrentContext, legacy};
 use cust::event::EventFlags;
 use cust::stream::StreamFlags;
+use simulator::live;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,17 +23,19 @@ use std::thread;
 const PTX: &str =
     ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry kernel() { ret; }";
 
-/// How many the simulated driver has; no number on hardware, which does not count.
-fn live(what: &std::ffi::CStr) -> Option<u64> {
-    arrow_cuda_driver::is_simulated().expect("a driver").then(|| simulator::live(what))
-}
-
 /// The driver's current context of this thread.
 fn current_handle() -> usize {
     let mut handle: *mut c_void = std::ptr::null_mut();
     // SAFETY: stores a handle through the pointer, which outlives the call.
     unsafe { call!(cuCtxGetCurrent((&raw mut handle).cast())) }.expect("a driver");
     handle as usize
+}
+
+/// A context beside the primary one, which is current.
+fn their_current_context() -> legacy::Context {
+    let device = cust::device::Device::get_device(0).expect("a device");
+    let flags = legacy::ContextFlags::SCHED_AUTO;
+    legacy::Context::create_and_push(flags, device).expect("a context")
 }
 
 fn their_stream(context: &Context) -> Arc<cust::stream::Stream> {
@@ -65,11 +68,8 @@ fn a_context_that_cust_made_current_is_found() {
 
 #[test]
 fn a_context_that_is_not_primary_does_not_go_to_cust() {
-    use cust::context::legacy;
     cust::init(cust::CudaFlags::empty()).expect("a driver");
-    let device = cust::device::Device::get_device(0).expect("a device");
-    let _theirs = legacy::Context::create_and_push(legacy::ContextFlags::SCHED_AUTO, device)
-        .expect("a context");
+    let _theirs = their_current_context();
     let ours = Context::current().expect("alive").expect("one");
     let refused = ours.to_cust().map(|_| ()).expect_err("not a primary context");
     assert_eq!(refused.code(), Some(codes::INVALID_CONTEXT));
@@ -94,9 +94,7 @@ fn a_stream_of_cust_is_shared() {
 #[test]
 fn a_stream_of_another_context_is_refused() {
     let context = Context::primary(0).expect("a device");
-    let device = cust::device::Device::get_device(0).expect("a device");
-    let flags = cust::context::legacy::ContextFlags::SCHED_AUTO;
-    let _other = cust::context::legacy::Context::create_and_push(flags, device).expect("one");
+    let _other = their_current_context();
     let theirs = cust::stream::Stream::new(StreamFlags::DEFAULT, None).expect("a stream");
     let refused = Stream::from_cust(&context, Arc::new(theirs)).expect_err("of another context");
     assert_eq!(refused.code(), Some(codes::INVALID_HANDLE));
@@ -141,9 +139,7 @@ fn an_event_of_cust_is_shared() {
 #[test]
 fn an_event_of_another_context_is_not_recorded() {
     let context = Context::primary(0).expect("a device");
-    let device = cust::device::Device::get_device(0).expect("a device");
-    let flags = cust::context::legacy::ContextFlags::SCHED_AUTO;
-    let _other = cust::context::legacy::Context::create_and_push(flags, device).expect("one");
+    let _other = their_current_context();
     let other = Context::current().expect("alive").expect("one");
     let theirs = cust::event::Event::new(EventFlags::DEFAULT).expect("an event");
     // SAFETY: it was made in the context that is current.

@@ -5,8 +5,8 @@ mod common;
 mod simulator;
 
 use arrow_cuda_context::{Cache, Context, Event, Placement, Stream};
-use arrow_cuda_driver::{CudaError, is_simulated, set_reporter};
-use common::alone;
+use arrow_cuda_driver::{CudaError, set_reporter};
+use common::alone_with_simulator;
 use rstest::rstest;
 use simulator::{count_of, fault, live};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,11 +23,11 @@ type Kind = (fn(&Context) -> Box<dyn Send>, fn() -> u64);
 
 const DEVICE: Kind = (
     |context| Box::new(context.allocate(32 << 20, Placement::Alone).expect("room")),
-    || live(c"cuda_sim_live_allocations"),
+    || live(c"cuda_sim_live_allocations").unwrap_or(0),
 );
 const PINNED: Kind = (
     |context| Box::new(context.allocate_pinned(4096).expect("room")),
-    || live(c"cuda_sim_live_host_allocations"),
+    || live(c"cuda_sim_live_host_allocations").unwrap_or(0),
 );
 const STREAM: Kind = (
     |context| Box::new(Stream::new(context).expect("room")),
@@ -44,10 +44,7 @@ const EVENT: Kind = (
 #[case::stream(STREAM)]
 #[case::event(EVENT)]
 fn a_release_is_made_or_reported(#[case] (make, count): Kind) {
-    if !is_simulated().expect("a driver") {
-        return; // whose calls cannot be made to fail
-    }
-    let (_guard, context) = alone();
+    let Some((_guard, context)) = alone_with_simulator() else { return };
     set_reporter(count_report);
     context.cache().set_limit(0).expect("alive");
     Cache::Pinned.set_limit(0).expect("alive");

@@ -1,4 +1,4 @@
-//! How many locks each thread holds, and the tasks that wait until it holds none.
+//! How many locks each thread holds, and the tasks that wait until the thread has released them.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;

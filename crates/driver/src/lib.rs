@@ -1,4 +1,8 @@
-#![doc = include_str!("../README.md")]
+//! [`sys`]: sys
+//! [`call!`]: call!
+//! [`CudaError`]: CudaError
+#![doc = include_str!("../README.md")] // with the links above
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 
 mod blocking;
 pub mod codes;

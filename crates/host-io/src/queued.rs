@@ -43,7 +43,7 @@ pub fn queue_upload(
     }
 }
 
-/// A queued copy to pinned memory.
+/// A queued copy to pinned memory, from [`queue_download`].
 #[derive(Debug)]
 pub struct Download {
     memory: Arc<HostBuffer>,

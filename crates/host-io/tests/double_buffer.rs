@@ -7,18 +7,11 @@ mod simulator;
 
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Cache, Context, Stream};
-use arrow_cuda_driver::is_simulated;
 use arrow_cuda_host_io::{BufferWriter, HostBuffer, queue_download};
-use common::{Gate, alone, pattern};
+use common::{Gate, alone, alone_with_simulator, pattern};
 use rstest::rstest;
 use simulator::{count_of, fault, with_settings};
-use std::sync::MutexGuard;
 use std::thread;
-
-/// Alone, on a driver whose calls can be made to fail.
-fn with_faults() -> Option<(MutexGuard<'static, ()>, Context)> {
-    is_simulated().expect("a driver").then(alone)
-}
 
 fn zeros(context: &Context, size: usize) -> DeviceBuffer {
     let buffer = DeviceBuffer::allocate(context, size as u64).expect("room");
@@ -106,70 +99,60 @@ fn write_all(buffer: &DeviceBuffer, data: &[u8]) -> u32 {
     failures
 }
 
+/// How many writes of a pattern fail under `rules` of the simulator; all its bytes arrive.
+fn failures_under(context: &Context, rules: &str) -> u32 {
+    let data = pattern(2000);
+    let buffer = zeros(context, data.len());
+    fault(rules);
+    let failures = write_all(&buffer, &data);
+    fault("");
+    assert!(buffer.to_vec().expect("alive") == data, "{rules}");
+    failures
+}
+
 #[rstest]
 #[case("cuMemcpyHtoDAsync")]
 #[case("cuEventSynchronize")]
 #[case("cuStreamIsCapturing")]
 fn a_write_that_fails_can_be_made_again(#[case] function: &str) {
-    let Some((_alone, context)) = with_faults() else { return };
-    let data = pattern(1000);
+    let Some((_alone, context)) = alone_with_simulator() else { return };
     for call in 1..12 {
-        let buffer = zeros(&context, data.len());
-        fault(&format!("{function}:{call}=719"));
-        let failures = write_all(&buffer, &data);
-        fault("");
-        assert_eq!(failures, 1, "call {call}");
-        assert!(buffer.to_vec().expect("alive") == data, "call {call}");
+        assert_eq!(failures_under(&context, &format!("{function}:{call}=719")), 1, "call {call}");
     }
 }
 
 /// The first event of each copy belongs to what it retains, the second one to the half.
 #[test]
 fn a_half_whose_end_nobody_knows_is_given_up() {
-    let Some((_alone, context)) = with_faults() else { return };
-    let data = pattern(1000);
+    let Some((_alone, context)) = alone_with_simulator() else { return };
     for copy in 1..8 {
-        let buffer = zeros(&context, data.len());
-        fault(&format!("cuEventRecord:{}=719,cuStreamSynchronize:1=719", 2 * copy));
-        let failures = write_all(&buffer, &data);
-        fault("");
-        assert_eq!(failures, 1, "copy {copy}");
-        assert!(buffer.to_vec().expect("alive") == data, "copy {copy}");
+        let rules = format!("cuEventRecord:{}=719,cuStreamSynchronize:1=719", 2 * copy);
+        assert_eq!(failures_under(&context, &rules), 1, "copy {copy}");
     }
 }
 
 #[test]
 fn a_write_that_finds_no_half_can_be_made_again() {
-    let Some((_alone, context)) = with_faults() else { return };
+    let Some((_alone, context)) = alone_with_simulator() else { return };
     Cache::Pinned.empty().expect("alive");
-    let data = pattern(1000);
-    let buffer = zeros(&context, data.len());
     // The first half is given up, and there is no memory for the second one, once.
     Cache::Pinned.set_limit(0).expect("alive"); // each half has memory of its own
-    fault("cuEventRecord:2=719,cuStreamSynchronize:1=719,cuMemHostAlloc:2=719");
-    let failures = write_all(&buffer, &data);
-    fault("");
-    assert_eq!(failures, 2);
-    assert!(buffer.to_vec().expect("alive") == data);
+    let rules = "cuEventRecord:2=719,cuStreamSynchronize:1=719,cuMemHostAlloc:2=719";
+    assert_eq!(failures_under(&context, rules), 2);
 }
 
 #[rstest]
 #[case("cuEventRecord:1+=719")]
 #[case("cuMemHostAlloc:1+=2")]
 fn writes_need_neither_events_nor_pinned_memory(#[case] rules: &str) {
-    let Some((_alone, context)) = with_faults() else { return };
+    let Some((_alone, context)) = alone_with_simulator() else { return };
     Cache::Pinned.empty().expect("alive");
-    let data = pattern(1000);
-    let buffer = zeros(&context, data.len());
-    fault(rules);
-    write_all(&buffer, &data);
-    fault("");
-    assert!(buffer.to_vec().expect("alive") == data);
+    failures_under(&context, rules);
 }
 
 #[test]
 fn an_error_that_nobody_has_seen_surfaces_when_the_writer_is_closed() {
-    let Some((_alone, context)) = with_faults() else { return };
+    let Some((_alone, context)) = alone_with_simulator() else { return };
     let buffer = zeros(&context, 8);
     let writer = BufferWriter::open(buffer.clone()).expect("mutable");
     writer.set_buffer_size(4).expect("host memory");
@@ -185,10 +168,7 @@ fn an_error_that_nobody_has_seen_surfaces_when_the_writer_is_closed() {
 fn bytes_that_travel_are_left_alone() {
     with_settings(&[("CUDA_SIM_LATENCY", "2000")], || {
         let (_alone, context) = alone();
-        let data = pattern(2000);
-        let buffer = zeros(&context, data.len());
-        assert_eq!(write_all(&buffer, &data), 0);
-        assert!(buffer.to_vec().expect("alive") == data);
+        assert_eq!(failures_under(&context, ""), 0);
     });
 }
 
@@ -233,7 +213,7 @@ fn bytes_of_another_device_come_after_those_on_their_way() {
 
 #[test]
 fn small_writes_are_one_copy_a_half() {
-    let Some((_alone, context)) = with_faults() else { return };
+    let Some((_alone, context)) = alone_with_simulator() else { return };
     let buffer = zeros(&context, 1 << 20);
     let writer = BufferWriter::open(buffer).expect("mutable");
     writer.set_buffer_size(64 << 10).expect("host memory");

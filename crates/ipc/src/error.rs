@@ -13,8 +13,8 @@ pub enum Error {
     /// The memory belongs to another process, which alone can export it.
     #[error("Buffer has already been exported for IPC")]
     AlreadyExported,
-    /// The memory is part of what an allocator of the program has from the driver, or of a pool that cannot
-    /// be exported.
+    /// The memory is a part of an allocation of the program's own allocator, or of a pool: other processes would reach
+    /// the rest of it.
     #[error(
         "memory of the allocator that was set cannot be exported for IPC: it is not a whole allocation of \
          cudaMalloc, so other processes would reach the memory of others; copy it to a buffer that was allocated \
@@ -33,14 +33,14 @@ pub enum Error {
     /// The bytes are not a valid message.
     #[error("{0}")]
     Message(String),
-    /// A message cannot be read: its body is cut off, or its metadata is invalid.  libarrow, whose words
-    /// these are, counts that as a failure to read, and a message that contradicts itself as invalid.
+    /// A message cannot be read: its body is cut off, or its metadata is invalid.  (A message that contradicts itself
+    /// is a [`Message`](Self::Message), as in libarrow, whose texts these are.)
     #[error("{0}")]
     Unreadable(String),
     /// The stream ends here: a message of length 0.
     #[error("End of stream (message has length 0)")]
     EndOfStream,
-    /// The message does not match the request.
+    /// The message or the batch does not match the request: another schema, or dictionaries.
     #[error("{0}")]
     Arrow(String),
 }

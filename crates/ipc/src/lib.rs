@@ -1,4 +1,14 @@
-#![doc = include_str!("../README.md")]
+//! [`export`]: export()
+//! [`open`]: open()
+//! [`lend`]: lend()
+//! [`IpcMemHandle`]: IpcMemHandle
+//! [`serialize_record_batch`]: serialize_record_batch
+//! [`read_record_batch`]: read_record_batch
+//! [`DeviceMessage`]: DeviceMessage
+//! [`StoredMessages`]: StoredMessages
+//! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
+#![doc = include_str!("../README.md")] // with the links above
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 #![deny(unsafe_code)]
 // Nothing that callers pass may panic.  Tests may.
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]

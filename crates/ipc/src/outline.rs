@@ -68,8 +68,8 @@ pub(crate) fn byte_order(footer: &[u8]) -> Result<Option<Endianness>, InvalidFla
     Ok(schema.map(|schema| schema.endianness()))
 }
 
-/// Where the messages of a file begin, in bytes: those of dictionaries, and those of record batches.  Positions that
-/// no file can have are beyond its end.
+/// Where a file's messages begin, in bytes: first the dictionaries, then the record batches.  Invalid positions become
+/// ones beyond its end.
 pub(crate) fn blocks(footer: &[u8]) -> Result<[Vec<u64>; 2], InvalidFlatbuffer> {
     verify::<FooterParts>(footer)?;
     // SAFETY: as above, and both lists were verified.

@@ -130,6 +130,10 @@ fn check_lent(current: &Current<'_>, address: u64, size: u64) -> Result<(), Erro
 
 /// Maps memory that another process has exported.  Dropping the last buffer over it unmaps it.
 ///
+/// [`from_bytes`](IpcMemHandle::from_bytes) reads the handle that the other process has sent; the program
+/// [`two_processes`](https://github.com/pyarrow-cuda-compat/pyarrow-cuda-compat/blob/main/crates/ipc/examples/two_processes.rs)
+/// shows both sides.
+///
 /// # Errors
 ///
 /// Driver errors, including those for a handle that this process exported itself (error 201) or

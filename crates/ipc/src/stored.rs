@@ -66,18 +66,18 @@ impl Source<'_> {
     }
 }
 
-/// A buffer of a message's body, and where its bytes are.
+/// A buffer of a message's body, and the place of its bytes in the file or stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredBuffer {
-    /// Where it is in the range of addresses of [`StoredMessages`].
+    /// Its address in the reserved range of [`StoredMessages`].
     pub address: u64,
-    /// The size, in bytes.
+    /// The size, in bytes, once decompressed.
     pub size: u64,
     /// Where its bytes begin in the file.
     pub position: u64,
-    /// How many they are there.
+    /// The number of bytes in the file.
     pub stored: u64,
-    /// How they are compressed.
+    /// How they are compressed; `None` if they are not.
     pub codec: Option<Codec>,
 }
 
@@ -87,8 +87,28 @@ impl StoredBuffer {
 
 /// The messages of an Arrow file or stream: the schema, then dictionaries and record batches.
 ///
-/// Their bodies have places in a range of addresses that belongs to nobody.  Whoever slices them can find
-/// the buffers behind the slices.
+/// Nothing but metadata is read.  Each body gets addresses in a range where no memory is, so that a program can slice
+/// arrays over it first, then [look up](Self::buffer) the buffers that it needs, and read only those:
+///
+/// ```
+/// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+/// use arrow_cuda_ipc::{Source, StoredMessages};
+/// use arrow_ipc::writer::FileWriter;
+/// use std::sync::Arc;
+///
+/// let column: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+/// let batch = RecordBatch::try_from_iter([("x", column)])?;
+/// let mut writer = FileWriter::try_new(Vec::new(), &batch.schema())?;
+/// writer.write(&batch)?;
+/// let file = writer.into_inner()?;
+///
+/// let messages = StoredMessages::read(&Source::Memory(&file))?.expect("no delta dictionaries");
+/// assert_eq!(messages.all().len(), 2); // the schema, and a record batch
+/// let (body, _size) = messages.all()[1].body;
+/// let numbers = messages.buffer(body, 24)?;
+/// assert_eq!(file[numbers.position as usize..][..8], 1i64.to_ne_bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct StoredMessages {
     all: Vec<PlainMessage>,
@@ -105,8 +125,8 @@ const FIRST: u64 = 4 << 10;
 const BODIES: u64 = 1 << 56;
 
 impl StoredMessages {
-    /// Reads the metadata of all messages.  `None` if libarrow has to read them, since it looks into their
-    /// bodies on the host: delta dictionaries, the other byte order, early compression.
+    /// Reads the metadata of all messages.  `None` if their bodies have to be read on the host: with delta
+    /// dictionaries, the other byte order, or compression as Arrow 0.17 wrote it.
     ///
     /// # Errors
     ///

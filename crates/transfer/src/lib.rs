@@ -1,4 +1,11 @@
-#![doc = include_str!("../README.md")]
+//! [`copy_from_host`]: copy_from_host
+//! [`copy_to_host`]: copy_to_host
+//! [`CopyOrder`]: CopyOrder
+//! [`HostBuffer`]: HostBuffer
+//! [`RegisteredMemory`]: RegisteredMemory
+//! [`set_transfer_limits`]: set_transfer_limits
+#![doc = include_str!("../README.md")] // with the links above
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 #![deny(unsafe_code)]
 
 #[cfg(any(feature = "cudarc", feature = "cust"))]

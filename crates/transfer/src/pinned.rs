@@ -7,8 +7,8 @@ use std::{ptr, slice};
 
 /// Host memory that the device can access directly, which makes copies fastest.
 ///
-/// Dropping it releases the memory: the process caches it for its next pinned memory, and everything
-/// that checks an address refuses it until then.
+/// Dropping it releases the memory, which the process caches for its next pinned memory; until then, calls that check
+/// addresses refuse it.
 ///
 /// ```
 /// use arrow_cuda_context::Context;

@@ -16,7 +16,8 @@ impl DeviceRecordBatch {
         self.rows().export()
     }
 
-    /// The same, behind the work that a stream has now: see [`DeviceArrayData::export_on`].
+    /// As [`export`](Self::export), for a batch that work on a stream may still write to: see
+    /// [`DeviceArrayData::export_on`].
     ///
     /// # Errors
     ///
@@ -25,7 +26,7 @@ impl DeviceRecordBatch {
         self.rows().export_on(stream)
     }
 
-    /// Takes a batch of another library over: see [`DeviceArrayData::import`].
+    /// Takes ownership of another library's batch: see [`DeviceArrayData::import`].
     ///
     /// # Safety
     ///
@@ -44,7 +45,7 @@ impl DeviceRecordBatch {
         Self::new(schema, unsafe { DeviceArrayData::import(context, array, &data_type) }?)
     }
 
-    /// The same, where work of a stream waits for the structure's event, too: see
+    /// As [`import`](Self::import); later work on `stream` waits for the structure's event, too: see
     /// [`DeviceArrayData::import_on`].
     ///
     /// # Safety

@@ -16,7 +16,7 @@ use std::slice;
 use std::sync::Arc;
 
 impl DeviceArrayData {
-    /// Takes an array of another library over.
+    /// Takes ownership of another library's array.
     ///
     /// Nothing is copied.  The buffers are read-only, and the structure is released with the last of them,
     /// or now if it is refused.  Work of the legacy default stream waits for the structure's event from now
@@ -60,7 +60,22 @@ impl DeviceArrayData {
         unsafe { import(&[&Stream::default_of(context)], context, array, data_type) }
     }
 
-    /// The same, where work of a stream waits for the structure's event, too.
+    /// As [`import`](Self::import); work that is queued on `stream` from now on waits for the structure's event, too.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (ours, theirs) = (Stream::non_blocking(&context)?, Stream::non_blocking(&context)?);
+    /// let array = DeviceArrayData::copy_from(&context, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let structure = array.export_on(&theirs)?; // after the work that is queued on `theirs`
+    /// // SAFETY: the structure was made above, for this type.
+    /// let imported = unsafe { DeviceArrayData::import_on(&ours, structure, array.data_type()) }?;
+    /// assert_eq!(imported.len(), 3);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     ///
     /// # Safety
     ///

@@ -17,7 +17,7 @@
 namespace arrow_cuda {
 namespace {
 
-// The buffers of a tree with their bytes ready; null where there are none.
+// The buffers of a tree with their bytes ready; null for absent ones.
 Result<std::vector<const arrow::Buffer*>> ReadyBuffers(const Tree& tree, int32_t device) {
   std::vector<const arrow::Buffer*> all;
   std::vector<const arrow::Buffer*> filled;

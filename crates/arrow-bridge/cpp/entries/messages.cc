@@ -64,14 +64,14 @@ Failure InitWriterEntry(PyObject* fresh, PyObject* buffer) noexcept {
   });
 }
 
-RustReader* ReaderOfEntry(PyObject* object) noexcept {
+const RustReader* ReaderOfEntry(PyObject* object) noexcept {
   const auto file = UnwrapFile(object);
   // The file interfaces are virtual bases: only a dynamic cast converts them to the class.
   const auto* ours = dynamic_cast<const MessageReader*>(file.get());
   return ours == nullptr ? nullptr : ours->rust();
 }
 
-RustWriter* WriterOfEntry(PyObject* object) noexcept {
+const RustWriter* WriterOfEntry(PyObject* object) noexcept {
   const auto stream = UnwrapStream(object);
   const auto* ours = dynamic_cast<const Writer*>(stream.get());
   return ours == nullptr ? nullptr : ours->rust();

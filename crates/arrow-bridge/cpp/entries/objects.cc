@@ -1,4 +1,4 @@
-// Queries of pyarrow's objects: whether they are initialised, and which device holds their data.
+// Queries about objects from pyarrow: whether they are initialised, and which device holds their data.
 #include "entries/entries.h"
 
 #include <string_view>

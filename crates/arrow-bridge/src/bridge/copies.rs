@@ -5,7 +5,6 @@ use crate::fault::Fault;
 use crate::ffi::{DataKind, Object};
 use crate::live::{Destination, Live};
 use arrow_cuda_context::Stream;
-use std::ptr;
 
 impl Bridge {
     /// A new reference to a copy of an object with data in the memory of `destination`: all of its
@@ -28,10 +27,7 @@ impl Bridge {
         destination: Option<Destination<'_>>,
         stream: Option<&Stream>,
     ) -> Result<Option<Object>, Fault> {
-        let stream = stream.map_or(ptr::null(), ptr::from_ref);
-        let to = destination.as_ref().map_or(ptr::null(), ptr::from_ref);
-        // SAFETY: live objects, of their classes; the stream is read during the call only.
-        made_or_none(unsafe { (self.api.copy_to)(object.as_ptr(), kind, to, stream) })
+        made_or_none((self.api.copy_to)(object, kind, destination.as_ref(), stream))
     }
 
     /// A new reference to a copy on the same device of what an object reaches, if it is a slice that reaches little
@@ -41,8 +37,7 @@ impl Bridge {
     ///
     /// As [`copy_to`](Self::copy_to).
     pub fn copy_slice(&self, object: Live<'_>, kind: DataKind) -> Result<Option<Object>, Fault> {
-        // SAFETY: a live object of its class.
-        made_or_none(unsafe { (self.api.copy_slice)(object.as_ptr(), kind) })
+        made_or_none((self.api.copy_slice)(object, kind))
     }
 
     /// A new reference to one array of all chunks of a `pyarrow.ChunkedArray` on a device, or to a
@@ -53,8 +48,7 @@ impl Bridge {
     /// As [`copy_to`](Self::copy_to); [`Kind::Invalid`](crate::Kind::Invalid) for chunks on several devices,
     /// and offsets that would not fit their type.
     pub fn combine(&self, object: Live<'_>, kind: DataKind) -> Result<Option<Object>, Fault> {
-        // SAFETY: a live object of its class.
-        made_or_none(unsafe { (self.api.combine)(object.as_ptr(), kind) })
+        made_or_none((self.api.combine)(object, kind))
     }
 
     /// A new reference to a copy of a `pyarrow.Buffer` in the memory of `destination`, or if it
@@ -71,14 +65,12 @@ impl Bridge {
         destination: Destination<'_>,
         is_view: bool,
     ) -> Result<Object, Fault> {
-        // SAFETY: live objects, the destination of its class.
-        unsafe { (self.api.buffer_to)(buffer.as_ptr(), &destination, is_view) }.into_result()
+        (self.api.buffer_to)(buffer, &destination, is_view).into_result()
     }
 
     /// The number of the GPU that a destination of copies names; `None` for other destinations, and for
     /// uninitialised ones.
     pub fn destination_device(&self, destination: Destination<'_>) -> Option<u32> {
-        // SAFETY: a live object of its class.
-        u32::try_from(unsafe { (self.api.destination_device)(&destination) }).ok()
+        u32::try_from((self.api.destination_device)(&destination)).ok()
     }
 }

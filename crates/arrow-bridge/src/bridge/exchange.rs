@@ -18,8 +18,7 @@ impl Bridge {
     /// [`Kind::Type`](crate::Kind::Type) for another object and for an uninitialised one,
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
     pub fn prepare(&self, object: Live<'_>, is_batch: bool) -> Result<Option<Object>, Fault> {
-        // SAFETY: a live object.
-        made_or_none(unsafe { (self.api.prepare)(object.as_ptr(), is_batch) })
+        made_or_none((self.api.prepare)(object, is_batch))
     }
 
     /// Counts the unknown nulls of an array or record batch, which libarrow would count on the host.
@@ -29,8 +28,7 @@ impl Bridge {
     ///
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
     pub fn count_nulls(&self, object: Live<'_>) -> Result<(), Fault> {
-        // SAFETY: a live object.
-        done(unsafe { (self.api.count_nulls)(object.as_ptr()) })
+        done((self.api.count_nulls)(object))
     }
 
     /// A new reference to a `pyarrow.RecordBatch` that reports the device that its data lies on; `None`
@@ -41,8 +39,7 @@ impl Bridge {
     ///
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
     pub fn placed(&self, batch: Live<'_>) -> Result<Option<Object>, Fault> {
-        // SAFETY: a live object.
-        made_or_none(unsafe { (self.api.placed)(batch.as_ptr()) })
+        made_or_none((self.api.placed)(batch))
     }
 
     /// Adds an event to an array or record batch that pyarrow has exported, for its pending work:
@@ -62,7 +59,6 @@ impl Bridge {
         array: *mut c_void,
         schema: *mut c_void,
     ) -> Result<(), Fault> {
-        let object = object.as_ptr();
         // SAFETY: guaranteed by the caller.
         done(unsafe { (self.api.finish_export)(object, array, schema) })
     }
@@ -113,7 +109,6 @@ impl Bridge {
         object: Live<'_>,
         array: *const c_void,
     ) -> Result<Option<Object>, Fault> {
-        let object = object.as_ptr();
         // SAFETY: guaranteed by the caller.
         made_or_none(unsafe { (self.api.finish_import)(object, array) })
     }
@@ -136,7 +131,6 @@ impl Bridge {
         is_reader: bool,
         stream: *mut c_void,
     ) -> Result<(), Fault> {
-        let object = object.as_ptr();
         // SAFETY: guaranteed by the caller.
         done(unsafe { (self.api.export_stream)(object, is_reader, stream) })
     }
@@ -153,7 +147,7 @@ impl Bridge {
     /// `fresh` must be a new object of the class, and `stream` an `ArrowDeviceArrayStream`.
     pub unsafe fn import_stream(&self, fresh: Live<'_>, stream: *mut c_void) -> Result<(), Fault> {
         // SAFETY: guaranteed by the caller.
-        done(unsafe { (self.api.import_stream)(fresh.as_ptr(), stream) })
+        done(unsafe { (self.api.import_stream)(fresh, stream) })
     }
 
     /// A new reference to a `pyarrow.ChunkedArray` of all arrays of such a stream.

@@ -1,7 +1,6 @@
 //! Messages in device memory, and record batches that are copied there as messages.
 
 use super::Bridge;
-use super::objects::given;
 use crate::fault::{Fault, done};
 use crate::ffi::{BridgeApi, CppPayload, MessageFacts, Object};
 use crate::live::Live;
@@ -19,8 +18,7 @@ impl Bridge {
     ///
     /// The GIL must be held when the result is dropped.
     pub unsafe fn payload(&self, batch: Live<'_>) -> Result<Payload, Fault> {
-        // SAFETY: a live object.
-        let payload = unsafe { (self.api.payload_open)(batch.as_ptr()) }.into_result()?;
+        let payload = (self.api.payload_open)(batch).into_result()?;
         Ok(Payload { payload, api: self.api })
     }
 
@@ -45,15 +43,11 @@ impl Bridge {
         memo: Option<Live<'_>>,
         message: DeviceMessage,
     ) -> Result<Object, Fault> {
-        let (buffer, schema) = (buffer.as_ptr(), schema.as_ptr());
         let memo = memo.map_or(ptr::null_mut(), Live::as_ptr);
         let (metadata, facts) = (&message.metadata, MessageFacts::of(&message.facts));
-        let (data, size) = (metadata.as_ptr(), metadata.len());
-        let body = given(message.body);
-        let facts = &raw const facts;
-        // SAFETY: guaranteed by the caller; metadata and facts are read during the call only, and the
-        // body is handed over.
-        unsafe { (self.api.read_batch)(buffer, schema, memo, data, size, facts, body) }
+        let (data, size, body) = (metadata.as_ptr(), metadata.len(), Box::new(message.body));
+        // SAFETY: guaranteed by the caller; the metadata is read during the call only.
+        unsafe { (self.api.read_batch)(buffer, schema, memo, data, size, &facts, body) }
             .into_result()
     }
 
@@ -74,16 +68,16 @@ impl Bridge {
         message: &DeviceMessage,
         read: impl FnOnce() -> T,
     ) -> Result<T, Fault> {
-        let (file, facts) = (file.as_ptr(), MessageFacts::of(&message.facts));
+        let facts = MessageFacts::of(&message.facts);
         let (data, size) = (message.metadata.as_ptr(), message.metadata.len());
         let position = (position + message.frame.metadata_offset).cast_signed();
         let expect = |position, data, size, facts| {
-            // SAFETY: guaranteed by the caller; metadata and facts are read during the call only.
+            // SAFETY: guaranteed by the caller; the metadata is read during the call only.
             done(unsafe { (self.api.expect_metadata)(file, position, data, size, facts) })
         };
-        expect(position, data, size, &raw const facts)?;
+        expect(position, data, size, Some(&facts))?;
         let outcome = read();
-        expect(0, ptr::null(), 0, ptr::null())?;
+        expect(0, ptr::null(), 0, None)?;
         Ok(outcome)
     }
 }

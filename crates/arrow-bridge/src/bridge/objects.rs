@@ -44,24 +44,24 @@ impl Bridge {
     /// `fresh` must be a new object of a subtype of the class that the contents are for, made by the
     /// `tp_new` of that class.
     pub unsafe fn init(&self, fresh: Live<'_>, contents: Contents<'_>) -> Result<(), Fault> {
-        let (api, fresh) = (self.api, fresh.as_ptr());
-        // SAFETY: guaranteed by the caller; buffers are handed over, and a pool lives forever.
+        let api = self.api;
+        // SAFETY: guaranteed by the caller.
         done(unsafe {
             match contents {
                 Contents::Buffer(buffer) => {
-                    (api.init_buffer)(fresh, ptr::null_mut(), given(buffer))
+                    (api.init_buffer)(fresh, ptr::null_mut(), Box::new(buffer))
                 }
                 Contents::Slice(parent, slice) => {
-                    (api.init_buffer)(fresh, parent.as_ptr(), given(slice))
+                    (api.init_buffer)(fresh, parent.as_ptr(), Box::new(slice))
                 }
-                Contents::MemoryOf(buffer) => (api.init_from_buffer)(fresh, buffer.as_ptr()),
-                Contents::HostBuffer(buffer) => (api.init_host_buffer)(fresh, given(buffer)),
+                Contents::MemoryOf(buffer) => (api.init_from_buffer)(fresh, buffer),
+                Contents::HostBuffer(buffer) => (api.init_host_buffer)(fresh, Box::new(buffer)),
                 Contents::HostSlice(whole, offset, size) => {
-                    (api.init_host_slice)(fresh, whole.as_ptr(), offset, size)
+                    (api.init_host_slice)(fresh, whole, offset, size)
                 }
                 Contents::Pool(pool) => (api.init_pool)(fresh, pool),
-                Contents::Reader(buffer) => (api.init_reader)(fresh, buffer.as_ptr()),
-                Contents::Writer(buffer) => (api.init_writer)(fresh, buffer.as_ptr()),
+                Contents::Reader(buffer) => (api.init_reader)(fresh, buffer),
+                Contents::Writer(buffer) => (api.init_writer)(fresh, buffer),
             }
         })
     }
@@ -82,8 +82,7 @@ impl Bridge {
 
     /// The device buffer behind an object that [`init`](Self::init) has given one; `None` for others.
     pub fn buffer_of<'a>(&self, object: Live<'a>) -> Option<&'a DeviceBuffer> {
-        // SAFETY: a live object, which outlives the reference.
-        unsafe { (self.api.buffer_of)(object.as_ptr()).as_ref() }
+        (self.api.buffer_of)(object)
     }
 
     /// The numbers of a `pyarrow.Array`, and the device buffer that they lie in.  `None` for an array without
@@ -91,8 +90,7 @@ impl Bridge {
     /// another library; there, and for other objects, more has to be asked.
     pub fn elements_of<'a>(&self, array: Live<'a>) -> Option<(&'a DeviceBuffer, Elements)> {
         let mut elements = Elements::default();
-        // SAFETY: a live object, which outlives the reference, and a writable place.
-        let values = unsafe { (self.api.elements_of)(array.as_ptr(), &raw mut elements).as_ref() };
+        let values = (self.api.elements_of)(array, &mut elements);
         values.map(|values| (values, elements))
     }
 
@@ -102,8 +100,8 @@ impl Bridge {
     ///
     /// The object must be a `pyarrow.NativeFile`.
     pub unsafe fn reader_of<'a>(&self, file: Live<'a>) -> Option<&'a BufferReader> {
-        // SAFETY: guaranteed by the caller; the object outlives the reference.
-        unsafe { (self.api.reader_of)(file.as_ptr()).as_ref() }
+        // SAFETY: guaranteed by the caller.
+        unsafe { (self.api.reader_of)(file) }
     }
 
     /// The writer behind a file that [`init`](Self::init) has given one; `None` for others.
@@ -112,8 +110,8 @@ impl Bridge {
     ///
     /// As [`reader_of`](Self::reader_of).
     pub unsafe fn writer_of<'a>(&self, file: Live<'a>) -> Option<&'a BufferWriter> {
-        // SAFETY: guaranteed by the caller; the object outlives the reference.
-        unsafe { (self.api.writer_of)(file.as_ptr()).as_ref() }
+        // SAFETY: guaranteed by the caller.
+        unsafe { (self.api.writer_of)(file) }
     }
 
     /// The pool that [`init`](Self::init) has given an object; `None` if it was never initialised.
@@ -122,31 +120,28 @@ impl Bridge {
     ///
     /// The object must be of a class for such pools.
     pub unsafe fn pool_of(&self, object: Live<'_>) -> Option<&'static HostPool> {
-        // SAFETY: guaranteed by the caller; the pool lives forever.
-        unsafe { (self.api.pool_of)(object.as_ptr()).as_ref() }
+        // SAFETY: guaranteed by the caller.
+        unsafe { (self.api.pool_of)(object) }
     }
 
     /// The memory that any `pyarrow.Buffer` reports; `None` for other objects, and for
     /// uninitialised ones.
     pub fn span_of(&self, object: Live<'_>) -> Option<Span> {
         let mut span = Span::default();
-        // SAFETY: a live object, and a writable place.
-        unsafe { (self.api.span_of)(object.as_ptr(), &raw mut span) }.then_some(span)
+        (self.api.span_of)(object, &mut span).then_some(span)
     }
 
     /// The address of any `pyarrow.Buffer`, which is exposed by this; `None` for other objects, and
     /// for uninitialised ones.
     pub fn expose_address(&self, object: Live<'_>) -> Option<u64> {
         let mut address = 0;
-        // SAFETY: a live object, and a writable place.
-        unsafe { (self.api.expose_address)(object.as_ptr(), &raw mut address) }.then_some(address)
+        (self.api.expose_address)(object, &mut address).then_some(address)
     }
 
     /// Whether the object is a `pyarrow.Array`, `ChunkedArray`, `RecordBatch`, `Table` or `Schema`, and was
     /// ever initialised; `__new__` alone leaves it empty, and pyarrow crashes on it.
     pub fn is_initialised(&self, object: Live<'_>) -> bool {
-        // SAFETY: a live object.
-        unsafe { (self.api.is_initialised)(object.as_ptr()) }
+        (self.api.is_initialised)(object)
     }
 
     /// Whether a `pyarrow.RecordBatchReader` was ever initialised.
@@ -156,7 +151,7 @@ impl Bridge {
     /// The object must be of that class.
     pub unsafe fn is_initialised_reader(&self, reader: Live<'_>) -> bool {
         // SAFETY: guaranteed by the caller.
-        unsafe { (self.api.is_initialised_reader)(reader.as_ptr()) }
+        unsafe { (self.api.is_initialised_reader)(reader) }
     }
 
     /// The origin of the batches of a `pyarrow.RecordBatchReader`.
@@ -166,36 +161,26 @@ impl Bridge {
     /// The object must be of that class.
     pub unsafe fn source_of(&self, reader: Live<'_>) -> BatchSource {
         // SAFETY: guaranteed by the caller.
-        unsafe { (self.api.source_of)(reader.as_ptr()) }
+        unsafe { (self.api.source_of)(reader) }
     }
 
     /// Whether any data of an array, a chunked array, a record batch, a table or a buffer of pyarrow lies in
     /// device memory, whatever the object reports.
     pub fn is_on_device(&self, object: Live<'_>) -> bool {
-        // SAFETY: a live object.
-        unsafe { (self.api.is_on_device)(object.as_ptr()) }
+        (self.api.is_on_device)(object)
     }
 
     /// The number of the device that the first data of such an object in device memory lies on.
     pub fn device_of(&self, object: Live<'_>) -> Option<u32> {
-        // SAFETY: a live object.
-        u32::try_from(unsafe { (self.api.device_of)(object.as_ptr()) }).ok()
+        u32::try_from((self.api.device_of)(object)).ok()
     }
 
     /// Whether libarrow was ever given a device of this library: without one, nothing lies there.
     #[must_use]
     pub fn has_devices(&self) -> bool {
-        // SAFETY: it takes nothing, and reads one flag.
-        unsafe { (self.api.has_devices)() }
+        (self.api.has_devices)()
     }
-}
 
-/// A pointer that C++ takes over.
-pub(super) fn given<T>(object: T) -> *mut T {
-    Box::into_raw(Box::new(object))
-}
-
-impl Bridge {
     /// A new reference to a `pyarrow.Array` without its data: an empty host buffer replaces each
     /// buffer that is not plain host memory, which becomes its parent.
     ///
@@ -203,8 +188,7 @@ impl Bridge {
     ///
     /// [`Kind::Type`](crate::Kind::Type) for another object, and for an uninitialised array.
     pub fn skeleton_of(&self, array: Live<'_>) -> Result<Object, Fault> {
-        // SAFETY: a live object.
-        unsafe { (self.api.skeleton_of)(array.as_ptr()) }.into_result()
+        (self.api.skeleton_of)(array).into_result()
     }
 
     /// A new reference to a `pyarrow.RecordBatch` of arrays, or a `pyarrow.Table` of chunked
@@ -216,9 +200,8 @@ impl Bridge {
     /// [`Kind::Type`](crate::Kind::Type) for other columns, or none;
     /// [`Kind::Invalid`](crate::Kind::Invalid) for columns that do not fit.
     pub fn assemble(&self, schema: Live<'_>, columns: &[Live<'_>]) -> Result<Object, Fault> {
-        let pointers: Vec<_> = columns.iter().map(|column| column.as_ptr()).collect();
-        let (first, count) = (pointers.as_ptr(), pointers.len());
-        // SAFETY: live objects; the columns are read during the call only.
-        unsafe { (self.api.assemble)(schema.as_ptr(), first, count) }.into_result()
+        let (first, count) = (columns.as_ptr(), columns.len());
+        // SAFETY: so many live objects, which are read during the call only.
+        unsafe { (self.api.assemble)(schema, first, count) }.into_result()
     }
 }

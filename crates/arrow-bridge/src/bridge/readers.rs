@@ -9,7 +9,7 @@ use std::ptr;
 
 impl Bridge {
     /// Initialises `fresh` as a reader that takes the batches of `reader` over, to copy them to `destination`.  The
-    /// thread that reads waits while it has read `most` bytes that nobody has taken; with 0 there is none.
+    /// thread that reads waits while it has read `most` bytes that nobody has taken; with 0, no thread reads.
     /// `has_stream` says whether the copies will be made on a stream.
     ///
     /// # Errors
@@ -27,7 +27,6 @@ impl Bridge {
         has_stream: bool,
         fresh: Live<'_>,
     ) -> Result<(), Fault> {
-        let (reader, fresh) = (reader.as_ptr(), fresh.as_ptr());
         // SAFETY: guaranteed by the caller.
         done(unsafe { (self.api.read_ahead)(reader, most, &destination, has_stream, fresh) })
     }
@@ -43,7 +42,7 @@ impl Bridge {
     /// The object must be of the class.
     pub unsafe fn run_ahead(&self, ahead: Live<'_>) -> Result<(), Fault> {
         // SAFETY: guaranteed by the caller.
-        done(unsafe { (self.api.run_ahead)(ahead.as_ptr()) })
+        done(unsafe { (self.api.run_ahead)(ahead) })
     }
 
     /// The batches that were taken before, unless those `were_copied`; else the next ones, or none for now.
@@ -61,7 +60,7 @@ impl Bridge {
         were_copied: bool,
     ) -> Result<BatchesTaken, Fault> {
         // SAFETY: guaranteed by the caller.
-        unsafe { (self.api.take_batches)(ahead.as_ptr(), were_copied) }.into_result()
+        unsafe { (self.api.take_batches)(ahead, were_copied) }.into_result()
     }
 
     /// New references to copies of the batches that were taken, made as [`copy_to`](Self::copy_to) makes them, and
@@ -80,10 +79,9 @@ impl Bridge {
         taken: &BatchesTaken,
         stream: Option<&Stream>,
     ) -> Result<(Vec<Object>, i64), Fault> {
-        let stream = stream.map_or(ptr::null(), ptr::from_ref);
         let mut copies = vec![ptr::null_mut(); taken.count];
         // SAFETY: guaranteed by the caller, and a place for each batch.
-        let copied = unsafe { (self.api.copy_taken)(ahead.as_ptr(), stream, copies.as_mut_ptr()) };
+        let copied = unsafe { (self.api.copy_taken)(ahead, stream, copies.as_mut_ptr()) };
         Ok((copies, copied.into_result()?))
     }
 }

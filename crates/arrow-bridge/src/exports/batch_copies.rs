@@ -2,22 +2,26 @@
 
 use super::buffers::{Lent, host, host_mut};
 use super::context;
-use crate::fault::{Fault, attempted};
+use crate::fault::Fault;
 use crate::ffi::{BufferPlace, Failure, HostRange, HostTarget, Owner, RustBuffer, RustStream};
 use crate::kind::Kind;
 use arrow_cuda_buffer::{CopyOrder, copy_to_host_scattered};
 use std::slice;
 
-pub(super) unsafe extern "C" fn copies_of_host(
-    device: i32,
-    stream: Option<&RustStream>,
-    ranges: *const HostRange,
-    count: usize,
-    owner: Owner,
-    out: *mut BufferPlace,
-) -> Failure {
-    let owner = Box::new(Lent(owner));
-    attempted(|| {
+exported! {
+    /// New buffers in the device's primary context with the bytes of `count` ranges, allocated and
+    /// copied together: now, or in the order of a stream of that context, which is waited for unless all
+    /// ranges are pinned.  Stores `count` buffers at `out`, to be released at their places, or none on
+    /// failure.  Takes ownership of `owner`, which keeps the ranges readable, even on failure.
+    attempted copies_of_host(
+        device: i32,
+        stream: Option<&RustStream>,
+        ranges: *const HostRange,
+        count: usize,
+        owner: Owner,
+        out: *mut BufferPlace,
+    ) -> Failure {
+        let owner = Box::new(Lent(owner));
         // SAFETY: C++ passes `count` ranges, readable as long as the owner lives.
         let ranges = unsafe { all(ranges, count) }.iter();
         // SAFETY: as above.
@@ -29,19 +33,19 @@ pub(super) unsafe extern "C" fn copies_of_host(
         // SAFETY: room for as many buffers.
         unsafe { store(out, made?.0) };
         Ok(())
-    })
-}
+    }
 
-pub(super) unsafe extern "C" fn copies_of_buffers(
-    device: i32,
-    stream: Option<&RustStream>,
-    buffers: *const *const RustBuffer,
-    count: usize,
-    owner: Owner,
-    out: *mut BufferPlace,
-) -> Failure {
-    let owner = Box::new(Lent(owner));
-    attempted(|| {
+    /// As `copies_of_host`, with the bytes of other buffers, whose memory `owner` keeps valid.  The
+    /// stream may belong to the context of the copies or to that of the buffers.
+    attempted copies_of_buffers(
+        device: i32,
+        stream: Option<&RustStream>,
+        buffers: *const *const RustBuffer,
+        count: usize,
+        owner: Owner,
+        out: *mut BufferPlace,
+    ) -> Failure {
+        let owner = Box::new(Lent(owner));
         // SAFETY: C++ passes `count` live buffers.
         let sources = unsafe { borrowed(buffers, count) };
         let (order, context) = (order_on(stream), context(device)?);
@@ -49,19 +53,14 @@ pub(super) unsafe extern "C" fn copies_of_buffers(
         // SAFETY: room for as many buffers.
         unsafe { store(out, copies) };
         Ok(())
-    })
-}
+    }
 
-fn order_on(stream: Option<&RustStream>) -> CopyOrder<'_> {
-    stream.map_or(CopyOrder::Now, CopyOrder::On)
-}
-
-pub(super) unsafe extern "C" fn copy_all_to_host(
-    buffers: *const *const RustBuffer,
-    targets: *const HostTarget,
-    count: usize,
-) -> Failure {
-    attempted(|| {
+    /// Copies `count` buffers to the host together, each to a target of its size.
+    attempted copy_all_to_host(
+        buffers: *const *const RustBuffer,
+        targets: *const HostTarget,
+        count: usize,
+    ) -> Failure {
         // SAFETY: `count` live buffers of this table, and as many targets.
         let (sources, targets) = unsafe { (borrowed(buffers, count), all(targets, count)) };
         let mut parts = Vec::with_capacity(count);
@@ -71,7 +70,11 @@ pub(super) unsafe extern "C" fn copy_all_to_host(
             parts.push((source, target));
         }
         Ok(copy_to_host_scattered(parts)?)
-    })
+    }
+}
+
+fn order_on(stream: Option<&RustStream>) -> CopyOrder<'_> {
+    stream.map_or(CopyOrder::Now, CopyOrder::On)
 }
 
 /// `count` of our objects.

@@ -2,7 +2,7 @@
 
 use super::context;
 use crate::address_exposure;
-use crate::fault::{Fault, Made, Outcome, attempt, attempted, byte_count, made, unsigned};
+use crate::fault::{Fault, Made, Outcome, byte_count, unsigned};
 use crate::ffi::{BufferFacts, BufferPlace, Failure, HostFacts, Owner, RustBuffer, RustHostBuffer};
 use crate::kind::Kind;
 use std::ffi::{c_char, c_void};
@@ -25,12 +25,9 @@ impl Drop for Lent {
     }
 }
 
-pub(super) unsafe extern "C" fn device_name(
-    device: i32,
-    out: *mut c_char,
-    capacity: usize,
-) -> Failure {
-    attempted(|| {
+exported! {
+    /// NUL-terminated.  Fails for a number that no device has.
+    attempted device_name(device: i32, out: *mut c_char, capacity: usize) -> Failure {
         let name = context(device)?.device().name()?;
         if name.len() >= capacity {
             return Err(Fault::new(Kind::Invalid, "no room for a device's name"));
@@ -41,62 +38,132 @@ pub(super) unsafe extern "C" fn device_name(
             out.add(name.len()).write(0);
         }
         Ok(())
-    })
-}
+    }
 
-pub(super) extern "C" fn allocate(device: i32, size: i64) -> Made<RustBuffer> {
-    made(|| {
+    /// Allocates in the device's primary context.
+    made buffer_allocate(device: i32, size: i64) -> Made<RustBuffer> {
         let size = unsigned("the size of a device buffer", size)?;
         let buffer = RustBuffer::allocate_packed(&context(device)?, size)?;
         // libarrow passes addresses on in ways that nobody here sees.
         buffer.expose();
         Ok(buffer)
-    })
-}
+    }
 
-pub(super) extern "C" fn view(
-    device: i32,
-    address: u64,
-    size: i64,
-    is_mutable: bool,
-    owner: Owner,
-) -> Made<RustBuffer> {
-    let owner = Box::new(Lent(owner));
-    made(|| {
+    /// A buffer over foreign memory; takes ownership of `owner`, even on failure.
+    made buffer_view(
+        device: i32,
+        address: u64,
+        size: i64,
+        is_mutable: bool,
+        owner: Owner,
+    ) -> Made<RustBuffer> {
+        let owner = Box::new(Lent(owner));
         let size = unsigned("the size of a device buffer", size)?;
         let context = context(device)?;
         // SAFETY: C++ keeps the memory valid as long as the owner lives.
         Ok(unsafe { RustBuffer::view(&context, address, size, is_mutable, owner) }?)
-    })
-}
+    }
 
-pub(super) extern "C" fn slice(
-    buffer: &RustBuffer,
-    offset: i64,
-    size: i64,
-    is_mutable: bool,
-) -> Made<RustBuffer> {
-    made(|| {
+    made buffer_slice(
+        buffer: &RustBuffer,
+        offset: i64,
+        size: i64,
+        is_mutable: bool,
+    ) -> Made<RustBuffer> {
         let (offset, size) = (unsigned("an offset", offset)?, unsigned("a size", size)?);
         let slice = buffer.slice(offset, size)?;
         Ok(if is_mutable { slice } else { slice.read_only() })
-    })
-}
-
-pub(super) extern "C" fn facts(buffer: &RustBuffer) -> BufferFacts {
-    BufferFacts {
-        address: match address_exposure::is_exposed_on_request() {
-            true => buffer.private_address(),
-            false => buffer.address(),
-        },
-        size: buffer.size().cast_signed(),
-        device: buffer.context().device().number().cast_signed(),
-        is_mutable: buffer.is_mutable(),
     }
-}
 
-pub(super) extern "C" fn expose(buffer: &RustBuffer) {
-    buffer.expose();
+    answer buffer_facts(buffer: &RustBuffer) -> BufferFacts {
+        BufferFacts {
+            address: match address_exposure::is_exposed_on_request() {
+                true => buffer.private_address(),
+                false => buffer.address(),
+            },
+            size: buffer.size().cast_signed(),
+            device: buffer.context().device().number().cast_signed(),
+            is_mutable: buffer.is_mutable(),
+        }
+    }
+
+    /// The address is about to reach other libraries.
+    answer buffer_expose(buffer: &RustBuffer) {
+        buffer.expose();
+    }
+
+    /// Moves a buffer to a place, instead of releasing it.
+    answer buffer_move(buffer: Box<RustBuffer>, out: *mut BufferPlace) {
+        // SAFETY: C++ passes a writable place, into which a buffer fits.
+        unsafe { out.cast::<RustBuffer>().write(*buffer) };
+    }
+
+    /// Releases the buffer at a place, which is only memory afterwards.
+    answer buffer_release_at(place: *mut BufferPlace) {
+        // SAFETY: C++ releases the buffer at this place once.
+        unsafe { place.cast::<RustBuffer>().drop_in_place() };
+    }
+
+    /// Copies are complete when they return, and ordered after the default stream's work.
+    attempted copy_to_host(
+        buffer: &RustBuffer,
+        position: i64,
+        out: *mut c_void,
+        size: i64,
+    ) -> Failure {
+        let position = unsigned("a position", position)?;
+        // SAFETY: C++ passes `size` writable bytes.
+        let out = unsafe { host_mut(out, size)? };
+        Ok(buffer.copy_to_uninit(position, out)?)
+    }
+
+    attempted copy_from_host(
+        buffer: &RustBuffer,
+        position: i64,
+        data: *const c_void,
+        size: i64,
+    ) -> Failure {
+        let position = unsigned("a position", position)?;
+        // SAFETY: C++ passes `size` readable bytes.
+        let data = unsafe { host(data, size)? };
+        Ok(buffer.copy_from_host(position, data)?)
+    }
+
+    attempted copy_from_device(to: &RustBuffer, position: i64, from: &RustBuffer) -> Failure {
+        let position = unsigned("a position", position)?;
+        Ok(to.copy_from_device(position, from)?)
+    }
+
+    answer host_buffer_facts(buffer: &RustHostBuffer) -> HostFacts {
+        // Python gives the address to anybody, so it has leaked.
+        HostFacts { data: buffer.as_ptr(), size: buffer.size() as i64 }
+    }
+
+    /// The host address of pinned memory that is mapped at a device address; null for an address without
+    /// a mapping.
+    attempt host_address(device: i32, device_address: u64) -> Outcome<Option<NonNull<u8>>> {
+        let found = arrow_cuda_buffer::host_address(&context(device)?, device_address)?;
+        Ok(found.and_then(|address| NonNull::new(address as *mut u8)))
+    }
+
+    /// Whether an address is that of device memory, which the host does not reach; not, if nobody knows it.
+    attempt is_device_memory(device: i32, address: u64) -> Outcome<bool> {
+        Ok(arrow_cuda_buffer::is_device_memory(&context(device)?, address)?)
+    }
+
+    /// The device address that pinned memory is mapped at; 0 for memory without a mapping.
+    attempt device_address(device: i32, host_address: *const c_void) -> Outcome<u64> {
+        let found = context(device)?.enter()?.device_address(host_address as u64)?;
+        Ok(found.unwrap_or(0))
+    }
+
+    answer buffer_release(buffer: Box<RustBuffer>) {
+        drop(buffer);
+    }
+
+    answer host_buffer_release(buffer: Box<RustHostBuffer>) {
+        drop(buffer);
+    }
 }
 
 const _: () = assert!(
@@ -104,81 +171,6 @@ const _: () = assert!(
         && align_of::<RustBuffer>() <= align_of::<BufferPlace>(),
     "a buffer has to fit into its place"
 );
-
-pub(super) unsafe extern "C" fn move_to(buffer: Box<RustBuffer>, out: *mut BufferPlace) {
-    // SAFETY: C++ passes a writable place, into which a buffer fits.
-    unsafe { out.cast::<RustBuffer>().write(*buffer) };
-}
-
-pub(super) unsafe extern "C" fn release_at(place: *mut BufferPlace) {
-    // SAFETY: C++ releases the buffer at this place once.
-    unsafe { place.cast::<RustBuffer>().drop_in_place() };
-}
-
-pub(super) unsafe extern "C" fn copy_to_host(
-    buffer: &RustBuffer,
-    position: i64,
-    out: *mut c_void,
-    size: i64,
-) -> Failure {
-    attempted(|| {
-        let position = unsigned("a position", position)?;
-        // SAFETY: C++ passes `size` writable bytes.
-        let out = unsafe { host_mut(out, size)? };
-        Ok(buffer.copy_to_uninit(position, out)?)
-    })
-}
-
-pub(super) unsafe extern "C" fn copy_from_host(
-    buffer: &RustBuffer,
-    position: i64,
-    data: *const c_void,
-    size: i64,
-) -> Failure {
-    attempted(|| {
-        let position = unsigned("a position", position)?;
-        // SAFETY: C++ passes `size` readable bytes.
-        let data = unsafe { host(data, size)? };
-        Ok(buffer.copy_from_host(position, data)?)
-    })
-}
-
-pub(super) extern "C" fn copy_from_device(
-    to: &RustBuffer,
-    position: i64,
-    from: &RustBuffer,
-) -> Failure {
-    attempted(|| {
-        let position = unsigned("a position", position)?;
-        Ok(to.copy_from_device(position, from)?)
-    })
-}
-
-pub(super) extern "C" fn host_facts(buffer: &RustHostBuffer) -> HostFacts {
-    // Python gives the address to anybody, so it has leaked.
-    HostFacts { data: buffer.as_ptr(), size: buffer.size() as i64 }
-}
-
-pub(super) extern "C" fn host_address(
-    device: i32,
-    device_address: u64,
-) -> Outcome<Option<NonNull<u8>>> {
-    attempt(|| {
-        let found = arrow_cuda_buffer::host_address(&context(device)?, device_address)?;
-        Ok(found.and_then(|address| NonNull::new(address as *mut u8)))
-    })
-}
-
-pub(super) extern "C" fn is_device_memory(device: i32, address: u64) -> Outcome<bool> {
-    attempt(|| Ok(arrow_cuda_buffer::is_device_memory(&context(device)?, address)?))
-}
-
-pub(super) extern "C" fn device_address(device: i32, host_address: *const c_void) -> Outcome<u64> {
-    attempt(|| {
-        let found = context(device)?.enter()?.device_address(host_address as u64)?;
-        Ok(found.unwrap_or(0))
-    })
-}
 
 /// Host memory that C++ passes for reading.
 ///

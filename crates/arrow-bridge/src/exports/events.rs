@@ -2,7 +2,7 @@
 
 use super::batch_copies::borrowed;
 use super::context;
-use crate::fault::{Fault, Made, attempt, attempted, made};
+use crate::fault::{Fault, Made};
 use crate::ffi::{Failure, RustBuffer, RustStream};
 use crate::kind::Kind;
 use arrow_cuda_buffer::await_stream_of;
@@ -21,16 +21,62 @@ impl RustEvent {
     }
 }
 
-pub(super) extern "C" fn place(event: &RustEvent) -> *mut *mut c_void {
-    (&raw const event.handle).cast_mut()
-}
+exported! {
+    /// The address of the event's `CUevent`, valid as long as `event` exists.
+    answer event_place(event: &RustEvent) -> *mut *mut c_void {
+        (&raw const event.handle).cast_mut()
+    }
 
-pub(super) unsafe extern "C" fn wrap(device: i32, place: *const *mut c_void) -> Made<RustEvent> {
-    made(|| {
+    /// The event whose handle a producer has stored at `place`; the producer keeps both valid as
+    /// long as this exists.  Fails if this cannot be an event.
+    made event_wrap(device: i32, place: *const *mut c_void) -> Made<RustEvent> {
         let (context, handle) = (context(device)?, handle_at(place)?);
         // SAFETY: the producer promises that the event exists and stays alive.
         Ok(RustEvent::new(unsafe { Event::borrowed(&context, handle, Box::new(())) }))
-    })
+    }
+
+    attempted event_wait(event: &RustEvent) -> Failure {
+        Ok(event.event.synchronize().map(drop)?)
+    }
+
+    /// An event for the work in flight before the given events, on the default stream and on the
+    /// streams that are ordered with it; null if there is no such work.
+    attempt event_pending(
+        device: i32,
+        events: *const *const RustEvent,
+        count: usize,
+    ) -> Made<RustEvent> {
+        // SAFETY: `count` live events.
+        let events = unsafe { borrowed(events, count) };
+        let events: Vec<&Event> = events.into_iter().map(|event| &event.event).collect();
+        Ok(match context(device)?.pending(&events)? {
+            Pending::Event(event) => Some(Box::new(RustEvent::new(event))),
+            _ => None,
+        })
+    }
+
+    attempted stream_wait_event(stream: &RustStream, event: &RustEvent) -> Failure {
+        Ok(stream.wait_for(&event.event)?)
+    }
+
+    attempted stream_synchronize(stream: &RustStream) -> Failure {
+        Ok(stream.synchronize().map(drop)?)
+    }
+
+    /// Waits for a stream that belongs to the context of each buffer.
+    attempted stream_await_for(
+        stream: &RustStream,
+        buffers: *const *const RustBuffer,
+        count: usize,
+    ) -> Failure {
+        // SAFETY: C++ passes `count` live buffers.
+        let buffers = unsafe { borrowed(buffers, count) };
+        Ok(await_stream_of(stream, &buffers).map(drop)?)
+    }
+
+    answer event_release(event: Box<RustEvent>) {
+        drop(event);
+    }
 }
 
 fn handle_at(place: *const *mut c_void) -> Result<*mut c_void, Fault> {
@@ -49,44 +95,4 @@ fn handle_at(place: *const *mut c_void) -> Result<*mut c_void, Fault> {
         return Err(wrong(&format!("{event:p}, which is not an event")));
     }
     Ok(event)
-}
-
-pub(super) extern "C" fn wait(event: &RustEvent) -> Failure {
-    attempted(|| Ok(event.event.synchronize().map(drop)?))
-}
-
-pub(super) unsafe extern "C" fn pending(
-    device: i32,
-    events: *const *const RustEvent,
-    count: usize,
-) -> Made<RustEvent> {
-    attempt(|| {
-        // SAFETY: `count` live events.
-        let events = unsafe { borrowed(events, count) };
-        let events: Vec<&Event> = events.into_iter().map(|event| &event.event).collect();
-        Ok(match context(device)?.pending(&events)? {
-            Pending::Event(event) => Some(Box::new(RustEvent::new(event))),
-            _ => None,
-        })
-    })
-}
-
-pub(super) extern "C" fn wait_for(stream: &RustStream, event: &RustEvent) -> Failure {
-    attempted(|| Ok(stream.wait_for(&event.event)?))
-}
-
-pub(super) extern "C" fn synchronize(stream: &RustStream) -> Failure {
-    attempted(|| Ok(stream.synchronize().map(drop)?))
-}
-
-pub(super) unsafe extern "C" fn await_for_buffers(
-    stream: &RustStream,
-    buffers: *const *const RustBuffer,
-    count: usize,
-) -> Failure {
-    attempted(|| {
-        // SAFETY: C++ passes `count` live buffers.
-        let buffers = unsafe { borrowed(buffers, count) };
-        Ok(await_stream_of(stream, &buffers).map(drop)?)
-    })
 }

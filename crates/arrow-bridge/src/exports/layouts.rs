@@ -3,7 +3,7 @@
 
 use super::batch_copies::{all, borrowed, store};
 use super::context;
-use crate::fault::{Fault, attempt, attempted, done};
+use crate::fault::{Fault, done};
 use crate::ffi::{
     ArrayNode, BufferPlace, ByteRange, Failure, Joined, OffsetReader, Outcome, Reached, Reads,
     RustBuffer, Wanted,
@@ -13,18 +13,21 @@ use arrow_cuda_buffer::{clear_gaps, join as fill};
 use arrow_cuda_layout::{Change, JoinError, JoinPiece, lower, reach as find};
 use std::slice;
 
-#[allow(clippy::too_many_arguments)]
-pub(super) unsafe extern "C" fn reach(
-    arrays: *const ArrayNode,
-    count: usize,
-    sizes: *const u64,
-    buffers: usize,
-    reads: Reads,
-    reader: OffsetReader,
-    reached: *mut Reached,
-    ranges: *mut ByteRange,
-) -> Outcome<bool> {
-    attempt(|| {
+exported! {
+    /// Finds the part of its buffers that each of `count` arrays reaches.  `sizes` has those of `buffers`
+    /// buffers, in the order of the arrays.  Stores an answer for each array and for each buffer; none, and
+    /// false, if no array is a slice.
+    #[allow(clippy::too_many_arguments)]
+    attempt reach(
+        arrays: *const ArrayNode,
+        count: usize,
+        sizes: *const u64,
+        buffers: usize,
+        reads: Reads,
+        reader: OffsetReader,
+        reached: *mut Reached,
+        ranges: *mut ByteRange,
+    ) -> Outcome<bool> {
         // SAFETY: C++ passes so many arrays and sizes.
         let (arrays, sizes) = unsafe { (all(arrays, count), all(sizes, buffers)) };
         let found = find(arrays, sizes, reads, |wanted, out| reader.read(wanted, out))?;
@@ -35,43 +38,33 @@ pub(super) unsafe extern "C" fn reach(
             ranges.copy_from_nonoverlapping(found.ranges.as_ptr(), found.ranges.len());
         }
         Ok(true)
-    })
-}
-
-impl OffsetReader {
-    pub(super) fn read(&self, wanted: &[Wanted], out: &mut [u64]) -> Result<(), Fault> {
-        // SAFETY: there is room for as many offsets as are wanted.
-        done(unsafe { (self.read)(self.state, wanted.as_ptr(), wanted.len(), out.as_mut_ptr()) })
     }
-}
 
-pub(super) unsafe extern "C" fn lower_offsets(
-    from: *const u8,
-    to: *mut u8,
-    size: usize,
-    width: u64,
-    base: u64,
-) {
-    // SAFETY: C++ passes so many bytes, and room for as many elsewhere.
-    let (from, to) = unsafe { (all(from, size), slice::from_raw_parts_mut(to, size)) };
-    lower(from, to, width, base);
-}
+    /// Stores `size` bytes of offsets less `base` elsewhere; those below become 0.
+    answer lower_offsets(from: *const u8, to: *mut u8, size: usize, width: u64, base: u64) {
+        // SAFETY: C++ passes so many bytes, and room for as many elsewhere.
+        let (from, to) = unsafe { (all(from, size), slice::from_raw_parts_mut(to, size)) };
+        lower(from, to, width, base);
+    }
 
-#[allow(clippy::too_many_arguments)]
-pub(super) unsafe extern "C" fn join(
-    device: i32,
-    arrays: *const ArrayNode,
-    count: usize,
-    columns: *const usize,
-    column_count: usize,
-    buffers: *const *const RustBuffer,
-    sizes: *const u64,
-    buffer_count: usize,
-    reader: OffsetReader,
-    joined: *mut Joined,
-    made: *mut BufferPlace,
-) -> Outcome<usize> {
-    attempt(|| {
+    /// Makes one array of those of each column, on the device of the first buffer, else on `device`.
+    /// `columns` has the number of each column's arrays, which have the same dictionaries; of `buffers`,
+    /// those that are not there or have no bytes are null.  Stores an array of the result for the first
+    /// array of each column and those within it, dictionaries aside, and its buffers, as many as it returns.
+    #[allow(clippy::too_many_arguments)]
+    attempt join(
+        device: i32,
+        arrays: *const ArrayNode,
+        count: usize,
+        columns: *const usize,
+        column_count: usize,
+        buffers: *const *const RustBuffer,
+        sizes: *const u64,
+        buffer_count: usize,
+        reader: OffsetReader,
+        joined: *mut Joined,
+        made: *mut BufferPlace,
+    ) -> Outcome<usize> {
         // SAFETY: C++ passes so many of each; buffers that are not null are live.
         let (arrays, columns, sizes, buffers) = unsafe {
             let buffers: Vec<_> =
@@ -96,17 +89,17 @@ pub(super) unsafe extern "C" fn join(
             store(made, result);
         }
         Ok(number)
-    })
-}
+    }
 
-pub(super) unsafe extern "C" fn change_numbers(
-    buffers: *const *const RustBuffer,
-    widths: *const u64,
-    bases: *const u64,
-    maps: *const *const RustBuffer,
-    count: usize,
-) -> Failure {
-    attempted(|| {
+    /// Lowers offsets of `widths` bytes by `bases` in place.  With `maps`, they are indices, and become
+    /// the numbers of 4 bytes that these have at their places.
+    attempted change_numbers(
+        buffers: *const *const RustBuffer,
+        widths: *const u64,
+        bases: *const u64,
+        maps: *const *const RustBuffer,
+        count: usize,
+    ) -> Failure {
         // SAFETY: C++ passes `count` live buffers, and as many of what is not null.
         let (buffers, widths) = unsafe { (borrowed(buffers, count), all(widths, count)) };
         let Some(first) = buffers.first() else { return Ok(()) };
@@ -130,7 +123,14 @@ pub(super) unsafe extern "C" fn change_numbers(
         };
         let pieces: Vec<_> = (0..count).filter_map(piece).collect();
         Ok(fill(first.context(), &to, &from, &pieces)?)
-    })
+    }
+}
+
+impl OffsetReader {
+    pub(super) fn read(&self, wanted: &[Wanted], out: &mut [u64]) -> Result<(), Fault> {
+        // SAFETY: there is room for as many offsets as are wanted.
+        done(unsafe { (self.read)(self.state, wanted.as_ptr(), wanted.len(), out.as_mut_ptr()) })
+    }
 }
 
 impl From<JoinError> for Fault {

@@ -4,15 +4,15 @@ use super::buffers::host;
 use crate::ffi::{MessageFacts, MessageKind};
 use arrow_cuda_ipc::{Content, Metadata};
 
-pub(super) unsafe extern "C" fn message_facts(
-    metadata: *const u8,
-    size: usize,
-    is_footer: bool,
-) -> MessageFacts {
-    // SAFETY: `size` readable bytes.
-    let bytes = unsafe { host(metadata.cast(), size as i64) }.unwrap_or_default();
-    let parsed = if is_footer { Metadata::parse_footer(bytes) } else { Metadata::parse(bytes) };
-    parsed.map_or(MessageFacts::UNREADABLE, |metadata| MessageFacts::of(&metadata))
+exported! {
+    /// Reads the metadata of an IPC message, or the footer of an IPC file as if it were a schema
+    /// message.
+    answer message_facts(metadata: *const u8, size: usize, is_footer: bool) -> MessageFacts {
+        // SAFETY: `size` readable bytes.
+        let bytes = unsafe { host(metadata.cast(), size as i64) }.unwrap_or_default();
+        let parsed = if is_footer { Metadata::parse_footer(bytes) } else { Metadata::parse(bytes) };
+        parsed.map_or(MessageFacts::UNREADABLE, |metadata| MessageFacts::of(&metadata))
+    }
 }
 
 impl MessageFacts {

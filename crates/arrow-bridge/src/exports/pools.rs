@@ -1,6 +1,6 @@
 //! Pools of pinned host memory for C++.
 
-use crate::fault::{Fault, Outcome, attempt, byte_count};
+use crate::fault::{Fault, Outcome, byte_count};
 use crate::ffi::RustPool;
 use crate::kind::Kind;
 use arrow_cuda_driver::CudaError;
@@ -28,26 +28,27 @@ fn aligned(alignment: i64) -> Result<usize, Fault> {
     })
 }
 
-pub(super) extern "C" fn allocate(
-    pool: &RustPool,
-    size: i64,
-    alignment: i64,
-) -> Outcome<Option<NonNull<u8>>> {
-    attempt(|| {
+exported! {
+    /// Allocates `size` bytes, more than 0, at a multiple of `alignment`, a power of two.  These functions
+    /// may be called on any thread, and neither need the GIL nor give it up.
+    attempt pool_allocate(
+        pool: &RustPool,
+        size: i64,
+        alignment: i64,
+    ) -> Outcome<Option<NonNull<u8>>> {
         let (size, alignment) = (byte_count(SIZE, size)?, aligned(alignment)?);
         let allocated = pool.allocate(size, alignment);
         allocated.map(Some).map_err(|error| failed("malloc", size, error))
-    })
-}
+    }
 
-pub(super) unsafe extern "C" fn reallocate(
-    pool: &RustPool,
-    data: *mut u8,
-    old_size: i64,
-    new_size: i64,
-    alignment: i64,
-) -> Outcome<Option<NonNull<u8>>> {
-    attempt(|| {
+    /// Returns where the bytes are now; `data` is still allocated on failure.  Neither size is 0.
+    attempt pool_reallocate(
+        pool: &RustPool,
+        data: *mut u8,
+        old_size: i64,
+        new_size: i64,
+        alignment: i64,
+    ) -> Outcome<Option<NonNull<u8>>> {
         let (old, new, alignment) =
             (byte_count(SIZE, old_size)?, byte_count(SIZE, new_size)?, aligned(alignment)?);
         let data = NonNull::new(data)
@@ -55,18 +56,18 @@ pub(super) unsafe extern "C" fn reallocate(
         // SAFETY: the pool has allocated this.
         let moved = unsafe { pool.reallocate(data, old, new, alignment) };
         moved.map(Some).map_err(|error| failed("realloc", new, error))
-    })
-}
+    }
 
-pub(super) unsafe extern "C" fn free(pool: &RustPool, data: *mut u8, _size: i64) {
-    let Some(data) = NonNull::new(data) else { return };
-    // SAFETY: the pool has allocated this.
-    let work = AssertUnwindSafe(|| unsafe { pool.release(data) });
-    // `free` cannot report a failure.
-    let _ = catch_unwind(work);
-}
+    answer pool_free(pool: &RustPool, data: *mut u8, _size: i64) {
+        let Some(data) = NonNull::new(data) else { return };
+        // SAFETY: the pool has allocated this.
+        let work = AssertUnwindSafe(|| unsafe { pool.release(data) });
+        // `free` cannot report a failure.
+        let _ = catch_unwind(work);
+    }
 
-pub(super) extern "C" fn release_unused(pool: &RustPool) {
-    let work = AssertUnwindSafe(|| pool.release_unused());
-    let _ = catch_unwind(work);
+    answer pool_release_unused(pool: &RustPool) {
+        let work = AssertUnwindSafe(|| pool.release_unused());
+        let _ = catch_unwind(work);
+    }
 }

@@ -2,30 +2,32 @@
 
 use super::batch_copies::{all, store};
 use super::context;
-use crate::fault::{attempted, done};
+use crate::fault::done;
 use crate::ffi::{BufferPlace, Callback, Failure, HostRange, RustStored, StoredMessage};
 use std::ptr;
 
-pub(super) unsafe extern "C" fn message(stored: &RustStored<'_>, number: usize) -> StoredMessage {
-    let found = stored.messages.all().get(number);
-    let (metadata, (address, size)) = found
-        .map_or((ptr::slice_from_raw_parts(ptr::null(), 0), (0, 0)), |message| {
-            (ptr::from_ref(message.metadata.as_slice()), message.body)
-        });
-    let metadata = HostRange { data: metadata.cast(), size: metadata.len() };
-    StoredMessage { metadata, address, body_size: size.cast_signed() }
-}
+exported! {
+    answer stored_message(stored: &RustStored<'_>, number: usize) -> StoredMessage {
+        let found = stored.messages.all().get(number);
+        let (metadata, (address, size)) = found
+            .map_or((ptr::slice_from_raw_parts(ptr::null(), 0), (0, 0)), |message| {
+                (ptr::from_ref(message.metadata.as_slice()), message.body)
+            });
+        let metadata = HostRange { data: metadata.cast(), size: metadata.len() };
+        StoredMessage { metadata, address, body_size: size.cast_signed() }
+    }
 
-pub(super) unsafe extern "C" fn copies(
-    stored: &RustStored<'_>,
-    device: i32,
-    addresses: *const u64,
-    sizes: *const u64,
-    count: usize,
-    out: *mut BufferPlace,
-    use_copies: Callback,
-) -> Failure {
-    let work = || {
+    /// As `copies_of_host`, with the bytes of buffers at addresses of bodies that are not read yet.  Threads write to
+    /// the copies while `use_copies` takes them.
+    attempted copies_of_stored(
+        stored: &RustStored<'_>,
+        device: i32,
+        addresses: *const u64,
+        sizes: *const u64,
+        count: usize,
+        out: *mut BufferPlace,
+        use_copies: Callback,
+    ) -> Failure {
         // SAFETY: C++ passes `count` of each.
         let (addresses, sizes) = unsafe { (all(addresses, count), all(sizes, count)) };
         let mut buffers = Vec::with_capacity(count);
@@ -40,6 +42,5 @@ pub(super) unsafe extern "C" fn copies(
             };
             done(outcome)
         })
-    };
-    attempted(work)
+    }
 }

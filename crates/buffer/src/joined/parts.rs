@@ -4,7 +4,7 @@ use super::Ends;
 use crate::spans::Spans;
 use arrow_cuda_layout::{Change, JoinPiece};
 
-/// What a block of threads fills in its turn.
+/// The part of a buffer that one block of threads fills.
 pub(super) type Part = [u64; 8];
 
 /// Parts end at multiples of so many bits, 64 KiB: enough that reading an entry of the table costs little, and

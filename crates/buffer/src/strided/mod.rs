@@ -1,6 +1,6 @@
 //! Copies between arrays of any layout.
 //!
-//! `bounds.rs` checks the layouts; `plan.rs` simplifies what is to be copied; `launches.rs` tells it to
+//! `bounds.rs` checks the layouts; `plan.rs` simplifies the copy; `launches.rs` passes it to
 //! the kernels.
 
 mod bounds;

@@ -9,8 +9,8 @@ use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-/// A kernel of a module that stays loaded as long as the context exists, or at least as long as this and its clones,
-/// if another library has loaded it.
+/// A kernel.  Its module stays loaded as long as the context exists; if another library has loaded it, as long as this or
+/// a clone lives.
 #[derive(Clone, Debug)]
 pub struct Function {
     pub(crate) raw: usize,

@@ -49,7 +49,7 @@ impl Current<'_> {
     ///
     /// # Errors
     ///
-    /// Driver errors.  That the driver does not know the memory is none.
+    /// Driver errors, but not for memory that the driver does not know.
     pub fn attributes<const N: usize>(
         &self,
         attributes: [Attribute; N],

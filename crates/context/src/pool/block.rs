@@ -47,14 +47,14 @@ impl Block {
         Self { address, size, segment, context, source, is_exposed, is_settled }
     }
 
-    /// The address, for whoever asks: this exposes the block.
+    /// The address.  Asking for it exposes the block.
     pub fn address(&self) -> u64 {
         self.expose();
         self.address
     }
 
-    /// The address, for work that is complete, or retains the block, when its caller returns
-    /// or fails.  It must not reach anybody else.
+    /// The address, without exposing the block: for work that is complete, or retains the block, when
+    /// the call returns or fails.  Other libraries must not get it.
     pub fn private_address(&self) -> u64 {
         self.address
     }

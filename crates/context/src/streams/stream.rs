@@ -64,7 +64,7 @@ impl Stream {
     }
 
     /// A stream with the driver's `CU_STREAM_*` flags and a priority: lower numbers come first.  The
-    /// driver takes the nearest of [`priorities`](Self::priorities) for one outside of them.
+    /// driver replaces a priority outside of [`priorities`](Self::priorities) by the nearest one.
     ///
     /// ```
     /// use arrow_cuda_context::{Context, Stream};

@@ -5,7 +5,7 @@
 #![allow(dead_code, reason = "each of the test files uses some of it")]
 
 use arrow_cuda_context::{Context, Device, Stream, completed};
-use arrow_cuda_driver::call;
+use arrow_cuda_driver::{call, is_simulated};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,6 +20,11 @@ pub fn alone() -> (MutexGuard<'static, ()>, Context) {
     context.synchronize().expect("alive");
     drop(completed());
     (guard, context)
+}
+
+/// Alone, on a driver whose calls can be made to fail.
+pub fn alone_with_simulator() -> Option<(MutexGuard<'static, ()>, Context)> {
+    is_simulated().expect("a driver").then(alone)
 }
 
 /// The context of a second device, which some machines have: the simulator with `CUDA_SIM_DEVICES=2`.

@@ -31,10 +31,13 @@ pub fn calls_of(function: &CStr, work: impl FnOnce()) -> Option<u64> {
     Some(count_of(function)? - before?)
 }
 
-/// How many of something the simulated driver has, by the name of the function that tells.
-pub fn live(function: &CStr) -> u64 {
+/// How many of something the simulated driver has, by the name of the function that tells.  `None` on
+/// hardware, which does not count.
+pub fn live(function: &CStr) -> Option<u64> {
     // SAFETY: the functions that count have this type.
-    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> u64>(symbol(function))() }
+    is_simulated().expect("a driver").then(|| unsafe {
+        std::mem::transmute::<*mut c_void, extern "C" fn() -> u64>(symbol(function))()
+    })
 }
 
 /// Has calls of the simulated driver fail from now on, as `CUDA_SIM_FAULT` describes it.

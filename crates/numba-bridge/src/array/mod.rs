@@ -104,13 +104,13 @@ impl DeviceArray {
         self.layout.element()
     }
 
-    /// The device address of the first element, for whoever asks: this
-    /// [exposes](DeviceBuffer::expose) the memory.
+    /// The device address of the first element.  Asking for it [exposes](DeviceBuffer::expose) the
+    /// memory.
     pub fn address(&self) -> u64 {
         self.buffer.address() + self.first()
     }
 
-    /// The same address, which must not reach anybody else.
+    /// The same address, without exposing the memory: other libraries must not get it.
     pub fn private_address(&self) -> u64 {
         self.buffer.private_address() + self.first()
     }

@@ -9,6 +9,18 @@ impl Layout {
     ///
     /// `order` says in which order the elements are counted, in both shapes.
     ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, Layout, Order};
+    ///
+    /// let six = Layout::row_major(ElementType::float(4), vec![6])?;
+    /// let matrix = six.reshape(&[2, -1], Order::C)?;
+    /// assert_eq!((matrix.shape(), matrix.strides()), (&[2, 3][..], &[12, 4][..]));
+    /// assert_eq!(matrix.transpose(&[1, 0])?, matrix.clone().reversed());
+    /// assert!(matrix.reversed().ravel(Order::C).is_err(), "a copy could");
+    /// assert_eq!(six.broadcast_to(&[2, 6])?.strides(), [0, 4]);
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for a shape of another number of elements; [`Error::NeedsCopy`] where no
@@ -44,7 +56,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] where it does not.
+    /// [`Error::Invalid`] if it names one twice, too few, or one that the array does not have.
     pub fn transpose(&self, axes: &[i64]) -> Result<Self, Error> {
         if axes.len() != self.ndim() {
             return invalid("axes don't match array");
@@ -98,7 +110,7 @@ impl Layout {
         Ok(Self { shape, strides, ..*self })
     }
 
-    /// The array repeated to fill `shape`, as NumPy broadcasts: strides are 0 where it repeats.
+    /// The array repeated to fill `shape`, as NumPy broadcasts, with strides of 0 along repeated dimensions.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use super::ElementType;
 use crate::Error;
 use crate::error::invalid;
 
-/// The most dimensions that an array has, as NumPy's.
+/// The largest number of dimensions of an array, as in NumPy.
 pub const MAX_DIMENSIONS: usize = 64;
 
 /// The shape of an array, the strides between its elements, and their type.

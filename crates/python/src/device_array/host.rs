@@ -226,7 +226,7 @@ pub(super) fn order_of(host: &Bound<'_, PyUntypedArray>) -> Option<Order> {
     }
 }
 
-/// A new uninitialised NumPy array in memory of Arrow's pool, which reuses pages that are mapped already.
+/// A new uninitialised NumPy array in memory from Arrow's pool, which reuses pages that are mapped already.
 fn empty<'py>(
     py: Python<'py>,
     like: &PyDeviceArray,

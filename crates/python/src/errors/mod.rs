@@ -182,7 +182,7 @@ fn repr(object: &Bound<'_, PyAny>) -> String {
     object.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string_lossy().into_owned())
 }
 
-/// An exception of one of pyarrow's classes.
+/// An exception whose class is pyarrow's.
 pub(crate) fn pyarrow_exception(py: Python<'_>, class: &str, text: String) -> PyErr {
     let class = py
         .import("pyarrow.lib")

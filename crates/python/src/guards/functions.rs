@@ -120,8 +120,8 @@ unsafe extern "C-unwind" fn called(
 }
 
 impl Guarded {
-    /// The result of a call that becomes another one, or null and an exception; none if the function is to be called
-    /// as it is.
+    /// The result of a call that becomes another one, or null and an exception; none if the call
+    /// stays as it is.
     ///
     /// # Safety
     ///

@@ -28,7 +28,7 @@ struct Node {
 /// the thread that is about to.
 static PENDING_IN: AtomicU32 = AtomicU32::new(0);
 
-/// How long to wait if other libraries occupy all of Python's slots.
+/// How long to wait if other libraries occupy all slots of the interpreter's queue.
 const RETRY: Duration = Duration::from_millis(1);
 
 /// Runs a task on the main thread, a little later.

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyModule, PyType};
 use std::ffi::{CStr, CString, c_void};
 
-/// The pointers that the bridge needs.  Each of pyarrow's capsules names the C signature of its function;
+/// The pointers that the bridge needs.  Each capsule names the C signature of its function;
 /// another signature means another pyarrow than the bridge was written for.
 pub(crate) fn pointers(module: &Bound<'_, PyModule>, lib: &Lib) -> PyResult<PyarrowApi> {
     let functions = module.getattr("__pyx_capi__")?;

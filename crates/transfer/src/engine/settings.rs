@@ -49,7 +49,14 @@ pub fn transfer_limits() -> TransferLimits {
 /// existing ones are released, once the copies that use them are complete.  The driver waits for the
 /// device's other work before it releases pinned memory.
 ///
-/// The engine then looks again at the processors that the process may use.  Copies do not: it takes files.
+/// The engine then looks again at the processors that the process may use.  Copies do not, because that reads files.
+///
+/// ```
+/// use arrow_cuda_transfer::{TransferLimits, set_transfer_limits, transfer_limits};
+///
+/// set_transfer_limits(TransferLimits { pinned_bytes: 64 << 20, ..TransferLimits::with_threads(4) });
+/// assert_eq!(transfer_limits().threads, 4);
+/// ```
 pub fn set_transfer_limits(new: TransferLimits) {
     limits().store(new);
     pools::forget();

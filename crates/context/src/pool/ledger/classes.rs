@@ -3,7 +3,7 @@
 //! A segment holds blocks of one class.  So a small block that stays in use for long holds back no
 //! segment that a large one could use.
 
-/// The size of the driver's own blocks: a segment is a multiple of it.
+/// The driver's own block size, of which a segment is a multiple.
 pub(crate) const SEGMENT: u64 = 2 << 20;
 pub(crate) const MAX_SMALL: u64 = 1 << 20;
 pub(crate) const MIN_LARGE: u64 = 16 << 20;

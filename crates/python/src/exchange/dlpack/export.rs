@@ -111,7 +111,7 @@ fn copied(py: Python<'_>, array: &DeviceArray, place: &Place, order: Order) -> P
             let copy = py.detach(|| array.copy_to(context, order)).or_raise(py)?;
             Ok(copy.buffer().clone().into())
         }
-        // In memory of Arrow's pool, which reuses pages that are mapped already.
+        // In memory from Arrow's pool, which reuses pages that are mapped already.
         Place::Host => {
             let size = array.layout().size();
             let host = allocate_host(py, size)?;
