@@ -32,6 +32,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tests"))
 if IS_SIMULATOR:
     os.environ.setdefault("PYARROW_CUDA_COPY_THREADS", "0")
 
+# Most tests show what a program meets without libcudf; those of `compute` choose it.
+os.environ.setdefault("PYARROW_CUDA_COMPUTE_ENGINE", "none")
+
 TESTS = Path(__file__).parent
 # Work that keeps a stream busy for a time, and what needs another process.
 TIMED = {"begin", "default_stream", "make_stream"}

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
-import pylibcudf as plc
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
 from .._native import CudaBuffer

@@ -105,7 +105,7 @@ def _load() -> Any:
 
 def _share_memory() -> None:
     """Has RMM allocate from this package, unless the program has made another choice."""
-    import rmm.mr
+    import rmm.mr  # type: ignore[import-not-found,unused-ignore]
 
     from ..rmm import memory_resource
 

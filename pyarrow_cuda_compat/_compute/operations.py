@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
-import pylibcudf as plc
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .columns import cudf_type
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pylibcudf as plc
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import Call

@@ -30,6 +30,8 @@ PACKAGES = (
     "cupy-cuda13x",
     "rmm-cu12",
     "rmm-cu13",
+    "pylibcudf-cu12",
+    "pylibcudf-cu13",
     "torch",
     "jax",
     "cudf-cu12",
@@ -61,6 +63,7 @@ def collect(*, free_memory: bool = True) -> dict[str, object]:
         "platform": platform.platform(),
         "pyarrow": pyarrow_facts(),
         "driver": {},
+        "compute engine": None,
         "devices": [],
         "packages": {name: found for name in PACKAGES if (found := version_of(name))},
         "environment": {
@@ -72,6 +75,7 @@ def collect(*, free_memory: bool = True) -> dict[str, object]:
     except ImportError as error:
         return facts | {"driver": {"error": str(error)}}
     facts["driver"] = driver_facts(native)
+    facts["compute engine"] = compute_facts()
     facts["devices"] = devices(native, facts["driver"], free_memory)
     return facts
 
@@ -119,6 +123,16 @@ def pyarrow_facts() -> dict[str, object]:
         if ours and not WAS_HOOKED:
             facts["pyarrow.cuda"] = "this package's, once pyarrow_cuda_compat is imported"
     return facts | {"bridge": Path(BRIDGE).name}
+
+
+def compute_facts() -> str | None:
+    """What computes on device data, if the driver can be loaded."""
+    try:
+        from .._compute import engine
+
+        return engine.described()
+    except (ImportError, OSError):
+        return None
 
 
 def driver_facts(native: ModuleType) -> dict[str, object]:

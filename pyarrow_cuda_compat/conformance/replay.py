@@ -117,6 +117,9 @@ def echo(lines: str) -> None:
 def lacking(header: str) -> str | None:
     """The first of a script's needs that this machine does not meet."""
     needs = NEEDS.search(header)
+    if not needs or "pylibcudf" not in needs[1]:
+        # The others show what a program meets without it.
+        os.environ.setdefault("PYARROW_CUDA_COMPUTE_ENGINE", "none")
     for need in needs[1].split(", ") if needs else []:
         if need == "gpu":
             if is_simulated():

@@ -376,7 +376,21 @@ def _unsliced(maker: Maker, takes: Any, size: int) -> list[Any]:
     return [pa.concat_arrays([whole(maker.array(maker.kind(takes[0]), size))])]
 
 
+def _within(low: float, high: float) -> Any:
+    """Numbers of which few lie outside of a range."""
+
+    def made(maker: Maker, _: Any, size: int) -> list[Any]:
+        outside = [low - 1, math.nan, None] if maker.random.random() < 0.1 else [None, low, high]
+        values = [maker.pick([*outside, maker.random.uniform(low, high)]) for _ in range(size)]
+        return [pa.array(values, maker.pick([pa.float32(), pa.float64()]))]
+
+    return made
+
+
 RECIPES: dict[str, Any] = {
+    **dict.fromkeys(("asin_checked", "acos_checked"), _within(-1.0, 1.0)),
+    "atanh_checked": _within(-0.9, 0.9),
+    **dict.fromkeys(("acosh_checked", "ln_checked", "sqrt_checked"), _within(1.0, 1e6)),
     "pairwise_diff": _unsliced,
     "pairwise_diff_checked": _unsliced,
     "filter": lambda m, t, n: [_data(m, t, n), m.array(pa.bool_(), n)],

@@ -170,6 +170,7 @@ def test_why_there_is_none(there, monkeypatch, version, reason):
             raise importlib.metadata.PackageNotFoundError(name)
         return version
 
+    monkeypatch.delenv("PYARROW_CUDA_COMPUTE_ENGINE")
     monkeypatch.setattr(importlib.metadata, "version", installed)
     monkeypatch.setattr(engine, "_rows", None)
     with pytest.raises(NotImplementedError, match=reason):
