@@ -14,8 +14,9 @@ import math
 import sys
 import time
 import zlib
-from collections import Counter
+from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import version
 from inspect import getsource
@@ -202,28 +203,35 @@ def compare(name: str, takes: Any, each: int, seconds: float) -> dict[str, Any]:
     return {"name": name, **counts, "reasons": dict(reasons.most_common(4)), "failed": failed}
 
 
-def _in_process(part: list[tuple[str, Any, int, float]]) -> list[dict[str, Any]]:
-    """The results of some rows from one process, and of another one after each that ends it."""
+def _compared(work: deque[str], takes: Any, each: int, seconds: float, end: float) -> list[Any]:
+    """The results of rows from the list that several threads share, each with a process of its own,
+    and with another one after a row that ends it."""
     found: list[dict[str, Any]] = []
-    while len(found) < len(part):
-        ours, theirs = get_context("spawn").Pipe()
-        process = get_context("spawn").Process(target=_send, args=(theirs, part[len(found) :]))
-        process.start()
-        theirs.close()
-        try:
-            while len(found) < len(part):
+    process = None
+    with suppress(IndexError):
+        while True:
+            name = work.popleft()
+            if process is None:
+                ours, theirs = get_context("spawn").Pipe()
+                process = get_context("spawn").Process(target=_serve, args=(theirs,))
+                process.start()
+                theirs.close()
+            ours.send((name, takes[name], each, min(seconds, end - time.monotonic())))
+            try:
                 found.append(ours.recv())
-        except EOFError:
-            process.join()
-            name = part[len(found)][0]
-            found.append({"name": name, "reasons": {}, "failed": [f"ended by {process.exitcode}"]})
-        else:
-            process.join()
+            except EOFError:
+                process.join()
+                text = f"ended by {process.exitcode}"
+                found.append({"name": name, "reasons": {}, "failed": [text]})
+                process = None
+    if process is not None:
+        ours.send(None)
+        process.join()
     return found
 
 
-def _send(end: Any, part: list[tuple[str, Any, int, float]]) -> None:
-    for work in part:
+def _serve(end: Any) -> None:
+    while work := end.recv():
         end.send(compare(*work))
 
 
@@ -237,16 +245,21 @@ def rows() -> dict[str, Any]:
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--each", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=60, help="at most, for each row")
+    parser.add_argument("--total", type=float, default=600, help="seconds for all rows")
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--json")
     parser.add_argument("names", nargs="*")
     chosen = parser.parse_args(words)
     takes = rows()
-    work = [(n, takes[n], chosen.each, chosen.seconds) for n in chosen.names or takes]
+    work = deque(chosen.names or takes)
+    end = time.monotonic() + chosen.total
     with ThreadPoolExecutor(chosen.processes) as pool:
-        parts = [work[first :: chosen.processes] for first in range(chosen.processes)]
-        found = [each for part in pool.map(_in_process, parts) for each in part]
+        threads = [
+            pool.submit(_compared, work, takes, chosen.each, chosen.seconds, end)
+            for _ in range(chosen.processes)
+        ]
+        found = [each for thread in threads for each in thread.result()]
     for each in found:
         print(each["name"], {k: v for k, v in each.items() if isinstance(v, int)}, each["reasons"])
         for text in each["failed"]:
