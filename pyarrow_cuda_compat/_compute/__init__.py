@@ -2,7 +2,7 @@
 
 pyarrow's compute functions read host memory.  Where pylibcudf is installed, calls with data on a
 device run here instead, and the results stay on the device; aggregates become scalars on the host.
-Nothing is computed in this package: each row maps one of pyarrow's functions to libcudf's.
+This package computes nothing itself: each row maps one of pyarrow's functions to libcudf's.
 
 ==============  ====================================================================================
 `engine`        which engine answers, and why none does; loads pylibcudf when it is first needed

@@ -94,7 +94,7 @@ def _struct(call: Call, values: list[Any]) -> Any:
     return pa.StructArray.from_arrays(arrays, fields=list(call.type))[0]
 
 
-#: What is counted, by pyarrow's numbers.
+#: Modes of counting, by pyarrow's numbers.
 _VALID, _NULL = 0, 1
 
 

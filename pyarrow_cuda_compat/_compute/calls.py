@@ -34,7 +34,7 @@ class Call:
     #: None for a table.
     types: list[Any]
     options: dict[str, Any]
-    #: What pyarrow returns for the same arguments without rows.
+    #: pyarrow's result for the same arguments without rows.
     prototype: Any
     #: The arguments as pyarrow's, where there are such: in one piece, on the device.
     arrays: list[Any]
@@ -104,7 +104,7 @@ def default_options(name: str) -> tuple[bytes, dict[str, Any]]:
         options = "VarianceOptions"
     try:
         kept = getattr(pc, options)().serialize().to_pybytes() if options else b""
-    except TypeError:  # the function has no defaults, and pyarrow will say so
+    except TypeError:  # the function has no defaults, and pyarrow raises an error
         kept = b""
     return kept, decoded(kept) if kept else {}
 

@@ -61,7 +61,7 @@ def _check_range(value: Any, lowest: int, highest: int) -> None:
 
 
 def without_loss(value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
-    """A value as one of a type that it is to be computed in, or pyarrow's error."""
+    """A value, converted to the type of a computation; raises pyarrow's error if that loses some."""
     if given != wanted and _is.is_integer(given):
         if _is.is_floating(wanted):
             _check_exact(value, given, wanted)

@@ -15,7 +15,7 @@ from .._native import CudaBuffer
 from .._pyarrow.joins import batch_of
 
 _is = pa.types
-#: What rows say of the types that they take, and the check of each.
+#: The words of rows for the types that they take, and the check of each.
 _KINDS: dict[str, Callable[[Any], bool]] = {
     "bool": _is.is_boolean,
     "int": _is.is_integer,
@@ -43,7 +43,7 @@ def kind_of(kind: pa.DataType) -> str:
 
 @lru_cache(maxsize=1024)
 def cudf_type(kind: pa.DataType) -> Any:
-    """The type of libcudf's for one of pyarrow's that has a kind."""
+    """libcudf's type for a type of pyarrow that has a kind."""
     return plc.DataType.from_arrow(pa.timestamp(kind.unit) if _is.is_timestamp(kind) else kind)
 
 
@@ -94,7 +94,7 @@ def to_arrow(column: Any, kind: pa.DataType) -> Any:
 
 
 def to_scalar(scalar: Any, kind: pa.DataType) -> Any:
-    """libcudf's scalar as one of pyarrow's, on the host."""
+    """A scalar of libcudf as a scalar of pyarrow, on the host."""
     value = scalar.to_arrow()
     return value if value.type == kind else value.cast(kind)
 

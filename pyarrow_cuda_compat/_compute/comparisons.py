@@ -188,7 +188,7 @@ def fill_null(call: Call, policy: str) -> Any:
     return op.filled(call.values[0], getattr(plc.replace.ReplacePolicy, policy))
 
 
-#: What a null in the data is, by pyarrow's numbers: a value as any other, or not in the set.
+#: Rules for nulls in the data, by pyarrow's numbers: nulls match nulls, or are not in the set.
 _MATCH, _SKIP = 0, 1
 _LOOKUPS = f"bool int decimal string {TIMES}"
 

@@ -26,7 +26,7 @@ FIRST = plc.stream_compaction.DuplicateKeepOption.KEEP_FIRST
 
 
 def scalar(value: Any, kind: Any = None) -> Any:
-    """A scalar of a type of pyarrow's or libcudf's."""
+    """A scalar; the type is one of pyarrow or of libcudf."""
     if kind is None or isinstance(kind, pa.DataType):
         return plc.Scalar.from_arrow(pa.scalar(value, kind))
     return plc.Scalar.from_arrow(pa.scalar(value, kind.to_arrow()))

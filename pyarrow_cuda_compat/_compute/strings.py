@@ -164,7 +164,7 @@ def count_substring(call: Call) -> Any:
     )
 
 
-#: What the two engines of regular expressions read in the same way: letters, digits, spaces, some
+#: Both engines of regular expressions read these in the same way: letters, digits, spaces, some
 #: signs, sets of these, each possibly repeated, and the start.
 _ONE = r"(?:[A-Za-z0-9 _,;:@#%&=<>~\"'!/]|\[(?:[A-Za-z0-9](?:-[A-Za-z0-9])?)+\])"
 _PLAIN = re.compile(rf"\^?(?:{_ONE}[*+?]?)+")
@@ -193,7 +193,7 @@ def replace_substring(call: Call) -> Any:
 @rows("string")
 def replace_substring_regex(call: Call) -> Any:
     regex, options = _plain_regex(call), call.options
-    # What can match the empty string, does so in other places.
+    # libcudf replaces empty matches in other places.
     call.need(not re.search(r"[*?]|^\^", options["pattern"]), "not with such a regular expression")
     call.need("\\" not in options["replacement"], "not with parts of the match")
     most = options["max_replacements"]
@@ -231,7 +231,7 @@ def utf8_replace_slice(call: Call) -> Any:
     return _strings.replace.replace_slice(call.values[0], text, start, stop)
 
 
-#: What becomes of nulls, by pyarrow's numbers: a null result, or nothing; else a replacement.
+#: Rules for nulls, by pyarrow's numbers: they make the result null, or are left out.
 _EMIT, _SKIP = 0, 1
 
 

@@ -15,7 +15,7 @@ ANY = f"{SIMPLE} list struct"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One of pyarrow's functions that libcudf answers as pyarrow does."""
+    """A function of pyarrow to which libcudf gives the same answer."""
 
     #: Takes a `Call` and the extra arguments of the row, and returns a column or a value of
     #: pyarrow's.

@@ -182,7 +182,7 @@ class _Aggregate:
         return op.null_where(is_less, result)
 
 
-#: What the aggregations of no values give that are not null.
+#: Results of aggregations without values, where these are not null.
 _OF_NOTHING = {"hash_sum": 0, "hash_product": 1, "hash_any": False, "hash_all": True}
 
 #: By name: libcudf's join, and whether the sides are exchanged.

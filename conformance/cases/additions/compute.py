@@ -25,7 +25,7 @@ groups = table.group_by("k").aggregate([("x", "sum"), ([], "count_all")])
 groups.sort_by("k").copy_to(host).to_pydict()
 joined = table.join(pa.table({"k": ["a"], "y": [9]}), "k", join_type="inner")
 joined.sort_by("x").copy_to(host).to_pydict()
-# What libcudf answers in another way is refused.
+# libcudf would give another answer to the first of these calls, so it is refused.
 pc.cumulative_sum(x, start=1)
 pc.take(x, pa.array([4]))
 pc.add_checked(x, pa.scalar(2**63 - 1))
