@@ -61,7 +61,7 @@ def _check_range(value: Any, lowest: int, highest: int) -> None:
 
 
 def without_loss(value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
-    """A value, converted to the type of a computation; raises pyarrow's error if that loses some."""
+    """A value in the type of a computation; raises pyarrow's error where that loses digits."""
     if given != wanted and _is.is_integer(given):
         if _is.is_floating(wanted):
             _check_exact(value, given, wanted)
