@@ -41,7 +41,9 @@ def run(original: Any, function: Any, arguments: Any, options: Any = None) -> An
         raise pa.ArrowInvalid("Array arguments must all be the same length")
     context = context_of(next(it for it in data if _native._is_on_device(it)))
     if not any(map(len, data)):
-        return _on(context, prototype)
+        # pyarrow converts the scalars even so, and may refuse one.
+        none = [it if isinstance(it, pa.Scalar) else it.slice(0, 0) for it in given]
+        return _on(context, original(function, [*map(_on_host, none)], options))
     given = [on_device(it, context) if isinstance(it, DATA) else it for it in given]
     types = [None if isinstance(it, pa.RecordBatch) else it.type for it in given]
     call = Call(function.name, [*map(to_cudf, given)], types, decoded, prototype, given)
@@ -80,6 +82,10 @@ def check_types(row: Row, given: list[Any]) -> None:
                 raise NotCovered(f"not with arguments of type {kind}")
     if row.of_one_type and len({value.type for value in given}) > 1:
         raise NotCovered("not with arguments of several types")
+
+
+def _on_host(value: Any) -> Any:
+    return value.copy_to(pa.default_cpu_memory_manager()) if isinstance(value, DATA) else value
 
 
 def _on(context: Any, prototype: Any) -> Any:

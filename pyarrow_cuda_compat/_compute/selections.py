@@ -8,7 +8,7 @@ import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
-from .calls import Call
+from .calls import Call, rows_of
 from .columns import to_arrow, to_cudf
 from .comparisons import need_no_negative_zero, places_in
 from .table import ANY, NUMBERS, SIMPLE, TIMES, rows
@@ -44,7 +44,7 @@ def filtered(call: Call) -> Any:
 def take(call: Call) -> Any:
     values, numbers = call.values
     call.need(isinstance(numbers, plc.Column), "not of one row")
-    size = call.rows
+    size = rows_of(values)
     if numbers.size() > numbers.null_count():
         lowest, highest = (each.to_py() for each in plc.reduce.minmax(numbers))
         for each in (lowest, highest):

@@ -183,7 +183,13 @@ class _Aggregate:
 
 
 #: Results of aggregations without values, where these are not null.
-_OF_NOTHING = {"hash_sum": 0, "hash_product": 1, "hash_any": False, "hash_all": True}
+_OF_NOTHING: dict[str, Any] = {
+    "hash_sum": 0,
+    "hash_product": 1,
+    "hash_mean": float("nan"),
+    "hash_any": False,
+    "hash_all": True,
+}
 
 #: By name: libcudf's join, and whether the sides are exchanged.
 _JOINS = {

@@ -80,7 +80,7 @@ def _floored(value: Any, unit: str) -> Any:
 _UNITS = ("NANOSECOND", "MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY")
 
 
-@rows("time", floor_temporal="floor", ceil_temporal="ceil", round_temporal="round")
+@rows("time", floor_temporal="floor", ceil_temporal="ceil")
 def rounded(call: Call, name: str) -> Any:
     options = call.options
     unit = options["unit"]

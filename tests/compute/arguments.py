@@ -221,7 +221,7 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         {"count_from_zero": [True, False], "week_start": range(1, 8)},
     ),
     (
-        "floor_temporal ceil_temporal round_temporal",
+        "floor_temporal ceil_temporal",
         pc.RoundTemporalOptions,
         {"unit": ["day", "hour", "minute", "second", "millisecond"]},
     ),
