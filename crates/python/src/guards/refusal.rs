@@ -21,11 +21,9 @@ pub(super) fn refusal(is_buffer: bool, function: Option<&str>, on_device: Option
     let reads =
         function.map(|name| format!("{name} reads it in host memory. ")).unwrap_or_default();
     let way_out = match is_buffer {
-        true => {
-            "pyarrow.cuda.CudaBuffer.from_buffer(buffer).copy_to_host() copies it there, and \
+        true => "pyarrow.cuda.CudaBuffer.from_buffer(buffer).copy_to_host() copies it there, and \
              pyarrow.cuda.BufferWriter writes to device memory"
-                .to_owned()
-        }
+            .to_owned(),
         false => format!(
             "copy_to(pyarrow.default_cpu_memory_manager()) copies an array or a record batch there; {}",
             on_device.unwrap_or("CuPy and cuDF compute on the device")
