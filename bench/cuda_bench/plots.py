@@ -202,7 +202,11 @@ def page(result: Result, folder: Path) -> Path:
         "\n".join(f"* {line}" for line in [*result.about(), *result.missing()]),
         *images[:-8],
         # Of a class, for the style: there are many numbers, which must not break across lines.
-        f"```{{table}}\n:class: figures\n:widths: auto\n\n{result.markdown()}\n```",
+        *(
+            f"```{{table}}\n:class: figures\n:widths: auto\n\n{result.markdown(part)}\n```"
+            for part in ("table", "compute")
+            if result.rows_of(part)
+        ),
         f"{result.goals()}. The spread (±) is half the range that 80% of the times lie in.",
         # Four of the sweep.
         *images[-8:],

@@ -13,7 +13,7 @@ from typing import Any
 
 from .table import OURS, size_of, size_text
 
-PARTS = ("limits", "table", "sweep")
+PARTS = ("limits", "table", "compute", "sweep")
 # Goals for the slowest calls, which a measurement has by the same names.
 LATEST = ("p99", "tail")
 # The table shows no finer differences, and clocks resolve none: four busy threads can count as
@@ -30,9 +30,10 @@ Goal = dict[str, float | None]
 class Row:
     """A row of the table, or a point of a plot.
 
-    `part` is `table` or `sweep`, `work` the method of `Works` that prepares it, and `size` the
-    bytes that go through it, 0 where only the call is measured.  `limit` names the best that the
-    machine can do, which is measured with `limit_size` bytes where that differs from `size`.
+    `part` is `table`, `compute` or `sweep`, `work` the method of `Works` that prepares it, and
+    `size` the bytes that go through it, or the rows that are computed; 0 where only the call is
+    measured.  `limit` names the best that the machine can do, which is measured with `limit_size`
+    bytes where that differs from `size`.
     A row that is fresh is measured in a process of its own, one that is alone with no other peer.
     """
 
@@ -64,7 +65,7 @@ def listed(name: str, given: dict[str, Any]) -> Row:
     given["size"] = size_of(given.get("size", "0"))
     flags = ("rate", "as_rate"), ("fresh", "is_fresh"), ("alone", "is_alone")
     given |= {known: given.pop(flag, False) for flag, known in flags}
-    return Row(name, part="table", **given)
+    return Row(name, part=given.pop("part", "table"), **given)
 
 
 def sweep() -> Iterator[Row]:

@@ -113,6 +113,16 @@ class Result(dict[str, Any]):
         peers = self["peers"].items()
         return {name: peer["title"] for name, peer in peers if "missing" not in peer}
 
+    def those_of(self, part: str) -> dict[str, str]:
+        """The titles of the peers that offer something of a part."""
+        cells = [row["cells"] for row in self.rows_of(part)]
+        lacks = {"not_offered"}
+        return {
+            name: title
+            for name, title in self.present().items()
+            if any(each.get(name, {}).keys() != lacks for each in cells)
+        }
+
     def rows_of(self, part: str) -> list[dict[str, Any]]:
         return [row for row in self["rows"] if row["part"] == part]
 
@@ -121,16 +131,17 @@ class Result(dict[str, Any]):
         return any("cores" in row["cells"].get(OURS, {}) for row in self["rows"])
 
     def columns(self, part: str) -> list[list[str]]:
-        """The header and the rows; what is swept has no limits and goals."""
+        """The header and the rows; the table alone has limits and goals."""
         cores = ["cores"] * self.has_cores()
-        header = ["work", *self.present().values(), "to best", *cores, "limit", "goal", "met"]
-        lines = [header, *map(self.cells_of, self.rows_of(part))]
+        peers = self.those_of(part)
+        header = ["work", *peers.values(), "to best", *cores, "limit", "goal", "met"]
+        lines = [header, *(self.cells_of(row, peers) for row in self.rows_of(part))]
         return lines if part == "table" else [line[:-3] for line in lines]
 
-    def cells_of(self, row: dict[str, Any]) -> list[str]:
+    def cells_of(self, row: dict[str, Any], peers: Iterable[str]) -> list[str]:
         is_smaller = row["size"] != row["wanted_size"]
         title = row["title"] + (f" (with {size_text(row['size'])})" if is_smaller else "")
-        cells = [cell_text(row["cells"].get(name, {}), row, name) for name in self.present()]
+        cells = [cell_text(row["cells"].get(name, {}), row, name) for name in peers]
         ratio = f"{digits(row['ratio'])}x" if row["ratio"] else NONE
         busy = row["cells"].get(OURS, {}).get("cores")
         cores = [NONE if busy is None else digits(busy)] * self.has_cores()
@@ -171,7 +182,7 @@ class Result(dict[str, Any]):
         if self.has_cores():
             yield "cores: processor time of ours, of all threads, over the time that passed"
         yield ""
-        for part in ("table", "sweep"):
+        for part in ("table", "compute", "sweep"):
             if self.rows_of(part):
                 yield aligned(self.columns(part))
         if self["limits"]:
@@ -185,11 +196,11 @@ class Result(dict[str, Any]):
         late = ", ".join(row["name"] for row in self["rows"] if row["met"] is False)
         yield f"{so_far}{self.goals()}, in {self['took']:.0f} s{late and f'; not: {late}'}"
 
-    def markdown(self) -> str:
+    def markdown(self, part: str) -> str:
         # A number stays beside its unit, in columns however narrow.
         rows = [
             [title, *(BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", cell) for cell in cells)]
-            for title, *cells in self.columns("table")
+            for title, *cells in self.columns(part)
         ]
         lines = [f"| {' | '.join(row)} |" for row in rows]
         lines.insert(1, "|" + "---|" * len(rows[0]))

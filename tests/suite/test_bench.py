@@ -37,7 +37,7 @@ def command(*arguments):
 def whole(interpreter, tmp_path_factory):
     """A run of everything: what it printed, and its result."""
     path = tmp_path_factory.mktemp("bench") / "inner" / "result.json"
-    more = ["limits", "table", "sweep", *TINY, "--json", path]
+    more = ["limits", "table", "compute", "sweep", *TINY, "--json", path]
     done = interpreter(BENCH, "run", *more, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
     return done, path
@@ -52,12 +52,15 @@ def result(whole):
 
 
 def test_ours_does_all_of_it_right(result, is_simulator):
-    wanted = [row.name for row in rows.ROWS if row.part == "table" or row.size <= 64 << 10]
+    wanted = [row.name for row in rows.ROWS if row.part != "sweep" or row.size <= 64 << 10]
     assert [row["name"] for row in result["rows"]] == wanted
     for row in result["rows"]:
         ours = row["cells"]["ours"]
         if row["name"].startswith("devices-") and Context.get_num_devices() < 2:
             assert ours == {"not_offered": "one device"}
+            continue
+        if row["part"] == "compute" and not find_spec("pylibcudf"):
+            assert "pylibcudf" in ours["not_offered"]
             continue
         if row["name"].endswith("-from-cupy") and not find_spec("cupy"):
             assert "cupy" in ours["not_offered"]
@@ -167,7 +170,7 @@ def test_cells_limits_and_goals_have_their_units():
         ["tail", "40.0 GB/s (p99 4.44x) +-0%", *late, ">= 30.0 GB/s (p99 4.00x)", "NO"],
         ["failed", "failed", *late, "<= 1.00 s", "NO"],
     ]
-    assert {line.count("|") for line in result.markdown().splitlines()} == {8}
+    assert {line.count("|") for line in result.markdown("table").splitlines()} == {8}
     # Results that are older have no such column.
     found[0]["cells"]["ours"]["cores"] = 1.5
     assert [line[4] for line in result.columns("table")[:3]] == ["cores", "1.50", "-"]

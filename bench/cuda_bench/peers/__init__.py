@@ -2,6 +2,7 @@
 
 from .arrow import Ours, Upstream
 from .base import NotOffered, Peer
+from .compute import OnHost, PyLibcudf
 from .others import CuPy, Numba, PyTorch
 
 # Ours first: the others are compared with it.
@@ -11,6 +12,8 @@ PEERS: dict[str, type[Peer]] = {
     "cupy": CuPy,
     "torch": PyTorch,
     "numba": Numba,
+    "pylibcudf": PyLibcudf,
+    "host": OnHost,
 }
 
 __all__ = ["PEERS", "NotOffered", "Peer"]

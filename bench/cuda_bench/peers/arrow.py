@@ -12,6 +12,7 @@ import pyarrow as pa
 from ..measure import Call, nothing
 from ..space import Host
 from .base import Peer, method
+from .calls import CALLS
 
 
 class Upstream(Peer):
@@ -88,6 +89,7 @@ class Ours(Upstream):
         self.handle = attrgetter("handle")
         self.reserved = lambda: cuda.memory_stats(self.context)["reserved_bytes"]
         self.trim = partial(cuda.empty_cache, self.context)
+        self.compute = CALLS.__getitem__
 
     def equal_host(self, device: Any, host: Host) -> Call:
         return partial(device.equals, pa.py_buffer(host))
@@ -101,3 +103,10 @@ class Ours(Upstream):
                 writer.upload(file)
 
         return run
+
+    def table_up(self, table: pa.Table) -> pa.Table:
+        return table.copy_to(self.context)
+
+    def result_down(self, result: Any) -> Any:
+        is_scalar = isinstance(result, pa.Scalar)
+        return result if is_scalar else result.copy_to(pa.default_cpu_memory_manager())

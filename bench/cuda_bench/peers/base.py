@@ -42,10 +42,13 @@ class Peer:
       file_parts_up(device, path, part)  by a loop that reads and writes `part` bytes at a time
       file_new(path, direct)   a whole file to new device memory; past the page cache if `direct`
       file_down(device, path)  a whole file from device memory
+      compute(call)            a call of `calls.py`, by its name, for a table of table_up(table)
 
     Not timed:
       versions                 by the names of packages
       view(device, start, size)
+      table_up(table)          the table where the peer computes
+      result_down(result)      on the host
       buffer(device)           the value of `buffer` in statements like `buffer.address`
       stream()                 a new one, with `synchronize`; it does not wait for the default one
       handle(stream)           the driver's handle of a stream that nothing else uses
