@@ -11,7 +11,7 @@ import os
 import re
 from importlib.util import find_spec
 
-from gpu_step import SIMULATED, LeftOut, Step, python, unpacked
+from gpu_step import HERE, SIMULATED, LeftOut, Step, python, sanitizer, unpacked
 
 NUMBAS_OWN = {"NUMBA_CUDA_MEMORY_MANAGER": "default"}
 MANAGER = {"NUMBA_CUDA_MEMORY_MANAGER": "pyarrow_cuda_compat.numba"}
@@ -34,6 +34,8 @@ SUITES = (
     "cudapy.test_ipc",
     "cudadrv.test_reset_device",
 )
+
+CASES = ("additions/rmm", "additions/cudf", "additions/compute")
 
 
 def packages(step: Step, archive: str, module: str, *folders: str) -> dict[str, str]:
@@ -114,7 +116,36 @@ def rapids(step: Step) -> str:
     tests = ("memory/test_rmm", "files/test_kvikio_itself", "interop/test_ucx", "interop/test_cudf")
     counts = step.tests(*(f"tests/{name}.py" for name in tests), **env)
     pages = step.tests("tests/suite/test_docs.py", "-k", "pylibcudf", **env)
-    cases = step.last_line(
-        "-m", "pyarrow_cuda_compat", "conformance", "additions/rmm", "additions/cudf", **env
-    )
+    cases = step.last_line("-m", "pyarrow_cuda_compat", "conformance", *CASES, **env)
     return f"{counts}; pages {pages}; conformance: {cases}"
+
+
+def answers(step: Step) -> str:
+    """Compares libcudf's answers with pyarrow's on the host, and writes the counts that the
+    repository keeps (conformance/results/compute.json)."""
+    command = comparing(1000, "--json", str(step.logs / "compute.json"))
+    told = step.run(command, **computing(step))
+    counts = [int(count) for count in re.findall(r"'same': (\d+)", told)]
+    least, differing = min(counts, default=0), told.count("    DIFFERS")
+    return f"{sum(counts)} equal answers ({least} and more each), {differing} others"
+
+
+def answers_memcheck(step: Step) -> str:
+    """Memory errors in a sample of these calls; each allocation is the driver's own."""
+    tool = sanitizer("memcheck", "--target-processes", "all")
+    told = step.run([*tool, *comparing(5)], **computing(step), PYARROW_CUDA_CACHE="off")
+    found = [int(count) for count in re.findall(r"ERROR SUMMARY: (\d+) error", told)]
+    return f"{sum(found) if found else '?'} memory errors in {len(found)} processes"
+
+
+def comparing(each: int, *more: str) -> list[str]:
+    cores = str(len(os.sched_getaffinity(0)))
+    return python("-m", "compute.answers", "--each", str(each), "--processes", cores, *more)
+
+
+def computing(step: Step) -> dict[str, str]:
+    """An environment with libcudf and our tests."""
+    if SIMULATED:
+        raise LeftOut("libcudf needs a GPU")
+    env = packages(step, "rapids", "pylibcudf")
+    return {"PYTHONPATH": os.pathsep.join([env["PYTHONPATH"], str(HERE / "tests")])}

@@ -3,8 +3,9 @@
     bash run.sh [LOG_FOLDER [STEP...]]
 
 Without a STEP as many run as there is time for; STEPs are their names, or the names of groups:
-core, interop, suites.  All of them run, also after one that failed.  `bench` measures, and
-`initcheck`, `leaks`, `soak` and `crowd` look further for faults; they run only when they are named.
+core, interop, suites.  All of them run, also after one that failed.  `bench` measures, `answers`
+compares libcudf with pyarrow, and `answers, memcheck`, `initcheck`, `leaks`, `soak` and `crowd`
+look further for faults; they run only when they are named.
 The environment may say:
 
 PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware is then left out
@@ -22,6 +23,7 @@ import shlex
 import shutil
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
@@ -37,6 +39,7 @@ from gpu_step import (
     counted,
     pytest,
     python,
+    sanitizer,
     unpacked,
 )
 
@@ -153,23 +156,6 @@ def leaks(step: Step) -> str:
     return f"{counts[0]} allocations at the end; {counts[1]} after three times the work"
 
 
-def sanitizer(tool: str, *options: str) -> list[str]:
-    """The beginning of a command that runs under one of compute-sanitizer's tools."""
-    if SIMULATED:
-        raise LeftOut("there is no GPU to check")
-    program = shutil.which("compute-sanitizer", path=f"{os.environ['PATH']}:/usr/local/cuda/bin")
-    if program is None:
-        raise LeftOut("there is no compute-sanitizer here")
-    command = [program, "--tool", tool, "--error-exitcode", "97", *options]
-    if tool == "memcheck":
-        # The tests provoke driver errors on purpose.
-        command += ["--report-api-errors", "no"]
-    # Processes that the tests start are short-lived, and some are killed.
-    command += ["--target-processes", "application-only"]
-    # For a backtrace of the host it keeps Python's frames, and with them each test's buffers.
-    return [*command, "--show-backtrace", "device"]
-
-
 def conformance(step: Step) -> str:
     """Replays the cases; the crate's tests then check the results, which the project keeps."""
     results = step.logs / "conformance.json"
@@ -222,7 +208,10 @@ def probe(step: Step) -> str:
 def bench(step: Step) -> str:
     """How fast everything is, beside the other libraries that are here."""
     chosen = shlex.split(os.environ.get("BENCH", ""))
-    return step.last_line("bench", "run", "--json", str(step.logs / "bench.json"), *chosen)
+    env: dict[str, str] = {}
+    with suppress(LeftOut):  # its rows are then not measured
+        env = gpu_interop.packages(step, "rapids", "pylibcudf")
+    return step.last_line("bench", "run", "--json", str(step.logs / "bench.json"), *chosen, **env)
 
 
 def tour(step: Step) -> str:
@@ -270,6 +259,8 @@ PHASES = [
     [Step("soak", "by name", "long.log", 300, reliability)],
     # 32 threads for ten seconds, which check every byte.
     [Step("crowd", "by name", "long.log", 120, reliability)],
+    [Step("answers", "by name", "compute.log", 420, gpu_interop.answers)],
+    [Step("answers, memcheck", "by name", "compute.log", 240, gpu_interop.answers_memcheck)],
     [Step("bench", "by name", "bench.log", BUDGET, bench)],
 ]
 STEPS = [step for phase in PHASES for step in phase]

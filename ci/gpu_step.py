@@ -127,6 +127,23 @@ def pytest(*arguments: str) -> list[str]:
     return python("-m", "pytest", "-p", "no:cacheprovider", "--timeout", "120", *arguments)
 
 
+def sanitizer(tool: str, *options: str) -> list[str]:
+    """The beginning of a command that runs under one of compute-sanitizer's tools."""
+    if SIMULATED:
+        raise LeftOut("there is no GPU to check")
+    program = shutil.which("compute-sanitizer", path=f"{os.environ['PATH']}:/usr/local/cuda/bin")
+    if program is None:
+        raise LeftOut("there is no compute-sanitizer here")
+    command = [program, "--tool", tool, "--error-exitcode", "97", *options]
+    if tool == "memcheck":
+        # The tests provoke driver errors on purpose.
+        command += ["--report-api-errors", "no"]
+    # Processes that the tests start are short-lived, and some are killed.
+    command += ["--target-processes", "application-only"]
+    # For a backtrace of the host it keeps Python's frames, and with them each test's buffers.
+    return [*command, "--show-backtrace", "device"]
+
+
 def counted(outputs: Iterable[str], pattern: str = PYTEST) -> str:
     """What the last lines of test programs say, added up."""
     counts: Counter[str] = Counter()
