@@ -1,6 +1,7 @@
 """Who else computes what `calls.py` lists: pyarrow on the host, and libcudf called by hand."""
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any
 
 import pyarrow as pa
@@ -33,7 +34,7 @@ class PyLibcudf(Peer):
         package = Ours()
         memory = import_module("pyarrow_cuda_compat.rmm").memory_resource()
         import_module("rmm.mr").set_current_device_resource(memory)
-        self.versions = {"pylibcudf": plc.__version__}
+        self.versions = {"pylibcudf": version("pylibcudf-cu13")}
         self.wait, self.table_up = package.wait, package.table_up
         self.result_down = package.result_down
         self.doubles, self.booleans = (
