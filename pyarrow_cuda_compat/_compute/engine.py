@@ -17,6 +17,8 @@ _INSTALL = "install pylibcudf-cu12 or pylibcudf-cu13, for the CUDA of your drive
 
 _chosen: str | None = None
 _lock = threading.Lock()
+#: The devices on which RMM has been asked whose memory it takes.
+_shared: set[int] = set()
 #: The module of rows, or the reason why there is none, once a call has asked.
 _rows: Any = None
 
@@ -96,18 +98,22 @@ def _installed() -> str | None:
 
 def _load() -> Any:
     try:
-        _share_memory()
+        import rmm.mr  # noqa: F401 - a program needs both
+
         from . import rows
     except Exception as error:  # a library of another CUDA fails in ways of its own
         return f"pylibcudf cannot be loaded: {error}"
     return rows
 
 
-def _share_memory() -> None:
+def share_memory(device: int) -> None:
     """Has RMM allocate from this package, unless the program has made another choice."""
+    if device in _shared:
+        return
     import rmm.mr  # type: ignore[import-not-found,unused-ignore]
 
     from ..rmm import memory_resource
 
-    if type(rmm.mr.get_current_device_resource()) is rmm.mr.CudaMemoryResource:
-        rmm.mr.set_current_device_resource(memory_resource())
+    if type(rmm.mr.get_per_device_resource(device)) is rmm.mr.CudaMemoryResource:
+        rmm.mr.set_per_device_resource(device, memory_resource(device))
+    _shared.add(device)

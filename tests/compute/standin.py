@@ -102,8 +102,11 @@ class Column:
     def __arrow_c_device_array__(self) -> Any:
         from pyarrow import cuda
 
+        from pyarrow_cuda_compat import _native
+
         array = pa.concat_arrays([self.value])
-        return array.copy_to(cuda.Context(0)).__arrow_c_device_array__()
+        current = cuda.Context(_native._current_device())
+        return array.copy_to(current).__arrow_c_device_array__()
 
     def type(self) -> DataType:
         return DataType(self.value.type)

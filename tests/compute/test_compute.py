@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from pyarrow import cuda
+from pyarrow.cuda import CudaBuffer
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat._compute import engine
@@ -37,6 +38,7 @@ def rows():
 @pytest.fixture
 def libcudf(rows, monkeypatch):
     monkeypatch.setattr(engine, "_rows", rows)
+    monkeypatch.setattr(engine, "share_memory", lambda device: None)
     standin.CALLS.clear()
     return standin.CALLS
 
@@ -76,6 +78,32 @@ def test_host_data_is_moved_to_the_device(there):
     result = pc.add(pa.array([1, 2]), there(pa.array([3, 4])))
     assert not result.is_cpu
     assert back(result).to_pylist() == [4, 6]
+
+
+def test_data_of_a_device_stays_there(there, other_ctx):
+    array = pa.array([1, 2]).copy_to(other_ctx)
+    result = pc.add(array, 1)
+    assert CudaBuffer.from_buffer(result.buffers()[1]).context == other_ctx
+    assert back(result).to_pylist() == [2, 3]
+    table = pa.table({"a": array, "b": there(pa.array([3, 4]))})
+    for call in (
+        lambda: pc.add(array, there(pa.array([3, 4]))),
+        lambda: table.filter(pc.field("a") > 1),
+    ):
+        with pytest.raises(NotImplementedError, match="lie on several devices"):
+            call()
+
+
+def test_contexts_that_are_not_primary_are_refused(driver):
+    handle = driver.create_context()
+    try:
+        buffer = cuda.Context(0, handle).buffer_from_data(bytes(16))
+        array = pa.Array.from_buffers(pa.int64(), 2, [None, buffer])
+        with pytest.raises(NotImplementedError, match="primary context of a device"):
+            pc.add(array, 1)
+        del array, buffer
+    finally:
+        driver.destroy_context(handle)
 
 
 def test_no_rows(there, libcudf):

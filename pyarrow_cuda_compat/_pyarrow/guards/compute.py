@@ -6,6 +6,8 @@ Each function here takes the guarded function and its arguments.
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
+
 from ... import _native
 from ..._compute import engine
 
@@ -58,7 +60,11 @@ def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     try:
         if not isinstance(rows, str):
             try:
-                return answer(rows)
+                device = _device_of(arguments)
+                engine.share_memory(device)
+                return _native._in_primary_context(lambda: answer(rows), device)
+            except _Elsewhere as reason:
+                rows = str(reason)
             except rows.NotCovered as reason:
                 rows = f"libcudf does not answer this call: {reason}"
             except MemoryError as error:
@@ -70,6 +76,36 @@ def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
         return _native._refuse(_data_of(arguments), name, rows)
     finally:
         _native._trust(before)
+
+
+class _Elsewhere(Exception):
+    """The data lies where libcudf cannot compute; the text says where."""
+
+
+def _device_of(arguments: Any) -> int:
+    """The one device on which all data among the arguments lies, if it lies on any."""
+    contexts: dict[Any, None] = {}
+    _native._map_device_data(arguments, lambda data, _: contexts.update(_contexts_of(data)))
+    if len(contexts) > 1:
+        raise _Elsewhere("its arguments lie on several devices; copy them to one of them first")
+    context = next(iter(contexts))
+    number: int = context.device_number
+    if context != _native.Context(number):
+        raise _Elsewhere("libcudf computes in the primary context of a device, and this is another")
+    return number
+
+
+def _contexts_of(data: Any) -> Any:
+    """The contexts of the columns or chunks of data, as keys."""
+    if isinstance(data, pa.RecordBatch | pa.Table):
+        parts = data.columns
+    elif isinstance(data, pa.ChunkedArray):
+        parts = data.chunks
+    else:
+        buffers = data.buffers() if isinstance(data, pa.Array) else [data]
+        there = [it for it in buffers if it is not None and not it.is_cpu]
+        return {_native.CudaBuffer.from_buffer(it).context: None for it in there[:1]}
+    return {context: None for part in parts for context in _contexts_of(part)}
 
 
 def _data_of(arguments: Any) -> Any:
