@@ -14,7 +14,7 @@ from .table import NUMBERS, TIMES, rows
 
 _is = pa.types
 #: The largest integers up to which a type of floating-point numbers has all.
-_EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
+EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
 
 
 @rows(f"bool {NUMBERS} {TIMES} string dictionary")
@@ -77,7 +77,7 @@ def _check_fits(value: Any, given: pa.DataType, wanted: pa.DataType) -> None:
 
 
 def _check_exact(value: Any, given: pa.DataType, wanted: pa.DataType) -> None:
-    largest = _EXACT[wanted]
+    largest = EXACT[wanted]
     if _range_of(given)[1] > largest:
         lowest = -largest if _is.is_signed_integer(given) else 0
         _check_range(op.column_of(value, 1), lowest, largest)
@@ -91,16 +91,15 @@ def _int_to_float(call: Call, value: Any, given: pa.DataType, wanted: pa.DataTyp
 
 def _float_to_int(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
     lowest, highest = _range_of(wanted)
-    above = op.binary("GREATER_EQUAL", value, op.scalar(float(lowest), given))
-    below = op.binary("LESS", value, op.scalar(float(highest + 1), given))
-    inside = op.binary("LOGICAL_AND", above, below)
-    is_outside = op.is_anywhere(op.invert(inside))
     result = op.cast(value, cudf_type(wanted))
-    if not call.options["allow_float_truncate"]:
-        back = op.cast(result, value.type())
-        if is_outside or op.is_anywhere(op.binary("NOT_EQUAL", back, value)):
-            raise pa.ArrowInvalid(f"Float value was truncated converting to {wanted}")
-    call.need(not is_outside, "not numbers that the type does not have")
+    is_strict = not call.options["allow_float_truncate"]
+    is_right = ("EQUAL", 0, 1) if is_strict else ("GREATER_EQUAL", 0, op.scalar(lowest * 1.0, given))
+    # The largest integer may become the number behind it, and come back as itself.
+    is_right = ("LOGICAL_AND", is_right, ("LESS", 0, op.scalar(float(highest + 1), given)))
+    back = [op.cast(result, value.type())] if is_strict else []
+    if not op.is_everywhere(op.computed(is_right, value, *back)):
+        call.need(is_strict, "not numbers that the type does not have")
+        raise pa.ArrowInvalid(f"Float value was truncated converting to {wanted}")
     return result
 
 

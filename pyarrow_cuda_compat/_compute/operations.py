@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
-from .columns import cudf_type
+from .columns import cudf_type, scalar_of
 
 BOOL = plc.DataType(plc.TypeId.BOOL8)
 INT64 = plc.DataType(plc.TypeId.INT64)
@@ -20,6 +21,7 @@ WIDE = plc.DataType(plc.TypeId.DECIMAL128, 0)
 Operator = plc.binaryop.BinaryOperator
 Unary = plc.unary.UnaryOperator
 Order, NullOrder = plc.types.Order, plc.types.NullOrder
+_Tree = plc.expressions
 _Nulls, _Bounds = plc.types.NullPolicy, plc.copying.OutOfBoundsPolicy
 EQUAL, NANS_EQUAL = plc.types.NullEquality.EQUAL, plc.types.NanEquality.ALL_EQUAL
 FIRST = plc.stream_compaction.DuplicateKeepOption.KEEP_FIRST
@@ -27,9 +29,9 @@ FIRST = plc.stream_compaction.DuplicateKeepOption.KEEP_FIRST
 
 def scalar(value: Any, kind: Any = None) -> Any:
     """A scalar; the type is one of pyarrow or of libcudf."""
-    if kind is None or isinstance(kind, pa.DataType):
-        return plc.Scalar.from_arrow(pa.scalar(value, kind))
-    return plc.Scalar.from_arrow(pa.scalar(value, kind.to_arrow()))
+    if isinstance(kind, plc.DataType):
+        kind = kind.to_arrow()
+    return scalar_of(pa.scalar(value, kind))
 
 
 def binary(operator: str, left: Any, right: Any, kind: Any = BOOL) -> Any:
@@ -90,16 +92,40 @@ def null_where(mask: Any, column: Any) -> Any:
     return choose(mask, nothing, column)
 
 
+def has_nan(column: Any) -> bool:
+    """Whether the sum is NaN: true also of some columns with infinite numbers of both signs."""
+    total = reduced(column, plc.aggregation.sum()).to_py()
+    return total is not None and isnan(total)
+
+
+def computed(expression: tuple[Any, ...], *columns: Any) -> Any:
+    """What an expression gives for each row, in one pass.  It is a name of an operator of libcudf's
+    and its operands: such expressions, scalars, and numbers of columns."""
+    return plc.transform.compute_column(plc.Table(list(columns)), _expression(expression))
+
+
+def _expression(part: Any) -> Any:
+    if isinstance(part, tuple):
+        operator, *operands = part
+        return _Tree.Operation(getattr(_Tree.ASTOperator, operator), *map(_expression, operands))
+    return _Tree.ColumnReference(part) if isinstance(part, int) else _Tree.Literal(part)
+
+
 def are_finite(column: Any) -> bool:
     """Whether no value of a column of floating-point numbers is NaN or infinite."""
-    size = unary("ABS", column)
-    infinity = cast(scalar(float("inf"), pa.float64()), column.type())
-    return not is_anywhere(invert(binary("LESS", size, infinity)))
+    infinity = scalar(float("inf"), column.type())
+    return is_everywhere(computed(("LESS", ("ABS", 0), infinity), column))
 
 
 def is_anywhere(mask: Any) -> bool:
     """Whether a mask is true somewhere."""
     return bool(mask.size()) and bool(plc.reduce.reduce(mask, plc.aggregation.any(), BOOL).to_py())
+
+
+def is_everywhere(mask: Any) -> bool:
+    """Whether a mask is false nowhere."""
+    found = not mask.size() or plc.reduce.reduce(mask, plc.aggregation.all(), BOOL).to_py()
+    return found is not False
 
 
 def count_of(mask: Any) -> int:
@@ -157,9 +183,9 @@ def order_of(keys: Sequence[tuple[Any, bool, bool]], *, is_float: Sequence[bool]
     columns: list[Any] = []
     orders: list[Any] = []
     nulls: list[Any] = []
-    for (column, descends, nulls_first), has_nan in zip(keys, is_float, strict=True):
+    for (column, descends, nulls_first), may_be_nan in zip(keys, is_float, strict=True):
         # libcudf takes NaN for the largest number, and one NaN for larger than another.
-        if has_nan:
+        if may_be_nan and has_nan(column):
             columns.append(is_nan(column))
             orders.append(Order.DESCENDING if nulls_first else Order.ASCENDING)
             nulls.append(null_order(nulls_first, nulls_first))

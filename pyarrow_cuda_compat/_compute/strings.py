@@ -18,6 +18,7 @@ from .table import rows
 _strings = plc.strings
 _Side = _strings.side_type.SideType
 _LARGEST = 2**31 - 1
+_INT8 = plc.DataType(plc.TypeId.INT8)
 
 
 def _regex(pattern: str) -> Any:
@@ -35,7 +36,13 @@ def _is_ascii(value: Any) -> Any:
 
 
 def _are_ascii(value: Any) -> bool:
-    return not op.is_anywhere(op.invert(_is_ascii(value)))
+    data = value.data()
+    if data is not None and not value.offset() and 0 < data.size <= _LARGEST:
+        # The bytes, with those of nulls, are not negative.
+        whole = plc.Column(_INT8, data.size, data, None, 0, 0, [])
+        if op.reduced(whole, plc.aggregation.min()).to_py() >= 0:
+            return True
+    return op.is_everywhere(_is_ascii(value))
 
 
 def _need_ascii(call: Call) -> Any:

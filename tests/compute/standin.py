@@ -61,6 +61,11 @@ class DataType:
 TypeId = Names("TypeId")
 _KINDS = {
     "BOOL8": pa.bool_(),
+    "INT8": pa.int8(),
+    "INT16": pa.int16(),
+    "UINT8": pa.uint8(),
+    "UINT16": pa.uint16(),
+    "UINT32": pa.uint32(),
     "INT32": pa.int32(),
     "INT64": pa.int64(),
     "UINT64": pa.uint64(),
@@ -132,6 +137,10 @@ class Table:
     def columns(self) -> list[Column]:
         return self.value
 
+    @staticmethod
+    def from_arrow(batch: pa.RecordBatch) -> Table:
+        return Table([Column.from_arrow(each) for each in batch.columns])
+
     def num_rows(self) -> int:
         return self.value[0].size()
 
@@ -150,6 +159,8 @@ _BINARY = {
     "LOGICAL_AND": pc.and_,
     "NULL_LOGICAL_AND": pc.and_kleene,
 }
+_TREE = _BINARY | {"NULL_LOGICAL_OR": pc.or_kleene, "NOT": pc.invert}
+_TREE |= {"LESS_EQUAL": pc.less_equal}
 
 
 def _binary(left: Any, right: Any, operator: Any, kind: DataType) -> Column:
@@ -166,6 +177,22 @@ def _narrow(value: Any) -> Any:
 def _reduce(column: Column, aggregation: Any, kind: DataType) -> Scalar:
     CALLS.append(aggregation._name)
     return Scalar(getattr(pc, aggregation._name)(column.value).cast(kind.kind))
+
+
+def _computed(table: Table, part: Any) -> Column:
+    CALLS.append("compute_column")
+    return Column(_value(table, part))
+
+
+def _value(table: Table, part: Any) -> Any:
+    """The value of a part of an expression: its name, and what it was made of."""
+    kind, *made_of = part
+    if kind == "column":
+        return table.value[made_of[0]].value
+    if kind == "literal":
+        return made_of[0].value
+    operator, *operands = made_of
+    return _TREE[operator._name](*(_value(table, each) for each in operands))
 
 
 def _kept(table: Table, mask: Column) -> Table:
@@ -194,6 +221,9 @@ def module() -> ModuleType:
     )
     names.binaryop.binary_operation = _binary
     names.reduce.reduce = _reduce
+    names.transform.compute_column = _computed
+    for name, kind in (("Operation", ""), ("ColumnReference", "column"), ("Literal", "literal")):
+        setattr(names.expressions, name, partial(lambda kind, *made_of: (kind, *made_of), kind))
     names.unary.cast = lambda column, kind: Column(column.value.cast(kind.kind, safe=False))
     names.unary.is_null = lambda column: Column(column.value.is_null())
     names.stream_compaction.apply_retention_mask = _kept
