@@ -12,7 +12,7 @@ This package computes nothing itself: each row maps one of pyarrow's functions t
 `operations`    libcudf's operations, by the names that several rows need
 `arithmetic` `comparisons` `aggregates` `selections` `casts` `strings` `times`
                 the rows
-`expressions`   evaluates ``pc.field("a") > 1`` over a table on a device
+`expressions`   reads ``pc.field("a") > 1``; `evaluation` evaluates it over a table on a device
 `tables`        ``filter`` by expressions, ``group_by``, ``join``
 ==============  ====================================================================================
 

@@ -15,8 +15,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from . import operations as op
 from .calls import NotCovered, options_of
 from .columns import context_of, cudf_type, kind_of, known, on_device, to_cudf, to_table
-from .expressions import Evaluation
-from .fused import Fused
+from .evaluation import Evaluation
 from .table import ANY, SIMPLE
 
 _is = pa.types
@@ -54,8 +53,7 @@ def filter_table(original: _Original, table: Any, expression: Any) -> Any:
     _need_kinds(schema, ANY)
     found = known(table)
     every = to_cudf(_batch(table, context)) if found is None else found.column
-    fused = Fused(every.columns(), schema)
-    mask = fused.column(Evaluation(fused.field, fused.literal, fused.call).of(expression))
+    mask = Evaluation(every.columns(), schema).of(expression)
     _need(isinstance(mask, plc.Column), "not with an expression without fields")
     selected = op.kept(every, mask)
     if not selected.num_rows():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from . import operations as op
 from .casts import EXACT
 from .columns import kind_of, scalar_of
-from .expressions import Typed
+from .expressions import Part, parsed
 
 _is = pa.types
 #: By pyarrow's name: the operator that treats nulls in the same way.
@@ -30,39 +31,46 @@ _KINDS = ("bool", "int", "float", "date", "time", "duration")
 _MOST = 24
 
 
-class Fused:
-    """An `Evaluation` over a table, whose parts become columns only where libcudf needs such."""
+class Evaluation:
+    """Of an expression over columns.  Parts become columns only where libcudf needs such: until
+    then they are literals of pyarrow, or expressions of `operations.computed`."""
 
     def __init__(self, columns: list[Any], schema: pa.Schema) -> None:
         self._columns, self._schema = columns, schema
-        #: The columns that the passes read.
+        #: The columns that `operations.computed` reads.
         self._read: list[Any] = []
 
-    def field(self, name: str) -> Typed:
+    def of(self, expression: Any) -> Any:
+        return self._column(self._value(parsed(expression))[0])
+
+    def _value(self, part: Part) -> tuple[Any, pa.DataType]:
+        if isinstance(part, pa.Scalar):
+            return part, part.type
+        if isinstance(part, str):
+            return self._field(part)
+        from .rows import chained
+
+        name, arguments, options = part
+        values, types = zip(*map(self._value, arguments), strict=True)
+        operands = self._operands(name, values, types)
+        if operands is not None:
+            return (_OPERATORS[name], *operands), pa.bool_()
+        return chained(name, [*map(self._column, values)], list(types), options)
+
+    def _field(self, name: str) -> tuple[Any, pa.DataType]:
         places = self._schema.get_all_field_indices(name)
         if len(places) != 1:
             many = "Multiple matches" if places else "No match"
             raise pa.ArrowInvalid(f"{many} for FieldRef.Name({name}) in {self._schema}")
         return self._columns[places[0]], self._schema.field(places[0]).type
 
-    def literal(self, value: pa.Scalar) -> Typed:
-        return value, value.type
-
-    def call(self, name: str, values: list[Any], types: list[Any], options: bytes) -> Typed:
-        operands = self._operands(name, values, types)
-        if operands is not None:
-            return (_OPERATORS[name], *operands), pa.bool_()
-        from .rows import chained
-
-        return chained(name, [*map(self.column, values)], types, options)
-
-    def column(self, value: Any) -> Any:
+    def _column(self, value: Any) -> Any:
         """A column, or a scalar of a literal."""
         if isinstance(value, pa.Scalar):
             return scalar_of(value)
         return op.computed(value, *self._read) if isinstance(value, tuple) else value
 
-    def _operands(self, name: str, values: list[Any], types: list[Any]) -> list[Any] | None:
+    def _operands(self, name: str, values: Sequence[Any], types: Any) -> list[Any] | None:
         """The operands of an operation that gives pyarrow's result; else none."""
         literals = [isinstance(value, pa.Scalar) for value in values]
         if name not in _OPERATORS or all(literals) or sum(map(_operations, values)) >= _MOST:
