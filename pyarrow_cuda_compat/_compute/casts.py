@@ -93,11 +93,13 @@ def _float_to_int(call: Call, value: Any, given: pa.DataType, wanted: pa.DataTyp
     lowest, highest = _range_of(wanted)
     result = op.cast(value, cudf_type(wanted))
     is_strict = not call.options["allow_float_truncate"]
-    is_right = ("EQUAL", 0, 1) if is_strict else ("GREATER_EQUAL", 0, op.scalar(lowest * 1.0, given))
     # The largest integer may become the number behind it, and come back as itself.
-    is_right = ("LOGICAL_AND", is_right, ("LESS", 0, op.scalar(float(highest + 1), given)))
-    back = [op.cast(result, value.type())] if is_strict else []
-    if not op.is_everywhere(op.computed(is_right, value, *back)):
+    below = "LESS", 0, op.scalar(float(highest + 1), given)
+    if is_strict:
+        is_right, columns = ("EQUAL", 0, 1), [value, op.cast(result, value.type())]
+    else:
+        is_right, columns = ("GREATER_EQUAL", 0, op.scalar(float(lowest), given)), [value]
+    if not op.is_everywhere(op.computed(("LOGICAL_AND", is_right, below), *columns)):
         call.need(is_strict, "not numbers that the type does not have")
         raise pa.ArrowInvalid(f"Float value was truncated converting to {wanted}")
     return result

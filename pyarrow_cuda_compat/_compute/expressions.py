@@ -9,11 +9,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from .calls import NotCovered
+
 
 class _Schema(ctypes.Structure):
     """The first members of a schema of the C Data interface."""
@@ -26,12 +27,13 @@ class _Schema(ctypes.Structure):
 
 
 #: A literal, the name of a field, or a call: the name of the function, its arguments, its options.
-Part = pa.Scalar | str | tuple[str, list[Any], bytes]
+Part: TypeAlias = pa.Scalar | str | tuple[str, list[Any], bytes]
 
 
 def parsed(expression: Any) -> Part:
     _, (serialized, *_) = expression.__reduce__()
-    return _parsed(serialized.to_pybytes())
+    found: Part = _parsed(serialized.to_pybytes())
+    return found
 
 
 @lru_cache(maxsize=256)

@@ -122,6 +122,9 @@ class Column:
     def offset(self) -> int:
         return 0
 
+    def data(self) -> None:
+        """The bytes of strings, which are looked at only on a device."""
+
     @staticmethod
     def from_scalar(scalar: Scalar, rows: int) -> Column:
         return Column(pa.array([scalar.value.as_py()] * rows, scalar.value.type))
@@ -179,6 +182,18 @@ def _reduce(column: Column, aggregation: Any, kind: DataType) -> Scalar:
     return Scalar(getattr(pc, aggregation._name)(column.value).cast(kind.kind))
 
 
+def _gathered(table: Table, rows: Column, _: Any) -> Table:
+    CALLS.append("gather")
+    return Table([Column(each.value.take(rows.value)) for each in table.value])
+
+
+def _order(table: Table, orders: list[Any], _: Any) -> Column:
+    CALLS.append(f"sort by {len(table.value)}")
+    keys = {str(place): column.value for place, column in enumerate(table.value)}
+    order = [(str(place), each._name.lower()) for place, each in enumerate(orders)]
+    return Column(pc.sort_indices(pa.table(keys), order).cast(pa.int32()))
+
+
 def _computed(table: Table, part: Any) -> Column:
     CALLS.append("compute_column")
     return Column(_value(table, part))
@@ -225,6 +240,13 @@ def module() -> ModuleType:
     for name, kind in (("Operation", ""), ("ColumnReference", "column"), ("Literal", "literal")):
         setattr(names.expressions, name, partial(lambda kind, *made_of: (kind, *made_of), kind))
     names.unary.cast = lambda column, kind: Column(column.value.cast(kind.kind, safe=False))
+    names.unary.bit_cast = lambda column, kind: Column(column.value.view(kind.kind))
+    names.reduce.minmax = lambda column: tuple(map(Scalar, pc.min_max(column.value).values()))
+    names.copying.gather = _gathered
+    names.sorting.stable_sorted_order = _order
+    names.strings.case.to_upper = lambda column: Column(pc.utf8_upper(column.value))
+    names.strings.attributes.count_bytes = lambda it: Column(pc.binary_length(it.value))
+    names.strings.attributes.count_characters = lambda it: Column(pc.utf8_length(it.value))
     names.unary.is_null = lambda column: Column(column.value.is_null())
     names.stream_compaction.apply_retention_mask = _kept
     names.sorting.rank = _fail
