@@ -191,10 +191,5 @@ def _as(array: Any, kind: pa.DataType) -> Any:
     elif _is.is_list(kind):
         children = [_as(array.values, kind.value_type)]
     return pa.Array.from_buffers(
-        kind,
-        len(array),
-        buffers[: kind.num_buffers],
-        array.null_count,
-        array.offset,
-        children,
+        kind, len(array), buffers[: kind.num_buffers], array.null_count, array.offset, children
     )

@@ -88,10 +88,7 @@ def _whitespace(function: str) -> Any:
 _SIDES = {"": "BOTH", "l": "LEFT", "r": "RIGHT"}
 
 
-@rows(
-    "string",
-    **{f"{of}_{side}trim": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES},
-)
+@rows("string", **{f"{of}_{side}trim": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES})
 def trim(call: Call, side: str) -> Any:
     characters = call.options["characters"]
     call.need(call.name.startswith("utf8") or characters.isascii(), "not by such characters")
@@ -109,13 +106,7 @@ def trim_whitespace(call: Call, side: str) -> Any:
     return _strings.strip.strip(call.values[0], getattr(_Side, side), characters)
 
 
-@rows(
-    "string",
-    utf8_lpad="LEFT",
-    utf8_rpad="RIGHT",
-    ascii_lpad="LEFT",
-    ascii_rpad="RIGHT",
-)
+@rows("string", utf8_lpad="LEFT", utf8_rpad="RIGHT", ascii_lpad="LEFT", ascii_rpad="RIGHT")
 def pad(call: Call, side: str) -> Any:
     width, padding = call.options["width"], call.options["padding"]
     value = call.values[0] if call.name.startswith("utf8") else _need_ascii(call)
@@ -136,12 +127,7 @@ def _pattern(call: Call) -> str:
     return str(call.options["pattern"])
 
 
-@rows(
-    "string",
-    match_substring="contains",
-    starts_with="starts_with",
-    ends_with="ends_with",
-)
+@rows("string", match_substring="contains", starts_with="starts_with", ends_with="ends_with")
 def match(call: Call, name: str) -> Any:
     return getattr(_strings.find, name)(call.values[0], _text(_pattern(call)))
 
