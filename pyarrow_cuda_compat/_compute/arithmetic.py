@@ -73,10 +73,12 @@ def divide(call: Call, checks: bool) -> Any:
     return op.binary("DIV", left, right, left.type())
 
 
-@rows("float", power=False, power_checked=True)
-def power(call: Call, checks: bool) -> Any:
+@rows("float", power="POW", power_checked="POW")
+@rows(NUMBERS, atan2="ATAN2")
+@rows("int", bit_wise_and="BITWISE_AND", bit_wise_or="BITWISE_OR", bit_wise_xor="BITWISE_XOR")
+def binary(call: Call, operator: str) -> Any:
     left, right = _as_result(call)
-    return op.binary("POW", left, right, left.type())
+    return op.binary(operator, left, right, left.type())
 
 
 @rows(NUMBERS, abs=("ABS", False), abs_checked=("ABS", True))
@@ -177,12 +179,6 @@ def of_numbers(call: Call, operator: str, inside: Any = None, error: str = "") -
     return op.unary(operator, value)
 
 
-@rows(NUMBERS, atan2="ATAN2")
-def of_two_numbers(call: Call, operator: str) -> Any:
-    left, right = _as_result(call)
-    return op.binary(operator, left, right, left.type())
-
-
 @rows(NUMBERS, floor=0, ceil=1, trunc=2)
 def rounded(call: Call, mode: int) -> Any:
     (value,) = call.values
@@ -225,17 +221,6 @@ def round_to_digits(call: Call) -> Any:
     )
     result = op.binary(back, _rounded(scaled, mode, call.type), factor, kind)
     return op.choose(whole, value, result)
-
-
-@rows("int", bit_wise_and="BITWISE_AND", bit_wise_or="BITWISE_OR", bit_wise_xor="BITWISE_XOR")
-def bits(call: Call, operator: str) -> Any:
-    left, right = _as_result(call)
-    return op.binary(operator, left, right, left.type())
-
-
-@rows("int")
-def bit_wise_not(call: Call) -> Any:
-    return op.unary("BIT_INVERT", call.values[0])
 
 
 @rows("int", cumulative_min="min", cumulative_max="max")

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
-from .columns import cudf_type, scalar_of
+from .columns import scalar_of
 
 BOOL = plc.DataType(plc.TypeId.BOOL8)
 INT64 = plc.DataType(plc.TypeId.INT64)
@@ -128,11 +128,6 @@ def is_everywhere(mask: Any) -> bool:
     return found is not False
 
 
-def count_of(mask: Any) -> int:
-    """In how many places a mask is true."""
-    return int(plc.reduce.reduce(mask, plc.aggregation.sum(), INT64).to_py() or 0)
-
-
 def counter(rows: int) -> Any:
     """0, 1, 2 and so on."""
     return plc.filling.sequence(rows, scalar(0, pa.int32()), scalar(1, pa.int32()))
@@ -204,7 +199,3 @@ def exact(operator: str, left: Any, right: Any, result: Any) -> bool:
     """Whether the result of an operation on integers has not overflowed."""
     wide = binary(operator, cast(left, WIDE), cast(right, WIDE), WIDE)
     return not is_anywhere(binary("NOT_EQUAL", wide, cast(result, WIDE)))
-
-
-def cudf_types(kinds: Sequence[pa.DataType]) -> list[Any]:
-    return [cudf_type(kind) for kind in kinds]

@@ -10,12 +10,23 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
-from . import aggregates, arithmetic, calls, casts, comparisons, selections, strings, tables, times
+from . import (
+    aggregates,
+    arithmetic,
+    calls,
+    casts,
+    comparisons,
+    plain,
+    selections,
+    strings,
+    tables,
+    times,
+)
 from .calls import DATA, Call, NotCovered
 from .columns import argument, context_of, is_as_imported, kind_of, remember, to_arrow, to_table
 from .table import ROWS, Row
 
-_PARTS = (aggregates, arithmetic, casts, comparisons, selections, strings, times)
+_PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)
 #: Functions of `pyarrow.acero`, by name.
 QUERIES = {
     "_filter_table": tables.filter_table,

@@ -198,11 +198,6 @@ def dictionary_encode(call: Call) -> Any:
 
 
 @rows("list")
-def list_value_length(call: Call) -> Any:
-    return plc.lists.count_elements(call.values[0])
-
-
-@rows("list")
 def list_flatten(call: Call) -> Any:
     call.need(not call.options.get("recursive"), "not lists within lists at once")
     (value,) = call.values

@@ -51,11 +51,6 @@ def _need_ascii(call: Call) -> Any:
     return call.values[0]
 
 
-@rows("string", utf8_length="count_characters", binary_length="count_bytes")
-def length(call: Call, name: str) -> Any:
-    return op.cast(getattr(_strings.attributes, name)(call.values[0]), cudf_type(call.type))
-
-
 @rows("string")
 def string_is_ascii(call: Call) -> Any:
     return _is_ascii(call.values[0])
@@ -92,9 +87,7 @@ _SIDES = {"": "BOTH", "l": "LEFT", "r": "RIGHT"}
 def trim(call: Call, side: str) -> Any:
     characters = call.options["characters"]
     call.need(call.name.startswith("utf8") or characters.isascii(), "not by such characters")
-    if not characters:
-        return call.values[0]
-    return _strings.strip.strip(call.values[0], getattr(_Side, side), _text(characters))
+    return _stripped(call, side, _text(characters)) if characters else call.values[0]
 
 
 @rows(
@@ -102,7 +95,10 @@ def trim(call: Call, side: str) -> Any:
     **{f"{of}_{side}trim_whitespace": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES},
 )
 def trim_whitespace(call: Call, side: str) -> Any:
-    characters = _whitespace(call.name)
+    return _stripped(call, side, _whitespace(call.name))
+
+
+def _stripped(call: Call, side: str, characters: Any) -> Any:
     return _strings.strip.strip(call.values[0], getattr(_Side, side), characters)
 
 
