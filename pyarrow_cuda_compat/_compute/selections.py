@@ -9,7 +9,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import Call, rows_of
-from .columns import to_arrow, to_cudf
+from .columns import known, to_arrow, to_cudf
 from .comparisons import need_no_negative_zero, places_in
 from .table import ANY, NUMBERS, SIMPLE, TIMES, rows
 
@@ -50,7 +50,8 @@ def take(call: Call) -> Any:
     call.need(isinstance(numbers, plc.Column), "not of one row")
     size = rows_of(values)
     has_null = numbers.null_count() > 0
-    if not 0 < call.below[1] <= size:
+    found = known(call.arrays[1]) if call.arrays else None
+    if found is None or not 0 < found.below <= size:
         _check_bounds(numbers, size)
     if has_null:
         numbers = op.filled(op.cast(numbers, op.INT64), op.scalar(size, pa.int64()))
@@ -116,7 +117,7 @@ def _column_of(
 
 @rows(SIMPLE, sort_indices=(), array_sort_indices=())
 def sort_indices(call: Call) -> Any:
-    call.result_below = call.rows
+    call.below = call.rows
     return op.cast(_order(call), _UINT64)
 
 
