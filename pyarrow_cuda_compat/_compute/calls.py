@@ -38,8 +38,10 @@ class Call:
     prototype: Any
     #: The arguments as pyarrow's, where there are such: in one piece, on the device.
     arrays: list[Any]
-    #: A number that the values of the result, which are not null, are 0 to, without it; 0 if none.
-    below: int = 0
+    #: For each argument, the number that its values are known to be 0 to, without it; or 0.
+    below: tuple[int, ...] = ()
+    #: The same of the result.
+    result_below: int = 0
 
     @property
     def type(self) -> pa.DataType:

@@ -88,18 +88,13 @@ def on_device(data: Any, context: Any) -> Any:
 
 def to_cudf(value: Any) -> Any:
     """An array, a record batch or a scalar as libcudf's column, table or scalar."""
+    if isinstance(value, pa.RecordBatch):
+        if not value.num_columns:
+            return plc.Table([])
+        return plc.Table([*map(_whole, plc.Table.from_arrow(value).columns())])
     if isinstance(value, pa.Scalar):
         return scalar_of(value)
-    if not isinstance(value, pa.RecordBatch):
-        found = known(value)
-        return found.column if found is not None else _whole(plc.Column.from_arrow(value))
-    columns = [found and found.column for found in map(known, value.columns)]
-    rest = [place for place, column in enumerate(columns) if column is None]
-    if rest:
-        made = plc.Table.from_arrow(value.select(rest))
-        for place, column in zip(rest, made.columns(), strict=True):
-            columns[place] = _whole(column)
-    return plc.Table(columns)
+    return _whole(plc.Column.from_arrow(value))
 
 
 def _whole(column: Any) -> Any:
@@ -126,40 +121,34 @@ def scalar_of(value: pa.Scalar) -> Any:
 
 
 class Known(NamedTuple):
-    """What is known of the memory of a result, as long as a program has the result."""
+    """What is known of a result, as long as a program has it."""
 
     result: Any
-    #: The column that it was made of: booleans are in bytes there.
+    #: The column or table that it was made of: booleans are in bytes there.
     column: Any
     #: Whether its values, which are not null, are 0 to this number without it; 0 if not known.
     below: int
 
 
-_known: dict[Any, Known] = {}
+_known: dict[int, Known] = {}
 
 
-def remember(result: Any, arrays: list[Any], columns: list[Any], below: int = 0) -> None:
-    """Keeps the columns that the arrays of a result were made of."""
-
-    def forget(_: Any) -> None:
-        for place in places:
-            _known.pop(place, None)
-
-    places = [*map(_place_of, arrays)]
-    while_there = ref(result, forget)
-    for place, array, column in zip(places, arrays, columns, strict=True):
-        # Others would not become the same column again.
-        if kind_of(array.type) in _SIMPLE and column.type() == cudf_type(array.type):
-            _known[place] = Known(while_there, column, below)
+def remember(result: Any, column: Any, below: int = 0) -> None:
+    place = id(result)
+    _known[place] = Known(ref(result, lambda _: _known.pop(place, None)), column, below)
 
 
-def known(array: Any) -> Known | None:
-    return _known.get(_place_of(array)) if _known else None
+def argument(value: Any, context: Any) -> tuple[Any, Any, int]:
+    """An argument in one piece on the device, as libcudf's, and the number that it is below."""
+    if isinstance(value, pa.Scalar):
+        return value, scalar_of(value), 0
+    found, piece = known(value), on_device(value, context)
+    return (piece, to_cudf(piece), 0) if found is None else (piece, found.column, found.below)
 
 
-def _place_of(array: Any) -> Any:
-    buffers = [it if it is None else it.address for it in array.buffers()]
-    return array.type, len(array), array.offset, *buffers
+def known(data: Any) -> Known | None:
+    found = _known.get(id(data))
+    return found if found is not None and found.result() is data else None
 
 
 def to_arrow(column: Any, kind: pa.DataType) -> Any:
@@ -181,8 +170,14 @@ def to_table(columns: Iterable[Any], schema: pa.Schema, cls: Any = pa.Table) -> 
     columns = [column.copy() if column.offset() else column for column in columns]
     arrays = [to_arrow(column, field.type) for column, field in zip(columns, schema, strict=True)]
     result = cls.from_arrays(arrays, schema=schema)
-    remember(result, arrays, columns)
+    if all(map(is_as_imported, columns, schema.types)):
+        remember(result, plc.Table(columns))
     return result
+
+
+def is_as_imported(column: Any, kind: pa.DataType) -> bool:
+    """Whether the array of a type that is made of a column would become the same column."""
+    return kind_of(kind) in _SIMPLE and column.type() == cudf_type(kind)
 
 
 def _as(array: Any, kind: pa.DataType) -> Any:

@@ -23,7 +23,7 @@ from . import (
     times,
 )
 from .calls import DATA, Call, NotCovered
-from .columns import context_of, kind_of, on_device, remember, to_arrow, to_cudf, to_table
+from .columns import argument, context_of, is_as_imported, kind_of, remember, to_arrow, to_table
 from .table import ROWS, Row
 
 _PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)
@@ -54,9 +54,9 @@ def run(original: Any, function: Any, arguments: Any, options: Any = None) -> An
         # pyarrow converts the scalars even so, and may refuse one.
         none = [it if isinstance(it, pa.Scalar) else it.slice(0, 0) for it in given]
         return _on(context, original(function, [*map(_on_host, none)], options))
-    given = [on_device(it, context) if isinstance(it, DATA) else it for it in given]
-    types = [None if isinstance(it, pa.RecordBatch) else it.type for it in given]
-    call = Call(function.name, [*map(to_cudf, given)], types, decoded, prototype, given)
+    pieces, values, below = zip(*(argument(it, context) for it in given), strict=True)
+    types = [None if isinstance(it, pa.RecordBatch) else it.type for it in pieces]
+    call = Call(function.name, list(values), types, decoded, prototype, list(pieces), below)
     return _in_form(call, row.answer(call, *row.extra), context)
 
 
@@ -117,12 +117,7 @@ def _in_form(call: Call, found: Any, context: Any) -> Any:
     found = found.copy() if found.offset() else found
     array = to_arrow(found, call.type)
     result = pa.chunked_array([array]) if isinstance(prototype, pa.ChunkedArray) else array
-    # The program may write to an argument's memory, which some results share.
-    if _addresses([array]).isdisjoint(_addresses(call.arrays)):
-        remember(result, [array], [found], call.below)
+    # An argument's own memory may be written to by the program.
+    if is_as_imported(found, call.type) and all(found is not each for each in call.values):
+        remember(result, found, call.result_below)
     return result
-
-
-def _addresses(arrays: list[Any]) -> set[int]:
-    given = [it for it in arrays if isinstance(it, pa.Array)]
-    return {it.address for each in given for it in each.buffers() if it is not None}

@@ -9,7 +9,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import Call, rows_of
-from .columns import known, to_arrow, to_cudf
+from .columns import to_arrow, to_cudf
 from .comparisons import need_no_negative_zero, places_in
 from .table import ANY, NUMBERS, SIMPLE, TIMES, rows
 
@@ -50,8 +50,7 @@ def take(call: Call) -> Any:
     call.need(isinstance(numbers, plc.Column), "not of one row")
     size = rows_of(values)
     has_null = numbers.null_count() > 0
-    found = known(call.arrays[1]) if call.arrays else None
-    if found is None or not 0 < found.below <= size:
+    if not 0 < call.below[1] <= size:
         _check_bounds(numbers, size)
     if has_null:
         numbers = op.filled(op.cast(numbers, op.INT64), op.scalar(size, pa.int64()))
@@ -117,7 +116,7 @@ def _column_of(
 
 @rows(SIMPLE, sort_indices=(), array_sort_indices=())
 def sort_indices(call: Call) -> Any:
-    call.below = call.rows
+    call.result_below = call.rows
     return op.cast(_order(call), _UINT64)
 
 

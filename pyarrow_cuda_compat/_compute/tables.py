@@ -5,7 +5,7 @@ Each function takes pyarrow's own, and its arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import NotCovered, options_of
-from .columns import context_of, cudf_type, kind_of, on_device, to_cudf, to_table
+from .columns import context_of, cudf_type, kind_of, known, on_device, to_cudf, to_table
 from .evaluation import Evaluation
 from .table import ANY, SIMPLE
 
@@ -37,10 +37,22 @@ def _batch(table: Any, context: Any) -> Any:
     return on_device(table, context) if table.num_columns else table
 
 
+def _columns(table: Any, names: Iterable[str], context: Any) -> dict[str, Any]:
+    """Some columns of a table as libcudf's, by name."""
+    found = known(table)
+    if found is not None:
+        columns, places = found.column.columns(), table.schema.get_field_index
+        return {name: columns[places(name)] for name in names}
+    names = list(names)
+    batch = _batch(table.select(names), context)
+    return dict(zip(names, to_cudf(batch).columns(), strict=True))
+
+
 def filter_table(original: _Original, table: Any, expression: Any) -> Any:
     schema, context = table.schema, context_of(table)
     _need_kinds(schema, ANY)
-    every = to_cudf(_batch(table, context))
+    found = known(table)
+    every = to_cudf(_batch(table, context)) if found is None else found.column
     mask = Evaluation(every.columns(), schema).of(expression)
     _need(isinstance(mask, plc.Column), "not with an expression without fields")
     selected = op.kept(every, mask)
@@ -91,8 +103,7 @@ def group_by(
         return schema.empty_table().copy_to(context.memory_manager)
     used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
     _need_kinds(pa.schema([table.schema.field(key) for key in keys]), _KEYS)
-    used_columns = to_cudf(_batch(table.select(list(used)), context)).columns()
-    columns = dict(zip(used, used_columns, strict=True))
+    columns = _columns(table, used, context)
     wanted = [
         _Aggregate(columns, table.schema, keys[0], each, schema.field(each[-1]).type)
         for each in aggregates
@@ -226,14 +237,14 @@ class _Side:
         fields = [batch.schema.field(key) for key in keys]
         _need_kinds(pa.schema(fields), _KEYS)
         self.kinds = [field.type for field in fields]
-        self.by = to_cudf(batch.select(keys))
+        self.by = plc.Table([to_cudf(batch.column(key)) for key in keys])
         #: The numbers of the rows of the result, of which those that are too large are null.
         self.map: Any = None
 
     def rows(self, names: list[str]) -> dict[str, Any]:
         if self.map is None or not names:
             return {}
-        table = to_cudf(self.batch.select(names))
+        table = plc.Table([to_cudf(self.batch.column(name)) for name in names])
         return dict(zip(names, op.gathered(table, self.map, may_lack=True).columns(), strict=True))
 
 
