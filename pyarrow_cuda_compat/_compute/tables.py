@@ -237,14 +237,14 @@ class _Side:
         fields = [batch.schema.field(key) for key in keys]
         _need_kinds(pa.schema(fields), _KEYS)
         self.kinds = [field.type for field in fields]
-        self.by = plc.Table([to_cudf(batch.column(key)) for key in keys])
+        self.by = to_cudf(batch.select(keys))
         #: The numbers of the rows of the result, of which those that are too large are null.
         self.map: Any = None
 
     def rows(self, names: list[str]) -> dict[str, Any]:
         if self.map is None or not names:
             return {}
-        table = plc.Table([to_cudf(self.batch.column(name)) for name in names])
+        table = to_cudf(self.batch.select(names))
         return dict(zip(names, op.gathered(table, self.map, may_lack=True).columns(), strict=True))
 
 
