@@ -99,8 +99,10 @@ def has_nan(column: Any) -> bool:
 
 
 def computed(expression: tuple[Any, ...], *columns: Any) -> Any:
-    """What an expression gives for each row, in one pass.  It is a name of an operator of libcudf's
-    and its operands: such expressions, scalars, and numbers of columns."""
+    """Whether an expression is true of each row, in one pass.  It is a name of an operator of
+    libcudf's and its operands: such expressions, scalars, and numbers of columns."""
+    if not columns[0].size():
+        return plc.Column.from_scalar(scalar(False), 0)  # no kernel is started for no rows
     return plc.transform.compute_column(plc.Table(list(columns)), _expression(expression))
 
 

@@ -160,6 +160,7 @@ def test_expressions_are_computed_in_one_pass(there, libcudf, expression, passes
         return
     assert back(there(table).filter(expression)).equals(table.filter(expression))
     assert libcudf.count("compute_column") == passes
+    assert there(table.slice(0, 0)).filter(expression).num_rows == 0
 
 
 def test_results_are_not_read_again(there, libcudf):
