@@ -10,9 +10,9 @@ This package computes nothing itself: each row maps one of pyarrow's functions t
 `columns`       pyarrow's arrays as libcudf's columns, and back
 `rows`          the rows of all functions; `run` answers a call by one
 `operations`    libcudf's operations, by the names that several rows need
-`arithmetic` `comparisons` `aggregates` `selections` `casts` `strings` `times`
+`plain` `arithmetic` `comparisons` `aggregates` `selections` `casts` `strings` `times`
                 the rows
-`expressions`   evaluates ``pc.field("a") > 1`` over a table on a device
+`expressions`   reads ``pc.field("a") > 1``; `evaluation` evaluates it over a table on a device
 `tables`        ``filter`` by expressions, ``group_by``, ``join``
 ==============  ====================================================================================
 

@@ -58,16 +58,14 @@ def divide(call: Call, checks: bool) -> Any:
     left, right = (op.column_of(value, call.rows) for value in _as_result(call))
     is_integer = _is.is_integer(call.type)
     if is_integer or checks:
-        zero = op.binary("EQUAL", right, op.scalar(0, call.type))
-        if op.is_anywhere(op.binary("LOGICAL_AND", zero, op.is_valid(left))):
+        # A null divided by zero is null.
+        zero = ("LOGICAL_AND", ("EQUAL", 1, op.scalar(0, call.type)), ("NOT", ("IS_NULL", 0)))
+        if op.is_anywhere(op.computed(zero, left, right)):
             raise pa.ArrowInvalid("divide by zero")
-    if is_integer and _is.is_signed_integer(call.type):
-        most_negative = -(2 ** (call.type.bit_width - 1))
-        overflows = op.binary(
-            "LOGICAL_AND",
-            op.binary("EQUAL", left, op.scalar(most_negative, call.type)),
-            op.binary("EQUAL", right, op.scalar(-1, call.type)),
-        )
+    if _is.is_signed_integer(call.type):
+        smallest = op.scalar(-(2 ** (call.type.bit_width - 1)), call.type)
+        opposite = "EQUAL", 1, op.scalar(-1, call.type)
+        overflows = op.computed(("LOGICAL_AND", ("EQUAL", 0, smallest), opposite), left, right)
         if op.is_anywhere(overflows):
             if checks:
                 raise pa.ArrowInvalid(_OVERFLOW)
@@ -75,10 +73,12 @@ def divide(call: Call, checks: bool) -> Any:
     return op.binary("DIV", left, right, left.type())
 
 
-@rows("float", power=False, power_checked=True)
-def power(call: Call, checks: bool) -> Any:
+@rows("float", power="POW", power_checked="POW")
+@rows(NUMBERS, atan2="ATAN2")
+@rows("int", bit_wise_and="BITWISE_AND", bit_wise_or="BITWISE_OR", bit_wise_xor="BITWISE_XOR")
+def binary(call: Call, operator: str) -> Any:
     left, right = _as_result(call)
-    return op.binary("POW", left, right, left.type())
+    return op.binary(operator, left, right, left.type())
 
 
 @rows(NUMBERS, abs=("ABS", False), abs_checked=("ABS", True))
@@ -170,19 +170,13 @@ def of_numbers(call: Call, operator: str, inside: Any = None, error: str = "") -
     (value,) = _as_result(call)
     if inside is not None:
         above, lowest, below, highest = inside
-        is_low = op.binary(above, value, op.scalar(lowest, call.type))
-        is_high = op.binary(below, value, op.scalar(highest, call.type))
-        outside = op.invert(op.binary("LOGICAL_AND", is_low, is_high))
-        number = op.binary("EQUAL", value, value)  # NaN passes every check
-        if op.is_anywhere(op.binary("LOGICAL_AND", outside, number)):
+        is_low = above, 0, op.scalar(lowest, call.type)
+        is_high = below, 0, op.scalar(highest, call.type)
+        # NaN passes every check.
+        passes = "LOGICAL_OR", ("LOGICAL_AND", is_low, is_high), ("NOT_EQUAL", 0, 0)
+        if not op.is_everywhere(op.computed(passes, value)):
             raise pa.ArrowInvalid(error)
     return op.unary(operator, value)
-
-
-@rows(NUMBERS, atan2="ATAN2")
-def of_two_numbers(call: Call, operator: str) -> Any:
-    left, right = _as_result(call)
-    return op.binary(operator, left, right, left.type())
 
 
 @rows(NUMBERS, floor=0, ceil=1, trunc=2)
@@ -219,30 +213,14 @@ def round_to_digits(call: Call) -> Any:
     there, back = ("MUL", "DIV") if digits >= 0 else ("DIV", "MUL")
     scaled = op.binary(there, value, factor, kind)
     whole = op.binary("EQUAL", op.unary("FLOOR", scaled), scaled)
-    infinite = op.binary("EQUAL", op.unary("ABS", scaled), op.scalar(_INFINITE, call.type))
-    finite = op.binary("LESS", op.unary("ABS", value), op.scalar(_INFINITE, call.type))
+    infinity = op.scalar(_INFINITE, call.type)
+    becomes_infinite = ("EQUAL", ("ABS", 1), infinity), ("LESS", ("ABS", 0), infinity)
     call.need(
-        not op.is_anywhere(op.binary("LOGICAL_AND", infinite, finite)),
+        not op.is_anywhere(op.computed(("LOGICAL_AND", *becomes_infinite), value, scaled)),
         "not numbers that are too large for so many digits",
     )
     result = op.binary(back, _rounded(scaled, mode, call.type), factor, kind)
     return op.choose(whole, value, result)
-
-
-@rows(
-    "int",
-    bit_wise_and="BITWISE_AND",
-    bit_wise_or="BITWISE_OR",
-    bit_wise_xor="BITWISE_XOR",
-)
-def bits(call: Call, operator: str) -> Any:
-    left, right = _as_result(call)
-    return op.binary(operator, left, right, left.type())
-
-
-@rows("int")
-def bit_wise_not(call: Call) -> Any:
-    return op.unary("BIT_INVERT", call.values[0])
 
 
 @rows("int", cumulative_min="min", cumulative_max="max")

@@ -38,6 +38,10 @@ class Call:
     prototype: Any
     #: The arguments as pyarrow's, where there are such: in one piece, on the device.
     arrays: list[Any]
+    #: For each argument, the number that its values are known to be 0 to, without it; or 0.
+    below: tuple[int, ...] = ()
+    #: The same of the result.
+    result_below: int = 0
 
     @property
     def type(self) -> pa.DataType:
@@ -109,7 +113,6 @@ def default_options(name: str) -> tuple[bytes, dict[str, Any]]:
     return kept, decoded(kept) if kept else {}
 
 
-@lru_cache(maxsize=4096)
 def prototype(original: Callable[..., Any], name: str, shapes: tuple[Any, ...], kept: bytes) -> Any:
     """What pyarrow returns for arguments of such classes and types without rows: it has the class
     and type of the result, and pyarrow raises here what it says about wrong types and options."""

@@ -14,7 +14,7 @@ from .table import NUMBERS, TIMES, rows
 
 _is = pa.types
 #: The largest integers up to which a type of floating-point numbers has all.
-_EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
+EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
 
 
 @rows(f"bool {NUMBERS} {TIMES} string dictionary")
@@ -40,10 +40,11 @@ def _decoded(call: Call, wanted: pa.DataType) -> Any:
     return op.one(op.gathered(plc.Table([to_cudf(array.dictionary)]), beyond, may_lack=True))
 
 
-def _int_to_int(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
-    if not call.options["allow_int_overflow"]:
-        _check_fits(value, given, wanted)
-    return op.cast(value, cudf_type(wanted))
+def _int_to_number(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    option = "allow_float_truncate" if _is.is_floating(wanted) else "allow_int_overflow"
+    if call.options[option]:
+        return op.cast(value, cudf_type(wanted))
+    return without_loss(value, given, wanted)
 
 
 def _range_of(kind: pa.DataType) -> tuple[int, int]:
@@ -51,8 +52,21 @@ def _range_of(kind: pa.DataType) -> tuple[int, int]:
     return -(2**bits) * _is.is_signed_integer(kind), 2**bits - 1
 
 
-def _check_range(value: Any, lowest: int, highest: int) -> None:
-    if value.size() == value.null_count():
+def without_loss(value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    """A value in the type of a computation; raises pyarrow's error where that loses digits."""
+    if given != wanted and _is.is_integer(given):
+        _check_range(op.column_of(value, 1), given, wanted)
+    return op.cast(value, cudf_type(wanted))
+
+
+def _check_range(value: Any, given: pa.DataType, wanted: pa.DataType) -> None:
+    """That integers are in the range of a type, or in that in which it has all integers."""
+    least, most = _range_of(given)
+    if _is.is_floating(wanted):
+        lowest, highest = max(-EXACT[wanted], least), EXACT[wanted]
+    else:
+        lowest, highest = _range_of(wanted)
+    if (least >= lowest and most <= highest) or value.size() == value.null_count():
         return
     for found in plc.reduce.minmax(value):
         number = found.to_py()
@@ -60,47 +74,19 @@ def _check_range(value: Any, lowest: int, highest: int) -> None:
             raise pa.ArrowInvalid(f"Integer value {number} not in range: {lowest} to {highest}")
 
 
-def without_loss(value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
-    """A value in the type of a computation; raises pyarrow's error where that loses digits."""
-    if given != wanted and _is.is_integer(given):
-        if _is.is_floating(wanted):
-            _check_exact(value, given, wanted)
-        elif _is.is_integer(wanted):
-            _check_fits(value, given, wanted)
-    return op.cast(value, cudf_type(wanted))
-
-
-def _check_fits(value: Any, given: pa.DataType, wanted: pa.DataType) -> None:
-    (lowest, highest), (least, most) = _range_of(wanted), _range_of(given)
-    if least < lowest or most > highest:
-        _check_range(op.column_of(value, 1), lowest, highest)
-
-
-def _check_exact(value: Any, given: pa.DataType, wanted: pa.DataType) -> None:
-    largest = _EXACT[wanted]
-    if _range_of(given)[1] > largest:
-        lowest = -largest if _is.is_signed_integer(given) else 0
-        _check_range(op.column_of(value, 1), lowest, largest)
-
-
-def _int_to_float(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
-    if not call.options["allow_float_truncate"]:
-        _check_exact(value, given, wanted)
-    return op.cast(value, cudf_type(wanted))
-
-
 def _float_to_int(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
     lowest, highest = _range_of(wanted)
-    above = op.binary("GREATER_EQUAL", value, op.scalar(float(lowest), given))
-    below = op.binary("LESS", value, op.scalar(float(highest + 1), given))
-    inside = op.binary("LOGICAL_AND", above, below)
-    is_outside = op.is_anywhere(op.invert(inside))
     result = op.cast(value, cudf_type(wanted))
-    if not call.options["allow_float_truncate"]:
-        back = op.cast(result, value.type())
-        if is_outside or op.is_anywhere(op.binary("NOT_EQUAL", back, value)):
-            raise pa.ArrowInvalid(f"Float value was truncated converting to {wanted}")
-    call.need(not is_outside, "not numbers that the type does not have")
+    is_strict = not call.options["allow_float_truncate"]
+    # The largest integer may become the number behind it, and come back as itself.
+    below = "LESS", 0, op.scalar(float(highest + 1), given)
+    if is_strict:
+        is_right, columns = ("EQUAL", 0, 1), [value, op.cast(result, value.type())]
+    else:
+        is_right, columns = ("GREATER_EQUAL", 0, op.scalar(float(lowest), given)), [value]
+    if not op.is_everywhere(op.computed(("LOGICAL_AND", is_right, below), *columns)):
+        call.need(is_strict, "not numbers that the type does not have")
+        raise pa.ArrowInvalid(f"Float value was truncated converting to {wanted}")
     return result
 
 
@@ -112,15 +98,10 @@ def _to_bool(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) ->
     return op.binary("NOT_EQUAL", value, op.scalar(0, given))
 
 
-def _int_to_time(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
-    call.need(given.bit_width == wanted.bit_width and _is.is_signed_integer(given), f"not {given}")
-    return op.same_bits(value, cudf_type(wanted))
-
-
-def _time_to_int(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
-    call.need(
-        given.bit_width == wanted.bit_width and _is.is_signed_integer(wanted), f"not {wanted}"
-    )
+def _int_or_time(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    integer = given if _is.is_integer(given) else wanted
+    is_same = given.bit_width == wanted.bit_width and _is.is_signed_integer(integer)
+    call.need(is_same, f"not {integer}")
     return op.same_bits(value, cudf_type(wanted))
 
 
@@ -154,12 +135,10 @@ def _time_to_date(call: Call, value: Any, given: pa.DataType, wanted: pa.DataTyp
 
 
 def _int_to_string(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
-    call.need(_is.is_string(wanted), f"not to {wanted}")
     return plc.strings.convert.convert_integers.from_integers(value)
 
 
 def _bool_to_string(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
-    call.need(_is.is_string(wanted), f"not to {wanted}")
     words = op.scalar("true"), op.scalar("false")
     return plc.strings.convert.convert_booleans.from_booleans(value, *words)
 
@@ -180,20 +159,20 @@ def _string_to_int(call: Call, value: Any, given: pa.DataType, wanted: pa.DataTy
 
 
 _BY_KINDS: dict[tuple[str, str], Any] = {
-    ("int", "int"): _int_to_int,
-    ("int", "float"): _int_to_float,
+    ("int", "int"): _int_to_number,
+    ("int", "float"): _int_to_number,
     ("float", "int"): _float_to_int,
     ("float", "float"): _as_libcudf,
     ("bool", "int"): _as_libcudf,
     ("bool", "float"): _as_libcudf,
     ("int", "bool"): _to_bool,
     ("float", "bool"): _to_bool,
-    ("int", "time"): _int_to_time,
-    ("int", "duration"): _int_to_time,
-    ("int", "date"): _int_to_time,
-    ("time", "int"): _time_to_int,
-    ("duration", "int"): _time_to_int,
-    ("date", "int"): _time_to_int,
+    ("int", "time"): _int_or_time,
+    ("int", "duration"): _int_or_time,
+    ("int", "date"): _int_or_time,
+    ("time", "int"): _int_or_time,
+    ("duration", "int"): _int_or_time,
+    ("date", "int"): _int_or_time,
     ("time", "time"): _between_units,
     ("duration", "duration"): _between_units,
     ("date", "time"): _date_to_time,

@@ -3,9 +3,12 @@ bytes."""
 
 from __future__ import annotations
 
+import atexit
+import threading
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import ref
 
 import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
@@ -31,6 +34,10 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+#: Kinds of types without parts.
+_SIMPLE = frozenset(_KINDS) - {"list", "struct", "dictionary"}
+
+
 def _has_kinds(types: list[pa.DataType]) -> bool:
     return bool(types) and all(kind_of(each) != "other" for each in types)
 
@@ -47,8 +54,12 @@ def cudf_type(kind: pa.DataType) -> Any:
     return plc.DataType.from_arrow(pa.timestamp(kind.unit) if _is.is_timestamp(kind) else kind)
 
 
+#: The context in which the thread's call computes.
+_here = threading.local()
+
+
 def context_of(data: Any) -> Any:
-    """The context of the memory of data on a device."""
+    """The context of the memory of data on a device, where the call computes."""
     if isinstance(data, pa.RecordBatch | pa.Table):
         parts = data.columns
     else:
@@ -61,7 +72,9 @@ def context_of(data: Any) -> Any:
             continue
         for buffer in part.buffers():
             if buffer is not None and not buffer.is_cpu:
-                return CudaBuffer.from_buffer(buffer).context
+                context = CudaBuffer.from_buffer(buffer).context
+                _here.context = context
+                return context
     return None
 
 
@@ -77,12 +90,68 @@ def on_device(data: Any, context: Any) -> Any:
 def to_cudf(value: Any) -> Any:
     """An array, a record batch or a scalar as libcudf's column, table or scalar."""
     if isinstance(value, pa.RecordBatch):
-        return plc.Table([to_cudf(column) for column in value.columns])
+        if not value.num_columns:
+            return plc.Table([])
+        return plc.Table([*map(_whole, plc.Table.from_arrow(value).columns())])
     if isinstance(value, pa.Scalar):
-        return plc.Scalar.from_arrow(value)
-    column = plc.Column.from_arrow(value)
+        return scalar_of(value)
+    return _whole(plc.Column.from_arrow(value))
+
+
+def _whole(column: Any) -> Any:
     # Joins and gathers mix up the nulls of slices.
     return column.copy() if column.offset() and column.null_count() else column
+
+
+#: Scalars of these kinds are kept on the device, each of which would be a copy for every call.
+_KEPT_KINDS, _MOST_KEPT = ("bool", "int", "float", "date"), 512
+_scalars: dict[tuple[Any, pa.DataType, str], Any] = {}
+atexit.register(_scalars.clear)  # while RMM can still give the memory back
+
+
+def scalar_of(value: pa.Scalar) -> Any:
+    """A scalar as libcudf's."""
+    if not value.is_valid or kind_of(value.type) not in _KEPT_KINDS:
+        return plc.Scalar.from_arrow(value)
+    # Another context comes after a reset of the device.  0.0 equals -0.0, but is another value.
+    key = _here.context, value.type, repr(value.as_py())
+    found = _scalars.get(key)
+    if found is None:
+        if len(_scalars) >= _MOST_KEPT:
+            _scalars.clear()
+        found = _scalars[key] = plc.Scalar.from_arrow(value)
+    return found
+
+
+class Known(NamedTuple):
+    """What is known of a result, as long as a program has it."""
+
+    result: Any
+    #: The column or table that it was made of: booleans are in bytes there.
+    column: Any
+    #: Whether its values, which are not null, are 0 to this number without it; 0 if not known.
+    below: int
+
+
+_known: dict[int, Known] = {}
+
+
+def remember(result: Any, column: Any, below: int = 0) -> None:
+    place = id(result)
+    _known[place] = Known(ref(result, lambda _: _known.pop(place, None)), column, below)
+
+
+def argument(value: Any, context: Any) -> tuple[Any, Any, int]:
+    """An argument in one piece on the device, as libcudf's, and the number that it is below."""
+    if isinstance(value, pa.Scalar):
+        return value, scalar_of(value), 0
+    found, piece = known(value), on_device(value, context)
+    return (piece, to_cudf(piece), 0) if found is None else (piece, found.column, found.below)
+
+
+def known(data: Any) -> Known | None:
+    found = _known.get(id(data))
+    return found if found is not None and found.result() is data else None
 
 
 def to_arrow(column: Any, kind: pa.DataType) -> Any:
@@ -99,9 +168,19 @@ def to_scalar(scalar: Any, kind: pa.DataType) -> Any:
     return value if value.type == kind else value.cast(kind)
 
 
-def to_batch(columns: Iterable[Any], schema: pa.Schema) -> Any:
+def to_table(columns: Iterable[Any], schema: pa.Schema, cls: Any = pa.Table) -> Any:
+    """A table or a record batch of columns, which are remembered for it."""
+    columns = [column.copy() if column.offset() else column for column in columns]
     arrays = [to_arrow(column, field.type) for column, field in zip(columns, schema, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+    result = cls.from_arrays(arrays, schema=schema)
+    if all(map(is_as_imported, columns, schema.types)):
+        remember(result, plc.Table(columns))
+    return result
+
+
+def is_as_imported(column: Any, kind: pa.DataType) -> bool:
+    """Whether the array of a type that is made of a column would become the same column."""
+    return kind_of(kind) in _SIMPLE and column.type() == cudf_type(kind)
 
 
 def _as(array: Any, kind: pa.DataType) -> Any:
@@ -115,10 +194,5 @@ def _as(array: Any, kind: pa.DataType) -> Any:
     elif _is.is_list(kind):
         children = [_as(array.values, kind.value_type)]
     return pa.Array.from_buffers(
-        kind,
-        len(array),
-        buffers[: kind.num_buffers],
-        array.null_count,
-        array.offset,
-        children,
+        kind, len(array), buffers[: kind.num_buffers], array.null_count, array.offset, children
     )

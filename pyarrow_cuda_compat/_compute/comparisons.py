@@ -91,16 +91,6 @@ def and_not(call: Call, operator: str) -> Any:
     return op.binary(operator, left, op.invert(right))
 
 
-@rows("bool")
-def invert(call: Call) -> Any:
-    return op.invert(call.values[0])
-
-
-@rows(ANY)
-def is_valid(call: Call) -> Any:
-    return op.is_valid(call.values[0])
-
-
 @rows(ANY)
 def is_null(call: Call) -> Any:
     (value,) = call.values

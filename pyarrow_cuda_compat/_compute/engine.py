@@ -13,8 +13,13 @@ _VARIABLE = "PYARROW_CUDA_COMPUTE_ENGINE"
 _ENGINES = ("cudf", "none")
 #: The releases of pylibcudf whose answers were compared with pyarrow's.
 OLDEST, NEWEST = (26, 10), (26, 12)
-_INSTALL = "install pylibcudf-cu12 or pylibcudf-cu13, for the CUDA of your driver, to compute on it"
+_INSTALL = (
+    "install pylibcudf-cu12 or pylibcudf-cu13, for the CUDA of your driver, to compute on it: "
+    "pip install 'pyarrow-cuda-compat[cudf-cu13]'"
+)
 
+#: What `set_tracing` has chosen.
+traced = 0
 _chosen: str | None = None
 _lock = threading.Lock()
 #: The devices on which RMM has been asked whose memory it takes.

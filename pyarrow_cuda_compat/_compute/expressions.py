@@ -1,4 +1,4 @@
-"""Evaluates expressions over record batches on a device.
+"""Reads expressions.
 
 Expressions have no parts that Python can ask for.  Serialized ones are a file, whose metadata lists
 the functions, fields and literals in order, and whose columns are the literals and the options.
@@ -7,16 +7,13 @@ the functions, fields and literals in order, and whose columns are the literals 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from .calls import NotCovered
-
-#: A column or scalar of libcudf's, and its type.
-Typed = tuple[Any, pa.DataType]
 
 
 class _Schema(ctypes.Structure):
@@ -29,44 +26,45 @@ class _Schema(ctypes.Structure):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """How the parts of an expression become columns and scalars of libcudf's."""
+#: A literal, the name of a field, or a call: the name of the function, its arguments, its options.
+Part: TypeAlias = pa.Scalar | str | tuple[str, list[Any], bytes]
 
-    field: Callable[[str], Typed]
-    literal: Callable[[pa.Scalar], Typed]
-    call: Callable[[str, list[Any], list[pa.DataType], bytes], Typed]
 
-    def of(self, expression: Any) -> Any:
-        """The column or scalar that an expression gives."""
-        _, (serialized, *_) = expression.__reduce__()
-        parts = pa.ipc.open_file(serialized)
-        return self._next(_steps(parts.schema), parts.get_batch(0).columns)[1][0]
+def parsed(expression: Any) -> Part:
+    _, (serialized, *_) = expression.__reduce__()
+    found: Part = _parsed(serialized.to_pybytes())
+    return found
 
-    def _next(self, steps: Iterator[tuple[str, str]], columns: Any) -> tuple[str, Any]:
-        """The next value, and the kind of step that it came from."""
-        kind, text = next(steps)
-        if kind == "literal":
-            return kind, self.literal(columns[int(text)][0])
-        if kind == "field_ref":
-            return kind, self.field(text)
-        if kind == "nested_field_ref":
-            raise NotCovered("not with fields within columns")
-        if kind == "options":
-            return kind, _file_of(columns[int(text)])
+
+@lru_cache(maxsize=256)
+def _parsed(serialized: bytes) -> Any:
+    parts = pa.ipc.open_file(serialized)
+    return _next(_steps(parts.schema), parts.get_batch(0).columns)[1]
+
+
+def _next(steps: Iterator[tuple[str, str]], columns: Any) -> tuple[str, Any]:
+    """The next part, and the kind of step that it came from."""
+    kind, text = next(steps)
+    if kind == "literal":
+        return kind, columns[int(text)][0]
+    if kind == "field_ref":
+        return kind, text
+    if kind == "nested_field_ref":
+        raise NotCovered("not with fields within columns")
+    if kind == "options":
+        return kind, _file_of(columns[int(text)])
+    if kind == "end":
+        return kind, None
+    arguments: list[Part] = []
+    options = b""
+    while True:
+        kind, value = _next(steps, columns)
         if kind == "end":
-            return kind, None
-        arguments: list[Typed] = []
-        options = b""
-        while True:
-            kind, value = self._next(steps, columns)
-            if kind == "end":
-                values, types = zip(*arguments, strict=True)
-                return "call", self.call(text, list(values), list(types), options)
-            if kind == "options":
-                options = value
-            else:
-                arguments.append(value)
+            return "call", (text, arguments, options)
+        if kind == "options":
+            options = value
+        else:
+            arguments.append(value)
 
 
 def _file_of(options: Any) -> bytes:

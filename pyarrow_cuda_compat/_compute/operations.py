@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from typing import Any
 
 import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
-from .columns import cudf_type
+from .columns import scalar_of
 
 BOOL = plc.DataType(plc.TypeId.BOOL8)
 INT64 = plc.DataType(plc.TypeId.INT64)
@@ -20,6 +21,7 @@ WIDE = plc.DataType(plc.TypeId.DECIMAL128, 0)
 Operator = plc.binaryop.BinaryOperator
 Unary = plc.unary.UnaryOperator
 Order, NullOrder = plc.types.Order, plc.types.NullOrder
+_Tree = plc.expressions
 _Nulls, _Bounds = plc.types.NullPolicy, plc.copying.OutOfBoundsPolicy
 EQUAL, NANS_EQUAL = plc.types.NullEquality.EQUAL, plc.types.NanEquality.ALL_EQUAL
 FIRST = plc.stream_compaction.DuplicateKeepOption.KEEP_FIRST
@@ -27,9 +29,9 @@ FIRST = plc.stream_compaction.DuplicateKeepOption.KEEP_FIRST
 
 def scalar(value: Any, kind: Any = None) -> Any:
     """A scalar; the type is one of pyarrow or of libcudf."""
-    if kind is None or isinstance(kind, pa.DataType):
-        return plc.Scalar.from_arrow(pa.scalar(value, kind))
-    return plc.Scalar.from_arrow(pa.scalar(value, kind.to_arrow()))
+    if isinstance(kind, plc.DataType):
+        kind = kind.to_arrow()
+    return scalar_of(pa.scalar(value, kind))
 
 
 def binary(operator: str, left: Any, right: Any, kind: Any = BOOL) -> Any:
@@ -90,11 +92,31 @@ def null_where(mask: Any, column: Any) -> Any:
     return choose(mask, nothing, column)
 
 
+def has_nan(column: Any) -> bool:
+    """Whether the sum is NaN: true also of some columns with infinite numbers of both signs."""
+    total = reduced(column, plc.aggregation.sum()).to_py()
+    return total is not None and isnan(total)
+
+
+def computed(expression: tuple[Any, ...], *columns: Any) -> Any:
+    """Whether an expression is true of each row, in one pass.  It is a name of an operator of
+    libcudf's and its operands: such expressions, scalars, and numbers of columns."""
+    if not columns[0].size():
+        return plc.Column.from_scalar(scalar(False), 0)  # no kernel is started for no rows
+    return plc.transform.compute_column(plc.Table(list(columns)), _expression(expression))
+
+
+def _expression(part: Any) -> Any:
+    if isinstance(part, tuple):
+        operator, *operands = part
+        return _Tree.Operation(getattr(_Tree.ASTOperator, operator), *map(_expression, operands))
+    return _Tree.ColumnReference(part) if isinstance(part, int) else _Tree.Literal(part)
+
+
 def are_finite(column: Any) -> bool:
     """Whether no value of a column of floating-point numbers is NaN or infinite."""
-    size = unary("ABS", column)
-    infinity = cast(scalar(float("inf"), pa.float64()), column.type())
-    return not is_anywhere(invert(binary("LESS", size, infinity)))
+    infinity = scalar(float("inf"), column.type())
+    return is_everywhere(computed(("LESS", ("ABS", 0), infinity), column))
 
 
 def is_anywhere(mask: Any) -> bool:
@@ -102,9 +124,10 @@ def is_anywhere(mask: Any) -> bool:
     return bool(mask.size()) and bool(plc.reduce.reduce(mask, plc.aggregation.any(), BOOL).to_py())
 
 
-def count_of(mask: Any) -> int:
-    """In how many places a mask is true."""
-    return int(plc.reduce.reduce(mask, plc.aggregation.sum(), INT64).to_py() or 0)
+def is_everywhere(mask: Any) -> bool:
+    """Whether a mask is false nowhere."""
+    found = not mask.size() or plc.reduce.reduce(mask, plc.aggregation.all(), BOOL).to_py()
+    return found is not False
 
 
 def counter(rows: int) -> Any:
@@ -157,10 +180,10 @@ def order_of(keys: Sequence[tuple[Any, bool, bool]], *, is_float: Sequence[bool]
     columns: list[Any] = []
     orders: list[Any] = []
     nulls: list[Any] = []
-    for (column, descends, nulls_first), has_nan in zip(keys, is_float, strict=True):
+    for (column, descends, nulls_first), may_be_nan in zip(keys, is_float, strict=True):
         # libcudf takes NaN for the largest number, and one NaN for larger than another.  A second
         # key takes twice as long as looking for them.
-        if has_nan and is_anywhere(is_nan(column)):
+        if may_be_nan and has_nan(column):
             columns.append(is_nan(column))
             orders.append(Order.DESCENDING if nulls_first else Order.ASCENDING)
             nulls.append(null_order(nulls_first, nulls_first))
@@ -179,7 +202,3 @@ def exact(operator: str, left: Any, right: Any, result: Any) -> bool:
     """Whether the result of an operation on integers has not overflowed."""
     wide = binary(operator, cast(left, WIDE), cast(right, WIDE), WIDE)
     return not is_anywhere(binary("NOT_EQUAL", wide, cast(result, WIDE)))
-
-
-def cudf_types(kinds: Sequence[pa.DataType]) -> list[Any]:
-    return [cudf_type(kind) for kind in kinds]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -10,12 +10,23 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
-from . import aggregates, arithmetic, calls, casts, comparisons, selections, strings, tables, times
+from . import (
+    aggregates,
+    arithmetic,
+    calls,
+    casts,
+    comparisons,
+    plain,
+    selections,
+    strings,
+    tables,
+    times,
+)
 from .calls import DATA, Call, NotCovered
-from .columns import context_of, kind_of, on_device, to_arrow, to_batch, to_cudf
+from .columns import argument, context_of, is_as_imported, kind_of, remember, to_arrow, to_table
 from .table import ROWS, Row
 
-_PARTS = (aggregates, arithmetic, casts, comparisons, selections, strings, times)
+_PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)
 #: Functions of `pyarrow.acero`, by name.
 QUERIES = {
     "_filter_table": tables.filter_table,
@@ -33,9 +44,8 @@ def run(original: Any, function: Any, arguments: Any, options: Any = None) -> An
         If there is no row for the function, the types or the options.
     """
     given = [calls.as_given(each) for each in arguments]
-    row, kept, decoded = _row(function.name, given), *calls.options_of(function, options)
-    shapes = tuple(map(calls.shape_of, given))
-    prototype = calls.prototype(original, function.name, shapes, kept)
+    kept, decoded = calls.options_of(function, options)
+    row, prototype = _plan(original, function.name, tuple(map(calls.shape_of, given)), kept)
     data = [it for it in given if isinstance(it, DATA)]
     if row.is_elementwise and len(set(map(len, data))) > 1:
         raise pa.ArrowInvalid("Array arguments must all be the same length")
@@ -44,43 +54,45 @@ def run(original: Any, function: Any, arguments: Any, options: Any = None) -> An
         # pyarrow converts the scalars even so, and may refuse one.
         none = [it if isinstance(it, pa.Scalar) else it.slice(0, 0) for it in given]
         return _on(context, original(function, [*map(_on_host, none)], options))
-    given = [on_device(it, context) if isinstance(it, DATA) else it for it in given]
-    types = [None if isinstance(it, pa.RecordBatch) else it.type for it in given]
-    call = Call(function.name, [*map(to_cudf, given)], types, decoded, prototype, given)
-    return _in_form(row.answer(call, *row.extra), prototype, context)
+    pieces, values, below = zip(*(argument(it, context) for it in given), strict=True)
+    types = [None if isinstance(it, pa.RecordBatch) else it.type for it in pieces]
+    call = Call(function.name, list(values), types, decoded, prototype, list(pieces), below)
+    return _in_form(call, row.answer(call, *row.extra), context)
 
 
 def chained(
     name: str, values: list[Any], types: list[pa.DataType], kept: bytes
 ) -> tuple[Any, pa.DataType]:
     """The answer for columns and scalars of libcudf's as such a one, and its type."""
-    shapes = [
+    shapes = tuple(
         (pa.Scalar if isinstance(value, plc.Scalar) else pa.Array, kind)
         for value, kind in zip(values, types, strict=True)
-    ]
-    row = _row(name, [SimpleNamespace(type=kind) for kind in types])
-    prototype = calls.prototype(pc.Function.call, name, tuple(shapes), kept)
+    )
+    row, prototype = _plan(pc.Function.call, name, shapes, kept)
     decoded = calls.decoded(kept) if kept else calls.default_options(name)[1]
     call = Call(name, values, types, decoded, prototype, [])
     return row.answer(call, *row.extra), prototype.type
 
 
-def _row(name: str, given: list[Any]) -> Row:
+@lru_cache(maxsize=4096)
+def _plan(original: Any, name: str, shapes: tuple[Any, ...], kept: bytes) -> tuple[Row, Any]:
+    """The row of a function, which covers the types of the arguments, and what pyarrow returns for
+    such arguments without rows."""
     row = ROWS.get(name)
     if row is None:
         raise NotCovered("libcudf has no such function, or answers in another way")
-    check_types(row, given)
-    return row
+    check_types(row, [kind for _, kind in shapes])
+    return row, calls.prototype(original, name, shapes, kept)
 
 
 def check_types(row: Row, given: list[Any]) -> None:
-    for place, value in enumerate(given):
+    """Given types, and schemas of tables."""
+    for place, types in enumerate(given):
         allowed = row.takes[min(place, len(row.takes) - 1)]
-        types = value.schema.types if isinstance(value, pa.RecordBatch | pa.Table) else [value.type]
-        for kind in types:
+        for kind in types.types if isinstance(types, pa.Schema) else [types]:
             if kind_of(kind) not in allowed:
                 raise NotCovered(f"not with arguments of type {kind}")
-    if row.of_one_type and len({value.type for value in given}) > 1:
+    if row.of_one_type and len(set(given)) > 1:
         raise NotCovered("not with arguments of several types")
 
 
@@ -92,14 +104,20 @@ def _on(context: Any, prototype: Any) -> Any:
     return prototype.copy_to(context.memory_manager) if isinstance(prototype, DATA) else prototype
 
 
-def _in_form(found: Any, prototype: Any, context: Any) -> Any:
+def _in_form(call: Call, found: Any, context: Any) -> Any:
     """A column or table as an object of the class and type that pyarrow returns."""
+    prototype = call.prototype
     if isinstance(found, plc.Column | plc.Table) and not calls.rows_of(found):
         return _on(context, prototype)
     if isinstance(found, plc.Table):
-        batch = to_batch(found.columns(), prototype.schema)
-        return pa.Table.from_batches([batch]) if isinstance(prototype, pa.Table) else batch
-    array = to_arrow(found, prototype.type) if isinstance(found, plc.Column) else found
-    if isinstance(prototype, pa.ChunkedArray) and isinstance(array, pa.Array):
-        return pa.chunked_array([array])
-    return array
+        return to_table(found.columns(), prototype.schema, type(prototype))
+    if not isinstance(found, plc.Column):
+        is_chunked = isinstance(prototype, pa.ChunkedArray) and isinstance(found, pa.Array)
+        return pa.chunked_array([found]) if is_chunked else found
+    found = found.copy() if found.offset() else found
+    array = to_arrow(found, call.type)
+    result = pa.chunked_array([array]) if isinstance(prototype, pa.ChunkedArray) else array
+    # An argument's own memory may be written to by the program.
+    if is_as_imported(found, call.type) and all(found is not each for each in call.values):
+        remember(result, found, call.result_below)
+    return result

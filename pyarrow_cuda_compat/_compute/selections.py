@@ -16,6 +16,10 @@ from .table import ANY, NUMBERS, SIMPLE, TIMES, rows
 _is = pa.types
 _DICTIONARIES = f"{ANY} dictionary"
 _UINT64 = plc.DataType(plc.TypeId.UINT64)
+_UNSIGNED = {
+    getattr(plc.TypeId, f"INT{bits}"): plc.DataType(getattr(plc.TypeId, f"UINT{bits}"))
+    for bits in (8, 16, 32, 64)
+}
 
 
 def _table(value: Any) -> Any:
@@ -45,16 +49,23 @@ def take(call: Call) -> Any:
     values, numbers = call.values
     call.need(isinstance(numbers, plc.Column), "not of one row")
     size = rows_of(values)
-    if numbers.size() > numbers.null_count():
+    has_null = numbers.null_count() > 0
+    if not 0 < call.below[1] <= size:
+        _check_bounds(numbers, size)
+    if has_null:
+        numbers = op.filled(op.cast(numbers, op.INT64), op.scalar(size, pa.int64()))
+    return _like(call, op.gathered(_table(values), numbers, may_lack=has_null))
+
+
+def _check_bounds(numbers: Any, size: int) -> None:
+    if numbers.size() == numbers.null_count():
+        return
+    # Without a sign, negative numbers are larger than all others.
+    unsigned = op.same_bits(numbers, _UNSIGNED.get(numbers.type().id(), numbers.type()))
+    if op.reduced(unsigned, plc.aggregation.max()).to_py() >= size:
         lowest, highest = (each.to_py() for each in plc.reduce.minmax(numbers))
-        for each in (lowest, highest):
-            if not 0 <= each < size:
-                raise pa.lib.ArrowIndexError(f"Index {each} out of bounds")
-    numbers = op.cast(numbers, op.INT64)
-    may_lack = numbers.null_count() > 0
-    if may_lack:
-        numbers = op.filled(numbers, op.scalar(size, pa.int64()))
-    return _like(call, op.gathered(_table(values), numbers, may_lack=may_lack))
+        found = highest if 0 <= lowest < size else lowest
+        raise pa.lib.ArrowIndexError(f"Index {found} out of bounds")
 
 
 @rows(ANY)
@@ -105,6 +116,7 @@ def _column_of(
 
 @rows(SIMPLE, sort_indices=(), array_sort_indices=())
 def sort_indices(call: Call) -> Any:
+    call.result_below = call.rows
     return op.cast(_order(call), _UINT64)
 
 
@@ -183,11 +195,6 @@ def dictionary_encode(call: Call) -> Any:
     return pa.DictionaryArray.from_buffers(
         call.type, len(places), buffers, values, places.null_count, places.offset
     )
-
-
-@rows("list")
-def list_value_length(call: Call) -> Any:
-    return plc.lists.count_elements(call.values[0])
 
 
 @rows("list")

@@ -18,6 +18,7 @@ from .table import rows
 _strings = plc.strings
 _Side = _strings.side_type.SideType
 _LARGEST = 2**31 - 1
+_INT8 = plc.DataType(plc.TypeId.INT8)
 
 
 def _regex(pattern: str) -> Any:
@@ -35,18 +36,19 @@ def _is_ascii(value: Any) -> Any:
 
 
 def _are_ascii(value: Any) -> bool:
-    return not op.is_anywhere(op.invert(_is_ascii(value)))
+    data = value.data()
+    if data is not None and not value.offset() and 0 < data.size <= _LARGEST:
+        # The bytes, with those of nulls, are not negative.
+        whole = plc.Column(_INT8, data.size, data, None, 0, 0, [])
+        if op.reduced(whole, plc.aggregation.min()).to_py() >= 0:
+            return True
+    return op.is_everywhere(_is_ascii(value))
 
 
 def _need_ascii(call: Call) -> Any:
     """The strings of a function that counts bytes where libcudf counts characters."""
     call.need(_are_ascii(call.values[0]), "not with characters beyond ASCII")
     return call.values[0]
-
-
-@rows("string", utf8_length="count_characters", binary_length="count_bytes")
-def length(call: Call, name: str) -> Any:
-    return op.cast(getattr(_strings.attributes, name)(call.values[0]), cudf_type(call.type))
 
 
 @rows("string")
@@ -81,16 +83,11 @@ def _whitespace(function: str) -> Any:
 _SIDES = {"": "BOTH", "l": "LEFT", "r": "RIGHT"}
 
 
-@rows(
-    "string",
-    **{f"{of}_{side}trim": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES},
-)
+@rows("string", **{f"{of}_{side}trim": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES})
 def trim(call: Call, side: str) -> Any:
     characters = call.options["characters"]
     call.need(call.name.startswith("utf8") or characters.isascii(), "not by such characters")
-    if not characters:
-        return call.values[0]
-    return _strings.strip.strip(call.values[0], getattr(_Side, side), _text(characters))
+    return _stripped(call, side, _text(characters)) if characters else call.values[0]
 
 
 @rows(
@@ -98,17 +95,14 @@ def trim(call: Call, side: str) -> Any:
     **{f"{of}_{side}trim_whitespace": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES},
 )
 def trim_whitespace(call: Call, side: str) -> Any:
-    characters = _whitespace(call.name)
+    return _stripped(call, side, _whitespace(call.name))
+
+
+def _stripped(call: Call, side: str, characters: Any) -> Any:
     return _strings.strip.strip(call.values[0], getattr(_Side, side), characters)
 
 
-@rows(
-    "string",
-    utf8_lpad="LEFT",
-    utf8_rpad="RIGHT",
-    ascii_lpad="LEFT",
-    ascii_rpad="RIGHT",
-)
+@rows("string", utf8_lpad="LEFT", utf8_rpad="RIGHT", ascii_lpad="LEFT", ascii_rpad="RIGHT")
 def pad(call: Call, side: str) -> Any:
     width, padding = call.options["width"], call.options["padding"]
     value = call.values[0] if call.name.startswith("utf8") else _need_ascii(call)
@@ -129,12 +123,7 @@ def _pattern(call: Call) -> str:
     return str(call.options["pattern"])
 
 
-@rows(
-    "string",
-    match_substring="contains",
-    starts_with="starts_with",
-    ends_with="ends_with",
-)
+@rows("string", match_substring="contains", starts_with="starts_with", ends_with="ends_with")
 def match(call: Call, name: str) -> Any:
     return getattr(_strings.find, name)(call.values[0], _text(_pattern(call)))
 

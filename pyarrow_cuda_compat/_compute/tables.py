@@ -5,7 +5,7 @@ Each function takes pyarrow's own, and its arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyarrow as pa
@@ -14,8 +14,8 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import NotCovered, options_of
-from .columns import context_of, cudf_type, kind_of, on_device, to_batch, to_cudf
-from .expressions import Evaluation
+from .columns import context_of, cudf_type, kind_of, known, on_device, to_cudf, to_table
+from .evaluation import Evaluation
 from .table import ANY, SIMPLE
 
 _is = pa.types
@@ -37,29 +37,28 @@ def _batch(table: Any, context: Any) -> Any:
     return on_device(table, context) if table.num_columns else table
 
 
-def filter_table(original: _Original, table: Any, expression: Any) -> Any:
-    from .rows import chained
+def _columns(table: Any, names: Iterable[str], context: Any) -> dict[str, Any]:
+    """Some columns of a table as libcudf's, by name."""
+    found = known(table)
+    if found is not None:
+        columns, places = found.column.columns(), table.schema.get_field_index
+        return {name: columns[places(name)] for name in names}
+    names = list(names)
+    batch = _batch(table.select(names), context)
+    return dict(zip(names, to_cudf(batch).columns(), strict=True))
 
+
+def filter_table(original: _Original, table: Any, expression: Any) -> Any:
     schema, context = table.schema, context_of(table)
     _need_kinds(schema, ANY)
-    batch = _batch(table, context)
-    columns: dict[int, Any] = {}
-
-    def column(place: int) -> Any:
-        return columns.get(place) or columns.setdefault(place, to_cudf(batch.column(place)))
-
-    def field(name: str) -> Any:
-        places = schema.get_all_field_indices(name)
-        if len(places) != 1:
-            many = "Multiple matches" if places else "No match"
-            raise pa.ArrowInvalid(f"{many} for FieldRef.Name({name}) in {schema}")
-        return column(places[0]), schema.field(places[0]).type
-
-    evaluation = Evaluation(field, lambda value: (to_cudf(value), value.type), chained)
-    mask = evaluation.of(expression)
+    found = known(table)
+    every = to_cudf(_batch(table, context)) if found is None else found.column
+    mask = Evaluation(every.columns(), schema).of(expression)
     _need(isinstance(mask, plc.Column), "not with an expression without fields")
-    every = plc.Table([column(place) for place in range(batch.num_columns)])
-    return _of_class(op.kept(every, mask), table, schema, context)
+    selected = op.kept(every, mask)
+    if not selected.num_rows():
+        return table.slice(0, 0)
+    return to_table(selected.columns(), schema, type(table))
 
 
 _results: dict[Any, Any] = {}
@@ -80,14 +79,6 @@ def _result_of(original: _Original, *arguments: Any, **options: Any) -> Any:
             _results.clear()
         _results[key] = original(*arguments, **options)
     return _results[key]
-
-
-def _of_class(found: Any, table: Any, schema: pa.Schema, context: Any) -> Any:
-    """Columns as a table or record batch, as another one is."""
-    if not found.num_rows():
-        return table.slice(0, 0)
-    batch = to_batch(found.columns(), schema)
-    return pa.Table.from_batches([batch]) if isinstance(table, pa.Table) else batch
 
 
 #: By name: libcudf's aggregation of the values that are not null, and what it needs of their types.
@@ -132,11 +123,10 @@ def group_by(
     if not len(table):
         return schema.empty_table().copy_to(context.memory_manager)
     used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
-    batch = _batch(table.select(list(used)), context)
-    _need_kinds(pa.schema([batch.schema.field(key) for key in keys]), _KEYS)
-    columns = {name: to_cudf(batch.column(name)) for name in used}
+    _need_kinds(pa.schema([table.schema.field(key) for key in keys]), _KEYS)
+    columns = _columns(table, used, context)
     wanted = [
-        _Aggregate(columns, batch.schema, keys[0], each, schema.field(each[-1]).type)
+        _Aggregate(columns, table.schema, keys[0], each, schema.field(each[-1]).type)
         for each in aggregates
     ]
     by = plc.Table([columns[key] for key in keys])
@@ -155,7 +145,7 @@ def group_by(
     # pyarrow has put the keys first, in its order.
     by_name = dict(zip(keys, groups.columns(), strict=True))
     first = [by_name[name] for name in schema.names[: len(keys)]]
-    return pa.Table.from_batches([to_batch([*first, *rest], schema)])
+    return to_table([*first, *rest], schema)
 
 
 class _Aggregate:
@@ -259,7 +249,7 @@ def join(
     first.may_lack = join_type == "full outer"
     second.may_lack = "outer" in join_type
     columns = _joined(join_type, *sides, coalesces=coalesce_keys)
-    return pa.Table.from_batches([to_batch(columns, schema)])
+    return to_table(columns, schema)
 
 
 class _Side:
@@ -271,7 +261,7 @@ class _Side:
         fields = [batch.schema.field(key) for key in keys]
         _need_kinds(pa.schema(fields), _KEYS)
         self.kinds = [field.type for field in fields]
-        self.by = plc.Table([to_cudf(batch.column(key)) for key in keys])
+        self.by = to_cudf(batch.select(keys))
         #: The numbers of the rows of the result, of which those that are too large are null.
         self.map: Any = None
         self.may_lack = False
@@ -279,8 +269,7 @@ class _Side:
     def rows(self, names: list[str]) -> dict[str, Any]:
         if self.map is None or not names:
             return {}
-        table = plc.Table([to_cudf(self.batch.column(name)) for name in names])
-        rows = op.gathered(table, self.map, may_lack=self.may_lack)
+        rows = op.gathered(to_cudf(self.batch.select(names)), self.map, may_lack=self.may_lack)
         return dict(zip(names, rows.columns(), strict=True))
 
 

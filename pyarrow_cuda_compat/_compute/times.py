@@ -29,13 +29,6 @@ def component(call: Call, name: str) -> Any:
     return op.cast(_component(call.values[0], name), cudf_type(call.type))
 
 
-@rows(
-    "date time", quarter="extract_quarter", day_of_year="day_of_year", is_leap_year="is_leap_year"
-)
-def of_calendar(call: Call, name: str) -> Any:
-    return op.cast(getattr(_datetime, name)(call.values[0]), cudf_type(call.type))
-
-
 @rows("date time")
 def day_of_week(call: Call) -> Any:
     first, zero_based = call.options["week_start"], call.options["count_from_zero"]

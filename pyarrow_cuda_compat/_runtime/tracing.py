@@ -8,12 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _native
+from .._compute import engine
 from .extension import PACKAGE
 
 _LOG, _NVTX = 1, 2
 
 _loggers = {
-    area: logging.getLogger(f"{PACKAGE}.{area}") for area in ("allocation", "transfer", "ipc")
+    area: logging.getLogger(f"{PACKAGE}.{area}")
+    for area in ("allocation", "transfer", "ipc", "compute")
 }
 _traced = 0
 _push: Callable[..., object]
@@ -29,8 +31,8 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
     ----------
     log : bool, optional
         Whether calls are logged by Python's ``logging``, at the level DEBUG, to the loggers
-        ``pyarrow_cuda_compat.allocation``, ``.transfer`` and ``.ipc``, whose levels and
-        handlers apply as usual.  By default as it was.
+        ``pyarrow_cuda_compat.allocation``, ``.transfer``, ``.ipc`` and ``.compute``, whose levels
+        and handlers apply as usual.  By default as it was.
     nvtx : bool, optional
         Whether calls are ranges of NVTX, which Nsight Systems shows, in the domain
         ``pyarrow_cuda_compat``.  By default as it was.
@@ -43,12 +45,13 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
     Notes
     -----
     Allocations, copies, fills, exports and imports are recorded that the program makes by
-    the methods and functions of this package, and by ``copy_to``; not those that pyarrow makes
+    the methods and functions of this package, and by ``copy_to``, and pyarrow's functions that
+    compute on a device, with the number of rows and the engine; not those that pyarrow makes
     within its own functions, such as reading a file.  The time is that of the call: a copy with
     ``stream=`` may only be queued when it ends.
 
     A log record has the attributes ``call``, ``nbytes`` and ``device`` (None where the package
-    does not know them) and ``seconds``.
+    does not know them), ``rows`` (of functions that compute) and ``seconds``.
 
     Examples
     --------
@@ -73,6 +76,7 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
         if wanted is not None:
             _traced = _traced | bit if wanted else _traced & ~bit
     _native._set_traced(_traced)
+    engine.traced = _traced
 
 
 set_tracing.__module__ = PACKAGE
@@ -111,6 +115,7 @@ def end_call(
     device: int | None,
     seconds: float,
     error: BaseException | None,
+    rows: int | None = None,
 ) -> None:
     """Records a call, which has raised `error` if there is one."""
     if traced & _NVTX:
@@ -119,12 +124,14 @@ def end_call(
     if not (traced & _LOG and logger.isEnabledFor(logging.DEBUG)):
         return
     facts = "" if nbytes is None else f" {nbytes} bytes,"
+    facts += "" if rows is None else f" {rows} rows by libcudf,"
     facts += "" if device is None else f" device {device},"
     text, arguments = "%s:%s %.1f us", [call, facts, 1e6 * seconds]
     if error is not None:
         said = f"{type(error).__name__}: {error}"
         text, arguments = "%s failed after %.1f us: %s", [call, 1e6 * seconds, said]
     extra: dict[str, Any] = {"call": call, "nbytes": nbytes, "device": device, "seconds": seconds}
+    extra["rows"] = rows
     logger.debug(text, *arguments, extra=extra, stacklevel=_callers_level())
 
 

@@ -61,6 +61,11 @@ class DataType:
 TypeId = Names("TypeId")
 _KINDS = {
     "BOOL8": pa.bool_(),
+    "INT8": pa.int8(),
+    "INT16": pa.int16(),
+    "UINT8": pa.uint8(),
+    "UINT16": pa.uint16(),
+    "UINT32": pa.uint32(),
     "INT32": pa.int32(),
     "INT64": pa.int64(),
     "UINT64": pa.uint64(),
@@ -120,6 +125,9 @@ class Column:
     def offset(self) -> int:
         return 0
 
+    def data(self) -> None:
+        """The bytes of strings, which are looked at only on a device."""
+
     @staticmethod
     def from_scalar(scalar: Scalar, rows: int) -> Column:
         return Column(pa.array([scalar.value.as_py()] * rows, scalar.value.type))
@@ -134,6 +142,10 @@ class Table:
 
     def columns(self) -> list[Column]:
         return self.value
+
+    @staticmethod
+    def from_arrow(batch: pa.RecordBatch) -> Table:
+        return Table([Column.from_arrow(each) for each in batch.columns])
 
     def num_rows(self) -> int:
         return self.value[0].size()
@@ -153,6 +165,8 @@ _BINARY = {
     "LOGICAL_AND": pc.and_,
     "NULL_LOGICAL_AND": pc.and_kleene,
 }
+_TREE = _BINARY | {"NULL_LOGICAL_OR": pc.or_kleene, "NOT": pc.invert}
+_TREE |= {"LESS_EQUAL": pc.less_equal}
 
 
 def _binary(left: Any, right: Any, operator: Any, kind: DataType) -> Column:
@@ -169,6 +183,34 @@ def _narrow(value: Any) -> Any:
 def _reduce(column: Column, aggregation: Any, kind: DataType) -> Scalar:
     CALLS.append(aggregation._name)
     return Scalar(getattr(pc, aggregation._name)(column.value).cast(kind.kind))
+
+
+def _gathered(table: Table, rows: Column, _: Any) -> Table:
+    CALLS.append("gather")
+    return Table([Column(each.value.take(rows.value)) for each in table.value])
+
+
+def _order(table: Table, orders: list[Any], _: Any) -> Column:
+    CALLS.append(f"sort by {len(table.value)}")
+    keys = {str(place): column.value for place, column in enumerate(table.value)}
+    order = [(str(place), each._name.lower()) for place, each in enumerate(orders)]
+    return Column(pc.sort_indices(pa.table(keys), order).cast(pa.int32()))
+
+
+def _computed(table: Table, part: Any) -> Column:
+    CALLS.append("compute_column")
+    return Column(_value(table, part))
+
+
+def _value(table: Table, part: Any) -> Any:
+    """The value of a part of an expression: its name, and what it was made of."""
+    kind, *made_of = part
+    if kind == "column":
+        return table.value[made_of[0]].value
+    if kind == "literal":
+        return made_of[0].value
+    operator, *operands = made_of
+    return _TREE[operator._name](*(_value(table, each) for each in operands))
 
 
 def _kept(table: Table, mask: Column) -> Table:
@@ -197,7 +239,17 @@ def module() -> ModuleType:
     )
     names.binaryop.binary_operation = _binary
     names.reduce.reduce = _reduce
+    names.transform.compute_column = _computed
+    for name, kind in (("Operation", ""), ("ColumnReference", "column"), ("Literal", "literal")):
+        setattr(names.expressions, name, partial(lambda kind, *made_of: (kind, *made_of), kind))
     names.unary.cast = lambda column, kind: Column(column.value.cast(kind.kind, safe=False))
+    names.unary.bit_cast = lambda column, kind: Column(column.value.view(kind.kind))
+    names.reduce.minmax = lambda column: tuple(map(Scalar, pc.min_max(column.value).values()))
+    names.copying.gather = _gathered
+    names.sorting.stable_sorted_order = _order
+    names.strings.case.to_upper = lambda column: Column(pc.utf8_upper(column.value))
+    names.strings.attributes.count_bytes = lambda it: Column(pc.binary_length(it.value))
+    names.strings.attributes.count_characters = lambda it: Column(pc.utf8_length(it.value))
     names.unary.is_null = lambda column: Column(column.value.is_null())
     names.stream_compaction.apply_retention_mask = _kept
     names.sorting.rank = _fail

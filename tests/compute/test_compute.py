@@ -166,6 +166,115 @@ def test_filters(there):
         there(table).filter(pc.field("c") > 1)
 
 
+@pytest.mark.parametrize(
+    ("expression", "passes"),
+    [
+        ((pc.field("a") >= 1) & (pc.field("b") < 2.5) & ~pc.field("c"), 1),
+        ((pc.field("a") > 1) | pc.field("c"), 1),
+        (pc.field("a") + pc.field("a") > 2, 1),
+        (pc.field("d") == "x", 0),
+        (pc.field("a") > pa.scalar(None, pa.int64()), 0),
+        (pc.field("a") > pc.field("b"), 0),  # of two types
+        (pc.field("b") == 2**53 + 1, None),  # a number that the column's type does not have
+    ],
+)
+def test_expressions_are_computed_in_one_pass(there, libcudf, expression, passes):
+    table = pa.table(
+        {"a": [1, 2, None, 0], "b": [1.5, 2.5, 0.5, -0.0], "c": [False, True, None, False]}
+    ).append_column("d", pa.array(["x", "y", None, "x"]))
+    if passes is None:
+        with pytest.raises(pa.ArrowInvalid):
+            there(table).filter(expression)
+        return
+    assert back(there(table).filter(expression)).equals(table.filter(expression))
+    assert libcudf.count("compute_column") == passes
+    assert there(table.slice(0, 0)).filter(expression).num_rows == 0
+
+
+def test_results_are_not_read_again(there, libcudf):
+    array = there(pa.array([3, 1, 2]))
+    mask = pc.greater(array, 1)
+    libcudf.clear()
+    assert back(array.filter(mask)).to_pylist() == [3, 2]
+    assert libcudf == ["from_arrow"]  # of the array
+    del mask
+    assert back(array.filter(pc.less(array, 3))).to_pylist() == [1, 2]
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.uint8(), pa.int64(), pa.uint64()])
+def test_indices_beyond_the_data(there, kind):
+    array = there(pa.array([1, 2, 3]))
+    assert back(array.take(there(pa.array([2, 0], kind)))).to_pylist() == [3, 1]
+    for indices, wrong in (([0, 3], 3), ([1, 4, 3], 4), ([4, 5], 4)):
+        with pytest.raises(pa.lib.ArrowIndexError, match=f"Index {wrong} out of bounds"):
+            array.take(there(pa.array(indices, kind)))
+    if pa.types.is_signed_integer(kind):
+        with pytest.raises(pa.lib.ArrowIndexError, match="Index -1 out of bounds"):
+            array.take(there(pa.array([4, -1, 0], kind)))
+
+
+def test_the_order_of_a_result_is_not_looked_at(there, libcudf):
+    array = there(pa.array([3.5, 1.5, 2.5]))
+    order = pc.sort_indices(array)
+    libcudf.clear()
+    assert back(array.take(order)).to_pylist() == [1.5, 2.5, 3.5]
+    assert libcudf == ["from_arrow", "gather"]
+    with pytest.raises(pa.lib.ArrowIndexError):
+        array.slice(1).take(order)
+
+
+@pytest.mark.parametrize(("last", "keys"), [(2.5, 1), (float("nan"), 2), (float("inf"), 1)])
+def test_a_key_for_nan_only_where_there_is_one(there, libcudf, last, keys):
+    values = pa.array([3.5, None, last, 1.5])
+    assert back(pc.sort_indices(there(values))).equals(pc.sort_indices(values))
+    assert f"sort by {keys}" in libcudf
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1.0, None, -3.0], pa.int32()),
+        ([0.5], pa.int32()),
+        ([float("nan")], pa.int32()),
+        ([2.0**31], pa.int32()),
+        ([-(2.0**31)], pa.int32()),
+        ([-1.0], pa.uint8()),
+    ],
+)
+def test_casts_that_lose_nothing(there, values, kind):
+    array = pa.array(values)
+    try:
+        expected = array.cast(kind)
+    except pa.ArrowInvalid:
+        with pytest.raises(pa.ArrowInvalid, match="truncated"):
+            there(array).cast(kind)
+    else:
+        assert back(there(array).cast(kind)).equals(expected)
+
+
+def test_strings_beyond_ascii_are_refused(there):
+    assert back(pc.utf8_upper(there(pa.array(["ab", None])))).to_pylist() == ["AB", None]
+    with pytest.raises(NotImplementedError, match="beyond ASCII"):
+        pc.utf8_upper(there(pa.array(["é"])))
+
+
+def test_calls_are_recorded(there, caplog):
+    array = there(pa.array([1, 2, 3]))
+    pyarrow_cuda_compat.set_tracing(log=True)
+    try:
+        with caplog.at_level("DEBUG", "pyarrow_cuda_compat.compute"):
+            pc.add(array, 1)
+            with pytest.raises(NotImplementedError):
+                pc.winsorize(array, 0.1, 0.9)
+    finally:
+        pyarrow_cuda_compat.set_tracing(log=False)
+    calls = [(each.call, each.rows) for each in caplog.records]
+    assert calls == [("pyarrow.compute.add", 3), ("pyarrow.compute.winsorize", 3)]
+    first, second = (each.getMessage() for each in caplog.records)
+    assert "add: 3 rows by libcudf, " in first
+    assert "failed after" in second
+
+
 def test_methods_check_what_they_do_not_call_functions_for(there):
     array = there(pa.array([1, 2]))
     with pytest.raises(NotImplementedError):

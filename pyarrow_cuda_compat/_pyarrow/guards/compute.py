@@ -11,6 +11,7 @@ import pyarrow as pa
 from ... import _native
 from ..._compute import engine
 
+_DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
 _Original = Callable[..., Any]
 
 
@@ -54,6 +55,29 @@ def method(original: _Original, data: Any, *arguments: Any, **keywords: Any) -> 
 
 
 def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
+    """The answer of the engine, which is recorded if the program has asked for records."""
+    traced = engine.traced
+    if not traced:
+        return _computed(name, arguments, answer)
+    from time import perf_counter
+
+    from ..._runtime import tracing
+
+    rows = max((len(it) for it in arguments if isinstance(it, _DATA)), default=0)
+    error = None
+    tracing.begin_call(traced, "compute", name)
+    start = perf_counter()
+    try:
+        return _computed(name, arguments, answer)
+    except BaseException as raised:
+        error = raised
+        raise
+    finally:
+        seconds = perf_counter() - start
+        tracing.end_call(traced, "compute", name, None, None, seconds, error, rows)
+
+
+def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     """The answer of the engine, or the refusal with the reason why there is none."""
     rows = engine.rows()
     before = _native._trust(0)

@@ -1,0 +1,126 @@
+"""Computes comparisons and logic over columns in one pass, without columns in between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
+
+from . import operations as op
+from .casts import EXACT
+from .columns import kind_of, scalar_of
+from .expressions import Part, parsed
+
+_is = pa.types
+#: By pyarrow's name: the operator that treats nulls in the same way.
+_OPERATORS = {
+    "equal": "EQUAL",
+    "not_equal": "NOT_EQUAL",
+    "less": "LESS",
+    "less_equal": "LESS_EQUAL",
+    "greater": "GREATER",
+    "greater_equal": "GREATER_EQUAL",
+    "and_kleene": "NULL_LOGICAL_AND",
+    "or_kleene": "NULL_LOGICAL_OR",
+    "invert": "NOT",
+}
+_KINDS = ("bool", "int", "float", "date", "time", "duration")
+#: Operations in one pass: a thread keeps the results of all.
+_MOST = 24
+
+
+class Evaluation:
+    """Of an expression over columns.  Parts become columns only where libcudf needs such: until
+    then they are literals of pyarrow, or expressions of `operations.computed`."""
+
+    def __init__(self, columns: list[Any], schema: pa.Schema) -> None:
+        self._columns, self._schema = columns, schema
+        #: The columns that `operations.computed` reads.
+        self._read: list[Any] = []
+
+    def of(self, expression: Any) -> Any:
+        return self._column(self._value(parsed(expression))[0])
+
+    def _value(self, part: Part) -> tuple[Any, pa.DataType]:
+        if isinstance(part, pa.Scalar):
+            return part, part.type
+        if isinstance(part, str):
+            return self._field(part)
+        from .rows import chained
+
+        name, arguments, options = part
+        values, types = zip(*map(self._value, arguments), strict=True)
+        operands = self._operands(name, values, types)
+        if operands is not None:
+            return (_OPERATORS[name], *operands), pa.bool_()
+        return chained(name, [*map(self._column, values)], list(types), options)
+
+    def _field(self, name: str) -> tuple[Any, pa.DataType]:
+        places = self._schema.get_all_field_indices(name)
+        if len(places) != 1:
+            many = "Multiple matches" if places else "No match"
+            raise pa.ArrowInvalid(f"{many} for FieldRef.Name({name}) in {self._schema}")
+        return self._columns[places[0]], self._schema.field(places[0]).type
+
+    def _column(self, value: Any) -> Any:
+        """A column, or a scalar of a literal."""
+        if isinstance(value, pa.Scalar):
+            return scalar_of(value)
+        return op.computed(value, *self._read) if isinstance(value, tuple) else value
+
+    def _operands(self, name: str, values: Sequence[Any], types: Any) -> list[Any] | None:
+        """The operands of an operation that gives pyarrow's result; else none."""
+        literals = [isinstance(value, pa.Scalar) for value in values]
+        if name not in _OPERATORS or all(literals) or sum(map(_operations, values)) >= _MOST:
+            return None
+        kind = types[literals.index(False)]
+        if kind_of(kind) not in _KINDS:
+            return None
+        operands = []
+        for value, of in zip(values, types, strict=True):
+            is_literal = isinstance(value, pa.Scalar)
+            literal = _literal(value, kind) if is_literal else None
+            if literal is None and (is_literal or of != kind):
+                return None
+            operands.append(literal if is_literal else value)
+        return [self._operand(each) for each in operands]
+
+    def _operand(self, value: Any) -> Any:
+        """Columns are named by their places among those that the pass reads."""
+        if isinstance(value, tuple | plc.Scalar):
+            return value
+        for place, column in enumerate(self._read):
+            if column is value:
+                return place
+        self._read.append(value)
+        return len(self._read) - 1
+
+
+def _operations(value: Any) -> int:
+    return 1 + sum(map(_operations, value[1:])) if isinstance(value, tuple) else 0
+
+
+def _literal(value: pa.Scalar, kind: pa.DataType) -> Any:
+    """A literal in the type of a column, if comparisons there have the results of those in the type
+    that pyarrow compares in."""
+    if not value.is_valid:
+        return None
+    if value.type != kind:
+        is_exact = _is.is_floating(value.type) and _is.is_floating(kind)
+        if _is.is_integer(value.type) and _is.is_floating(kind):
+            is_exact = abs(value.as_py()) <= EXACT[kind]
+        elif _is.is_integer(value.type) and _is.is_integer(kind):
+            # pyarrow compares integers of 64 bits with signs.
+            is_exact = _is.is_signed_integer(kind) or kind.bit_width < 64
+        if not is_exact:
+            return None
+        number = value.as_py()
+        try:
+            value = value.cast(kind)
+        except pa.ArrowInvalid:
+            return None
+        if value.as_py() != number:
+            return None
+    return scalar_of(value)

@@ -1,0 +1,36 @@
+"""Functions of one argument that libcudf has as they are."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
+
+from . import operations as op
+from .calls import Call
+from .columns import cudf_type
+from .table import ANY, rows
+
+
+@rows(ANY, is_valid="unary.is_valid")
+@rows(
+    "string",
+    utf8_length="strings.attributes.count_characters",
+    binary_length="strings.attributes.count_bytes",
+)
+@rows(
+    "date time",
+    quarter="datetime.extract_quarter",
+    day_of_year="datetime.day_of_year",
+    is_leap_year="datetime.is_leap_year",
+)
+@rows("list", list_value_length="lists.count_elements")
+def function(call: Call, name: str) -> Any:
+    return op.cast(attrgetter(name)(plc)(call.values[0]), cudf_type(call.type))
+
+
+@rows("bool", invert="NOT")
+@rows("int", bit_wise_not="BIT_INVERT")
+def operator(call: Call, name: str) -> Any:
+    return op.unary(name, call.values[0])
