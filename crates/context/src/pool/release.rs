@@ -154,8 +154,12 @@ impl Pool {
             // SAFETY: the segment was allocated in this live context, and the ledger has removed it,
             // once.
             let freed = unsafe { self.source.give_back(current, segment) };
-            if freed.is_err() {
-                drop(self.with_ledger(|ledger| ledger.restore_segment(segment)));
+            let record = |ledger: &mut Ledger| match freed {
+                Ok(()) => ledger.vacate(segment),
+                Err(_) => ledger.restore_segment(segment),
+            };
+            if freed.is_err() || segment.handle > 0 {
+                drop(self.with_ledger(record));
             }
             (if freed.is_ok() { segment.capacity } else { 0 }, freed)
         });
