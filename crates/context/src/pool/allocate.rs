@@ -226,7 +226,7 @@ impl Pool {
 
     /// Waits for all work that may use released memory.  Returns the number of the last release before it, if any
     /// becomes ready.
-    fn complete_in_flight(&self, current: &Current<'_>) -> CudaResult<u64> {
+    pub(super) fn complete_in_flight(&self, current: &Current<'_>) -> CudaResult<u64> {
         let (has_in_flight, last_release) =
             self.with_ledger(|ledger| (ledger.has_in_flight(), ledger.last_release))?;
         let complete = if has_in_flight { wait_for_work(current, last_release) } else { 0 };

@@ -135,6 +135,19 @@ pub(super) unsafe fn free(chunk: &Segment) -> CudaResult<()> {
     }
 }
 
+/// Gives a chunk back whose context is gone, as far as neither a reset nor an attempt before has done so.
+///
+/// # Safety
+///
+/// As for [`free`].
+pub(super) unsafe fn abandon(chunk: &Segment) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        drop(unmap_chunk(chunk.address, chunk.capacity));
+        drop(release_chunk(chunk.handle));
+    }
+}
+
 impl Context {
     /// Serves a request by chunks.  `None` if no addresses are left.
     pub(super) fn expand(

@@ -54,7 +54,11 @@ impl Cache<'_> {
 
     /// Has the driver free all that is cached, and the events that the pools have kept for reuse.
     pub(super) fn clear(self) -> Freed {
-        self.free_removed(|pool, _| {
+        self.free_removed(|pool, current| {
+            if pool.with_ledger(|ledger| ledger.has_chunks())? {
+                // The driver frees other memory once its work is complete, but unmaps chunks at once.
+                pool.complete_in_flight(current)?;
+            }
             drop(pool.with_fences(mem::take));
             pool.with_ledger(Ledger::clear)
         })

@@ -93,9 +93,8 @@ impl Source {
             // SAFETY: made in `pin_pages`; guaranteed by the caller.
             drop(unsafe { Pages::at(segment.address, segment.capacity as usize) });
         } else if segment.handle > 0 {
-            // A reset may have freed it.
             // SAFETY: guaranteed by the caller.
-            drop(unsafe { expandable::free(segment) });
+            unsafe { expandable::abandon(segment) };
         }
     }
 }

@@ -46,6 +46,10 @@ impl Ledger {
         self.range.contains(&address)
     }
 
+    pub(crate) fn has_chunks(&self) -> bool {
+        !self.index.chunks.is_empty()
+    }
+
     /// Plans the memory that a request lacks, in multiples of a granularity.  `None` if no unmapped addresses have room.
     pub(crate) fn plan(&mut self, request: &Request, granularity: u64) -> Option<Plan> {
         let within = self.blocks.range(self.range.clone());
