@@ -136,7 +136,7 @@ proptest! {
                 Step::Allocate(size) => {
                     let Some((address, ..)) = add(&mut ledger, size) else { continue };
                     let last = in_use.range(..address + size).next_back();
-                    prop_assert!(last.is_none_or(|(at, size)| at + size <= address), "handed out twice");
+                    prop_assert!(last.is_none_or(|(at, size): (&u64, &u64)| *at + *size <= address), "twice");
                     in_use.insert(address, size);
                 }
                 Step::Release(index, is_exposed) if !in_use.is_empty() => {
