@@ -1,7 +1,7 @@
 //! Physical chunks of device memory, and the ranges of addresses in which they are mapped.
 
+use crate::Device;
 use crate::stored::stored;
-use crate::{Current, Device};
 use arrow_cuda_driver::{CudaResult, call};
 
 /// `CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED`.
@@ -15,27 +15,16 @@ const ON_DEVICE: i32 = 1;
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
 const READ_WRITE: i32 = 3;
 
-/// `CUmemAllocationProp`.
-#[repr(C)]
-struct Properties {
-    kind: i32,
-    handle_types: i32,
-    location: [i32; 2],
-    windows: usize,
-    compression: u8,
-    has_rdma: u8,
-    usage: u16,
-    reserved: [u8; 4],
-}
+/// `CUmemAllocationProp`: the kind, the types of handles, the location, a pointer for Windows, and a byte for each flag.
+#[repr(C, align(8))]
+struct Properties([i32; 8]);
 
 impl Properties {
     fn of(device: Device) -> CudaResult<Self> {
-        let location = [ON_DEVICE, device.handle()?];
         // Network cards and storage can reach the memory, where they can reach that of `cuMemAlloc`.
         let has_rdma = u8::from(device.attribute(HAS_RDMA)? == 1);
-        let (kind, handle_types, windows, compression) = (PINNED, 0, 0, 0);
-        let (usage, reserved) = (0, [0; 4]);
-        Ok(Self { kind, handle_types, location, windows, compression, has_rdma, usage, reserved })
+        let flags = i32::from_ne_bytes([0, has_rdma, 0, 0]);
+        Ok(Self([PINNED, 0, ON_DEVICE, device.handle()?, 0, 0, flags, 0]))
     }
 }
 
@@ -47,13 +36,19 @@ impl Device {
 
     /// The size of which a chunk is a multiple.
     pub(crate) fn chunk_granularity(self) -> CudaResult<u64> {
-        let mut properties = Properties::of(self)?;
-        let properties = (&raw mut properties).cast();
+        let mut of = Properties::of(self)?;
+        let of = (&raw mut of).cast();
         // SAFETY: reads the properties, and stores a size.
-        let size = stored(0usize, |at| unsafe {
-            call!(cuMemGetAllocationGranularity(at, properties, 0))
-        })?;
+        let size = stored(0usize, |at| unsafe { call!(cuMemGetAllocationGranularity(at, of, 0)) })?;
         Ok(size as u64)
+    }
+
+    /// Creates a chunk of its memory.  Returns the handle.
+    pub(crate) fn create_chunk(self, size: u64) -> CudaResult<u64> {
+        let mut of = Properties::of(self)?;
+        let of = (&raw mut of).cast();
+        // SAFETY: reads the properties, and stores a handle.
+        stored(0u64, |at| unsafe { call!(cuMemCreate(at, size as usize, of, 0)) })
     }
 }
 
@@ -71,16 +66,6 @@ pub(crate) fn reserve_addresses(size: u64) -> CudaResult<u64> {
 pub(crate) unsafe fn free_addresses(address: u64, size: u64) -> CudaResult<()> {
     // SAFETY: guaranteed by the caller.
     unsafe { call!(cuMemAddressFree(address, size as usize)) }
-}
-
-impl Current<'_> {
-    /// Creates a chunk of memory on the context's device.  Returns its handle.
-    pub(crate) fn create_chunk(&self, size: u64) -> CudaResult<u64> {
-        let mut properties = Properties::of(self.context().device())?;
-        let properties = (&raw mut properties).cast();
-        // SAFETY: reads the properties, and stores a handle.
-        stored(0u64, |at| unsafe { call!(cuMemCreate(at, size as usize, properties, 0)) })
-    }
 }
 
 /// Lets devices read and write what is mapped in a range.

@@ -188,7 +188,8 @@ impl Pool {
         // They may still write to chunks that lie free.
         current.context().await_small_copies()?;
         let mut expandable = self.expandable.lock()?;
-        expandable.reserve(self, current.context().device())?;
+        let device = current.context().device();
+        expandable.reserve(self, device)?;
         let granularity = expandable.granularity;
         loop {
             let (found, plan) = self.with_ledger(|ledger| match ledger.reuse(request) {
@@ -196,14 +197,14 @@ impl Pool {
                 found => (found, None),
             })?;
             let Some(plan) = plan else { return Ok(found) };
-            self.carry_out(current, plan, &expandable.peers)?;
+            self.carry_out(device, plan, &expandable.peers)?;
             // Another thread may take what was added.
         }
     }
 
     /// Maps the chunks of a plan.  After a failure, those that were not touched are where they were, and the driver
     /// has the others.
-    fn carry_out(&self, current: &Current<'_>, plan: Plan, peers: &[Device]) -> CudaResult<()> {
+    fn carry_out(&self, device: Device, plan: Plan, peers: &[Device]) -> CudaResult<()> {
         let mut next = plan.address;
         let counted = plan.moved.len();
         let (mut untouched, mut loose, mut mapped) = (plan.moved.into_iter(), None, Vec::new());
@@ -224,10 +225,10 @@ impl Pool {
                 untouched.next();
                 map(chunk.capacity, chunk.handle)?;
             }
-            plan.created.iter().try_for_each(|size| map(*size, current.create_chunk(*size)?))
+            plan.created.iter().try_for_each(|size| map(*size, device.create_chunk(*size)?))
         };
         let outcome = map_all().and_then(|()| {
-            let devices = [&[current.context().device()], peers].concat();
+            let devices = [&[device], peers].concat();
             set_access(plan.address, next - plan.address, &devices)
         });
         let is_freed = |chunk: &Segment| match &outcome {

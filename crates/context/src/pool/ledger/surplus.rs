@@ -20,7 +20,7 @@ impl Ledger {
     /// flight.
     pub(crate) fn has_surplus(&self, needed: u64) -> bool {
         let has_idle = self.surplus_segment(needed).is_some()
-            || self.index.free_bytes > 0
+            || self.frees_chunks()
             || self.index.in_flight_bytes() > 0;
         has_idle && self.is_surplus(needed)
     }
@@ -44,10 +44,14 @@ impl Ledger {
     fn remove_surplus(&mut self, needed: u64) -> Option<Segment> {
         match self.surplus_segment(needed) {
             Some(segment) => Some(self.remove_segment(segment)),
-            // While blocks lie there, free chunks move to where they are needed.
-            None if self.expands && !self.exceeds_limit() => None,
-            None => self.remove_chunk(),
+            None if self.frees_chunks() => self.remove_chunk(),
+            None => None,
         }
+    }
+
+    /// Whether free chunks may go.  As long as the expandable segment is used, they rather move within it.
+    fn frees_chunks(&self) -> bool {
+        self.index.free_bytes > 0 && (!self.expands || self.exceeds_limit())
     }
 
     /// The account's statistics, with the free chunks of the expandable segment.

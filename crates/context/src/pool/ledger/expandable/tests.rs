@@ -66,6 +66,16 @@ fn random_sizes_leave_little_unused_and_move_little() {
     }
 }
 
+#[test]
+fn a_request_without_addresses_is_served_elsewhere() {
+    let mut ledger = expandable(4 * MIB);
+    let request = ledger.request(9 * MIB, Placement::Alone);
+    assert!(ledger.plan(&request, GRANULARITY).is_none());
+    let request = request.unexpanded();
+    let address = ledger.add(START + (1 << 30), ledger.segment_size(&request), &request).0;
+    assert!(!ledger.is_expandable(address));
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Allocate(u64),
