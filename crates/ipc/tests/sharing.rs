@@ -4,8 +4,8 @@
 mod importer;
 
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{Context, block_at, set_expandable_segments};
-use arrow_cuda_ipc::{Error, IpcMemHandle, export, lend};
+use arrow_cuda_context::{Context, block_at};
+use arrow_cuda_ipc::{IpcMemHandle, export, lend};
 use importer::import;
 use rstest::rstest;
 
@@ -50,15 +50,4 @@ fn a_handle_that_was_cut_is_refused(#[case] length: usize, #[case] offset: Optio
     let handle = IpcMemHandle::from_bytes(&bytes[..length]);
     let found = handle.ok().and_then(|handle| Some(handle.allocation()?.1));
     assert_eq!(found, offset);
-}
-
-#[test]
-fn memory_of_an_expandable_segment_is_refused_and_a_copy_is_not() {
-    let context = context();
-    set_expandable_segments(true);
-    let buffer = DeviceBuffer::allocate(&context, 4 << 20).expect("room");
-    set_expandable_segments(false);
-    assert_eq!(export(&buffer).expect_err("in chunks"), Error::Expandable);
-    assert_eq!(lend(&buffer).expect_err("in chunks"), Error::Expandable);
-    lend(&DeviceBuffer::allocate(&context, 4 << 20).expect("room")).expect("exportable");
 }

@@ -12,15 +12,10 @@ use crate::calls::chunks::{
 };
 use crate::{Context, Current, Device};
 use arrow_cuda_driver::{CallError, CudaError, CudaResult, Variable, codes};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 static VARIABLE: Variable = Variable::new("PYARROW_CUDA_EXPANDABLE_SEGMENTS", "'on' or 'off'");
-/// Unread, off, or on.
-static SETTING: AtomicU8 = AtomicU8::new(UNREAD);
-const UNREAD: u8 = 0;
-const OFF: u8 = 1;
-const ON: u8 = 2;
-
 /// The segment has so many times the addresses of the device's memory.  They cost nothing, and holes between blocks are
 /// filled where that takes the fewest chunks.
 const ADDRESSES: u64 = 2;
@@ -38,29 +33,27 @@ const ADDRESSES: u64 = 2;
 /// set_expandable_segments(true);
 /// let block = Context::primary(0)?.allocate(3 << 20, Placement::Packed)?;
 /// assert!(is_in_expandable_segment(block.private_address()));
+/// set_expandable_segments(false);
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
 /// ```
 pub fn set_expandable_segments(is_on: bool) {
-    SETTING.store(if is_on { ON } else { OFF }, Ordering::Relaxed);
+    setting().store(is_on, Ordering::Relaxed);
 }
 
 pub(super) fn is_on() -> bool {
-    match SETTING.load(Ordering::Relaxed) {
-        UNREAD => {
-            let value = VARIABLE.read("expandable segments are off", |text| match text {
-                "on" | "1" => Some(true),
-                "off" | "0" => Some(false),
-                _ => None,
-            });
-            let read = if value == Ok(Some(true)) { ON } else { OFF };
-            // Unless the program has set it meanwhile.
-            match SETTING.compare_exchange(UNREAD, read, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => read == ON,
-                Err(set) => set == ON,
-            }
-        }
-        known => known == ON,
-    }
+    setting().load(Ordering::Relaxed)
+}
+
+fn setting() -> &'static AtomicBool {
+    static SETTING: OnceLock<AtomicBool> = OnceLock::new();
+    SETTING.get_or_init(|| {
+        let value = VARIABLE.read("expandable segments are off", |text| match text {
+            "on" | "1" => Some(true),
+            "off" | "0" => Some(false),
+            _ => None,
+        });
+        AtomicBool::new(value == Ok(Some(true)))
+    })
 }
 
 /// Whether an address lies in an expandable segment, which no other process can map.
@@ -185,11 +178,8 @@ impl Context {
 
 impl Pool {
     fn expand(&self, current: &Current<'_>, request: &Request) -> CudaResult<Option<Place>> {
-        // They may still write to chunks that lie free.
-        current.context().await_small_copies()?;
         let mut expandable = self.expandable.lock()?;
-        let device = current.context().device();
-        expandable.reserve(self, device)?;
+        expandable.reserve(self, current.context().device())?;
         let granularity = expandable.granularity;
         loop {
             let (found, plan) = self.with_ledger(|ledger| match ledger.reuse(request) {
@@ -197,16 +187,16 @@ impl Pool {
                 found => (found, None),
             })?;
             let Some(plan) = plan else { return Ok(found) };
-            self.carry_out(device, plan, &expandable.peers)?;
+            self.carry_out(current.context(), plan, &expandable.peers)?;
             // Another thread may take what was added.
         }
     }
 
     /// Maps the chunks of a plan.  After a failure, those that were not touched are where they were, and the driver
     /// has the others.
-    fn carry_out(&self, device: Device, plan: Plan, peers: &[Device]) -> CudaResult<()> {
+    fn carry_out(&self, context: &Context, plan: Plan, peers: &[Device]) -> CudaResult<()> {
         let mut next = plan.address;
-        let counted = plan.moved.len();
+        let (device, counted) = (context.device(), plan.moved.len());
         let (mut untouched, mut loose, mut mapped) = (plan.moved.into_iter(), None, Vec::new());
         let mut map = |capacity, handle| {
             let chunk = Segment::of_chunk(next, capacity, handle);
@@ -219,6 +209,9 @@ impl Pool {
             outcome
         };
         let mut map_all = || {
+            if counted > 0 {
+                context.await_small_copies()?; // which may be into blocks that were released meanwhile
+            }
             while let Some(chunk) = untouched.as_slice().first().copied() {
                 // SAFETY: the chunk lay free, so no work uses it.
                 unsafe { unmap_chunk(chunk.address, chunk.capacity) }?;

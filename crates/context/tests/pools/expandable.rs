@@ -19,10 +19,11 @@ impl Drop for On {
     }
 }
 
-fn expanded() -> (On, MutexGuard<'static, ()>, Context) {
+/// The segments are off again before the next test begins.
+fn expanded() -> (MutexGuard<'static, ()>, Context, On) {
     let (guard, context) = alone();
     set_expandable_segments(true);
-    (On, guard, context)
+    (guard, context, On)
 }
 
 fn allocate(context: &Context, mebibytes: u64) -> CudaResult<Block> {
@@ -47,7 +48,7 @@ fn check(block: &Block, value: u8) {
 
 #[test]
 fn blocks_keep_their_bytes_while_chunks_move() {
-    let (_on, _guard, context) = expanded();
+    let (_guard, context, _on) = expanded();
     let before = (Device.stats(&context).reserved_bytes, context.free_memory().expect("alive"));
     let mut alive: Vec<(Block, u8)> = Vec::new();
     for number in 0u64..150 {
@@ -78,7 +79,7 @@ fn blocks_keep_their_bytes_while_chunks_move() {
 
 #[test]
 fn a_limit_returns_free_chunks_beside_blocks_in_use() {
-    let (_on, _guard, context) = expanded();
+    let (_guard, context, _on) = expanded();
     let blocks = [(); 3].map(|()| allocate(&context, 16).expect("room"));
     fill(&blocks[1], 7);
     let [first, _kept, last] = blocks;
@@ -91,7 +92,7 @@ fn a_limit_returns_free_chunks_beside_blocks_in_use() {
 
 #[test]
 fn what_was_allocated_before_lives_on_and_nobody_gets_chunks_afterwards() {
-    let (on, _guard, context) = expanded();
+    let (_guard, context, on) = expanded();
     let first = allocate(&context, 16).expect("room");
     drop((allocate(&context, 16).expect("room"), on));
     let second = allocate(&context, 16).expect("room");
@@ -121,7 +122,7 @@ fn a_device_without_virtual_memory_management_is_named() {
 #[test]
 fn peers_reach_what_is_mapped_before_and_after_they_are_found() {
     with_settings(&[("CUDA_SIM_DEVICES", "2")], || {
-        let (_on, _guard, context) = expanded();
+        let (_guard, context, _on) = expanded();
         let other = second_device().expect("two of them");
         let reaches = |block: &Block| {
             let current = other.enter().expect("alive");
@@ -159,7 +160,7 @@ const CALLS: [(&str, u64); 7] = [
 #[test]
 fn a_call_that_fails_leaves_nothing_behind() {
     with_settings(&[], || {
-        let (_on, _guard, context) = expanded();
+        let (_guard, context, _on) = expanded();
         let device = context.device();
         for (function, times) in CALLS {
             for (nth, code) in (1..=times + 2).flat_map(|nth| [(nth, 2), (nth, 999)]) {
