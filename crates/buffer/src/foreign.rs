@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::error::invalid;
-use arrow_cuda_context::{Attribute, Context, Current, Device, block_at};
+use arrow_cuda_context::{Attribute, Context, Current, Device, block_at, is_in_expandable_segment};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 
 /// The address at which the context's device reaches the memory at `address`, which may be
@@ -159,8 +159,12 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<u64, E
 }
 
 /// The range of the memory behind the end of other memory.  Memory that was mapped page by page may continue
-/// there in another mapping; an allocation of `cuMemAlloc` ends, whatever follows it.
+/// there in another mapping; an allocation of `cuMemAlloc` ends, whatever follows it, as does a block of an expandable
+/// segment.
 fn next_mapping(current: &Current<'_>, address: u64) -> CudaResult<Option<[u64; 2]>> {
+    if is_in_expandable_segment(address) {
+        return Ok(None);
+    }
     let Some(start) = current.attribute_if_known(Attribute::RangeStart, address)? else {
         return Ok(None);
     };

@@ -46,8 +46,9 @@ pub use others::Adopted;
 pub use others::{Loan, LoanMut};
 pub use pages::{Pages, memory_of_the_machine, page_size};
 pub use pool::{
-    Block, Cache, HostPool, MemoryStats, Placement, block_at, is_pinned_block, is_released,
-    prepare_sharing, retain_exported, set_default_cache_limit,
+    Block, Cache, HostPool, MemoryStats, Placement, block_at, is_in_expandable_segment,
+    is_pinned_block, is_released, prepare_sharing, retain_exported, set_default_cache_limit,
+    set_expandable_segments,
 };
 pub use streams::{
     Completed, Consumer, Event, Pending, Retained, Stream, completed, wait_for_work_in_flight,

@@ -3,7 +3,9 @@
 use crate::Error;
 use crate::handle::{ALLOCATION, IpcMemHandle};
 use arrow_cuda_buffer::{DeviceBuffer, range};
-use arrow_cuda_context::{Attribute, Context, Current, prepare_sharing, retain_exported};
+use arrow_cuda_context::{
+    Attribute, Context, Current, is_in_expandable_segment, prepare_sharing, retain_exported,
+};
 use arrow_cuda_driver::{CudaResult, LongLock};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -17,7 +19,8 @@ use std::sync::{Arc, Weak};
 ///
 /// [`Error::AlreadyExported`] for memory of another process, or driver errors for memory that
 /// cannot be shared (pinned host memory, memory of an asynchronous pool); [`Error::Lent`] for memory of an
-/// allocator that the program has set, unless it is a whole allocation of the driver.
+/// allocator that the program has set, unless it is a whole allocation of the driver; [`Error::Expandable`] for memory
+/// of an expandable segment.
 pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     let handle = name(buffer)?;
     if !buffer.is_empty() {
@@ -108,6 +111,9 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
         return Ok(IpcMemHandle::empty());
     }
     buffer.check_memory()?;
+    if is_in_expandable_segment(buffer.private_address()) {
+        return Err(Error::Expandable);
+    }
     let current = buffer.context().enter()?;
     if let Some((address, size)) = buffer.lent_allocation() {
         check_lent(&current, address, size)?;

@@ -5,13 +5,13 @@ use super::ledger::{Ledger, Place, Request, aligned};
 use super::lookup::RANGES;
 use super::pools::Pool;
 use super::release::{Freed, total};
-use super::{Block, Cache, Placement, Source};
+use super::{Block, Cache, Placement, Source, expandable};
 use crate::streams::{wait_for_contexts, wait_for_work_in_flight};
 use crate::{Context, Current, zeroing};
 use arrow_cuda_driver::{CudaResult, LongLock, blocking, report_failure};
 
 /// Other threads may take or cache the memory that was reclaimed, so this repeats, up to a limit.
-const MAX_ATTEMPTS: u32 = 16;
+pub(super) const MAX_ATTEMPTS: u32 = 16;
 
 impl Context {
     /// Allocates `size` bytes, more than 0, uninitialised.
@@ -85,14 +85,18 @@ impl Context {
         // Memory that outlives its context serves without a call of the driver.
         let enter = || self.enter_or_abandon();
         let entered = (!source.outlives_context()).then(enter).transpose()?;
-        let found = pool.with_ledger(|ledger| ledger.reuse(&ledger.request(size, placement)))?;
+        let expands = source == Source::Device && expandable::is_on();
+        let found = pool.with_ledger(|ledger| {
+            ledger.expands = expands;
+            ledger.reuse(&ledger.request(size, placement))
+        })?;
         if let Some(place) = found {
             return Ok(place);
         }
         let current = entered.map_or_else(enter, Ok)?;
         Cache::of(self, source).limit()?;
         let request = pool.with_ledger(|ledger| {
-            ledger.caches_nothing = !self.may_cache();
+            (ledger.caches_nothing, ledger.expands) = (!self.may_cache(), expands);
             ledger.request(size, placement)
         })?;
         match pool.reuse(&current, &request)? {
@@ -117,6 +121,12 @@ impl Context {
         pool.surplus(current, needed)
             .and_then(|segments| pool.free(current, &segments).1)
             .map_err(|error| error.while_allocating(request.size))?;
+        if request.is_expandable() {
+            if let Some(place) = self.expand(pool, current, &request)? {
+                return Ok(place);
+            }
+            request = request.unexpanded();
+        }
         let mut attempts = MAX_ATTEMPTS;
         loop {
             match pool.source.obtain(current, size) {
@@ -147,7 +157,7 @@ impl Context {
     /// flight retains, once that work is complete.  If that is nothing, waits for what is in flight in
     /// segments that cannot go back.  Returns whether there is more memory now, or was for another thread
     /// meanwhile.
-    fn reclaim(&self, pool: &Pool, current: &Current<'_>) -> bool {
+    pub(super) fn reclaim(&self, pool: &Pool, current: &Current<'_>) -> bool {
         let source = pool.source;
         let has_completed = source.may_wait() && wait_for_work_in_flight();
         let (bytes, has_waited, outcome) = blocking(|| {
@@ -216,7 +226,7 @@ impl Pool {
 
     /// Waits for all work that may use released memory.  Returns the number of the last release before it, if any
     /// becomes ready.
-    fn complete_in_flight(&self, current: &Current<'_>) -> CudaResult<u64> {
+    pub(super) fn complete_in_flight(&self, current: &Current<'_>) -> CudaResult<u64> {
         let (has_in_flight, last_release) =
             self.with_ledger(|ledger| (ledger.has_in_flight(), ledger.last_release))?;
         let complete = if has_in_flight { wait_for_work(current, last_release) } else { 0 };

@@ -54,7 +54,11 @@ impl Cache<'_> {
 
     /// Has the driver free all that is cached, and the events that the pools have kept for reuse.
     pub(super) fn clear(self) -> Freed {
-        self.free_removed(|pool, _| {
+        self.free_removed(|pool, current| {
+            if pool.with_ledger(|ledger| ledger.has_chunks())? {
+                // The driver frees other memory once its work is complete, but unmaps chunks at once.
+                pool.complete_in_flight(current)?;
+            }
             drop(pool.with_fences(mem::take));
             pool.with_ledger(Ledger::clear)
         })
@@ -154,8 +158,12 @@ impl Pool {
             // SAFETY: the segment was allocated in this live context, and the ledger has removed it,
             // once.
             let freed = unsafe { self.source.give_back(current, segment) };
-            if freed.is_err() {
-                drop(self.with_ledger(|ledger| ledger.restore_segment(segment)));
+            let record = |ledger: &mut Ledger| match freed {
+                Ok(()) => ledger.vacate(segment),
+                Err(_) => ledger.restore_segment(segment),
+            };
+            if freed.is_err() || segment.handle > 0 {
+                drop(self.with_ledger(record));
             }
             (if freed.is_ok() { segment.capacity } else { 0 }, freed)
         });

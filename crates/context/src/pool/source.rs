@@ -1,5 +1,6 @@
 //! Where the memory of a pool comes from, and goes back to.
 
+use super::expandable;
 use super::ledger::{MIN_LARGE, Segment};
 use crate::streams::wait_for_contexts;
 use crate::{Current, Pages, memory_of_the_machine};
@@ -63,6 +64,11 @@ impl Source {
         // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
+                Self::Device if segment.handle > 0 => {
+                    // Nor when it unmaps a chunk.
+                    wait_for_contexts(current)?;
+                    expandable::free(segment)
+                }
                 Self::Device => current.release_memory(segment.address),
                 Self::Pinned => current.release_host_memory(start()),
                 Self::Pages => {
@@ -76,7 +82,8 @@ impl Source {
         }
     }
 
-    /// Returns pages to the system that are no longer pinned; other memory has gone with its context.
+    /// Returns pages to the system that are no longer pinned, and chunks to the driver; other memory has gone with its
+    /// context.
     ///
     /// # Safety
     ///
@@ -85,6 +92,9 @@ impl Source {
         if self == Self::Pages {
             // SAFETY: made in `pin_pages`; guaranteed by the caller.
             drop(unsafe { Pages::at(segment.address, segment.capacity as usize) });
+        } else if segment.handle > 0 {
+            // SAFETY: guaranteed by the caller.
+            unsafe { expandable::abandon(segment) };
         }
     }
 }

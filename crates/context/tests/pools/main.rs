@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod device;
+mod expandable;
 mod faults;
 mod host_pool;
 mod pinned;

@@ -57,7 +57,7 @@ pub extern "C" fn cuda_sim_call_counts(text: *mut c_char, size: usize) -> usize 
 /// Returns the number of allocations of device and managed memory that are not freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuda_sim_live_allocations() -> u64 {
-    count(|region| region.is_device_allocation() || region.kind == Kind::Managed)
+    count(|region| region.is_device_allocation() || region.kind == Kind::Managed) + chunks()
 }
 
 /// Returns the number of allocations and registrations of page-locked memory that are live.
@@ -103,6 +103,11 @@ fn driver() -> Option<&'static Driver> {
         true => None,
         false => Driver::get().ok(),
     }
+}
+
+/// Chunks that are not released, or still mapped.
+fn chunks() -> u64 {
+    driver().map_or(0, |driver| driver.memory().chunks.alive.len() as u64)
 }
 
 fn count(which: impl Fn(&Region) -> bool) -> u64 {

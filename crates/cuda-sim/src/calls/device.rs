@@ -108,9 +108,11 @@ fn attribute_of(config: &Config, ordinal: usize, attribute: i32) -> i32 {
         40 => 3,                                          // copy engines
         75 => 9,                                          // compute capability, major
         76 => 0,                                          // and minor
-        81 => 228 << 10,                                  // shared memory of a multiprocessor
-        82 => 64 << 10,                                   // its registers
-        106 => 32,                                        // its blocks
+        // Chunks can be mapped, as memory that network cards reach.
+        102 | 110 => i32::from(config.chunks),
+        81 => 228 << 10, // shared memory of a multiprocessor
+        82 => 64 << 10,  // its registers
+        106 => 32,       // its blocks
         _ => 0,
     }
 }

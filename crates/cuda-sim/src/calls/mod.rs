@@ -2,6 +2,7 @@
 //! interface; what differs from the documentation there was asked of a real driver.
 
 mod capture;
+mod chunks;
 mod context;
 mod control;
 mod copy;
@@ -19,8 +20,9 @@ mod stream;
 use crate::entry::EntryPoint;
 
 /// All exported functions, by file.
-const ENTRY_POINTS: [&[EntryPoint]; 13] = [
+const ENTRY_POINTS: [&[EntryPoint]; 14] = [
     capture::ENTRY_POINTS,
+    chunks::ENTRY_POINTS,
     context::ENTRY_POINTS,
     copy::ENTRY_POINTS,
     device::ENTRY_POINTS,

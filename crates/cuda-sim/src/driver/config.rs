@@ -16,6 +16,8 @@ pub struct Config {
     pub latency: Duration,
     /// Whether the devices can access each other's memory.
     pub peers: bool,
+    /// Whether the devices have virtual memory management.
+    pub chunks: bool,
 }
 
 impl Config {
@@ -37,11 +39,8 @@ impl Config {
                 Duration::ZERO,
                 parse_latency,
             )?,
-            peers: read("CUDA_SIM_PEERS", "on or off", true, |text| match text {
-                "on" => Some(true),
-                "off" => Some(false),
-                _ => None,
-            })?,
+            peers: read("CUDA_SIM_PEERS", "on or off", true, parse_switch)?,
+            chunks: read("CUDA_SIM_CHUNKS", "on or off", true, parse_switch)?,
         })
     }
 }
@@ -58,6 +57,14 @@ fn read<T>(
             parse(text.trim()).ok_or_else(|| format!("{name} is '{text}', but must be {wanted}"))
         }
         _ => Ok(default),
+    }
+}
+
+fn parse_switch(text: &str) -> Option<bool> {
+    match text {
+        "on" => Some(true),
+        "off" => Some(false),
+        _ => None,
     }
 }
 

@@ -17,7 +17,7 @@ use crate::base::code::{
 use crate::base::{Handle, Handles, lock, watch_forks};
 use crate::contexts::{Context, stack};
 use crate::kernels::{Function, Module};
-use crate::memory::{BLOCK, Memory, Window};
+use crate::memory::{BLOCK, Kind, Memory, Window};
 use crate::streams::{Event, Stream};
 use crate::work::capture;
 
@@ -143,7 +143,10 @@ impl Driver {
         capture::forget(|queue| queue.context == context.id);
         lock(&self.devices[context.device].contexts).retain(|other| other.id != context.id);
         let mut memory = self.memory();
-        let owned = memory.regions.values().filter(|region| region.context.id == context.id);
+        let owned = memory.regions.values().filter(|region| {
+            // Chunks belong to the device.
+            region.context.id == context.id && !matches!(region.kind, Kind::Mapped { .. })
+        });
         for base in owned.map(|region| region.base).collect::<Vec<_>>() {
             memory.release(base);
         }

@@ -44,6 +44,23 @@ impl DeviceMemory {
         self.discard_freed();
     }
 
+    /// Reserves whole blocks of addresses, or of memory, which then counts as used.
+    pub fn reserve(&mut self, size: u64, is_memory: bool) -> Result<u64> {
+        let used = if is_memory { size } else { 0 };
+        let has_room = used <= self.free_bytes();
+        let offset = has_room.then(|| self.allocator.allocate_blocks(size)).flatten();
+        self.used += used;
+        self.discard_freed();
+        offset.ok_or(OUT_OF_MEMORY).inspect_err(|_| self.used -= used)
+    }
+
+    /// Ends what [`DeviceMemory::reserve`] has begun.
+    pub fn unreserve(&mut self, offset: u64, size: u64, is_memory: bool) {
+        self.used -= if is_memory { size } else { 0 };
+        self.allocator.free_blocks(offset, size);
+        self.discard_freed();
+    }
+
     /// Maps `size` bytes at `offset` in another process's file, and returns their address here.
     pub fn attach(&mut self, file: &File, offset: u64, size: u64) -> Result<u64> {
         let skipped = offset % PAGE;

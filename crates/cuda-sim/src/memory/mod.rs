@@ -1,6 +1,7 @@
 //! All memory that calls may name: of devices, of the host, and of other processes.
 
 mod allocator;
+mod chunks;
 mod device;
 mod region;
 mod sharing;
@@ -13,6 +14,7 @@ pub use window::Window;
 
 use std::collections::BTreeMap;
 
+use chunks::Chunks;
 use device::DeviceMemory;
 
 use crate::base::code::{INVALID_VALUE, OUT_OF_MEMORY, Result};
@@ -29,6 +31,7 @@ pub struct Memory {
     /// By address; none of them overlap.
     pub regions: BTreeMap<u64, Region>,
     pub devices: Vec<DeviceMemory>,
+    pub chunks: Chunks,
     last_id: u64,
 }
 
@@ -37,6 +40,7 @@ impl Memory {
         Self {
             regions: BTreeMap::new(),
             devices: windows.iter().map(|window| DeviceMemory::new(window, total)).collect(),
+            chunks: Chunks::default(),
             last_id: 0,
         }
     }
@@ -93,6 +97,8 @@ impl Memory {
             }
             Kind::Pool => device.free(base, region.size),
             Kind::Imported { .. } => device.detach(base, region.size),
+            // Its chunk outlives contexts.
+            Kind::Mapped { .. } => {}
             Kind::Managed | Kind::Pinned => unmap(base, region.size),
             Kind::Registered => {}
         }
@@ -105,7 +111,14 @@ impl Memory {
 
     fn covering(&self, address: u64, length: u64) -> Option<&Region> {
         let end = address.checked_add(length)?;
-        self.containing(address).filter(|region| end <= region.end())
+        let first = self.containing(address).filter(|region| region.has_access())?;
+        let mut reached = first.end();
+        while reached < end {
+            // A range may lie in several chunks that the same devices can access.
+            let next = self.regions.get(&reached).filter(|next| next.continues(first))?;
+            reached = next.end();
+        }
+        Some(first)
     }
 
     /// Decides, for every call, whether it may use `length` bytes at `address`.  Fails unless all of

@@ -31,6 +31,8 @@ pub enum Kind {
     Pinned,
     /// The caller's own, registered by `cuMemHostRegister`.
     Registered,
+    /// A chunk from `cuMemCreate`, and the devices that can access it.
+    Mapped { handle: u64, devices: Vec<usize> },
     /// Another process's, with the number of times that it is open.
     Imported { origin: IpcHandle, opens: usize },
 }
@@ -43,12 +45,26 @@ impl Region {
 
     /// Whether kernels, fills and pointer queries of a context can access it.  Copies always can.
     pub fn is_accessible_from(&self, context: &Context) -> bool {
+        if let Kind::Mapped { devices, .. } = &self.kind {
+            return devices.contains(&context.device);
+        }
         // An import can be accessed from the context that imported it, on whichever device it lies.
         let is_own = std::ptr::eq(self.context, context);
         is_own
             || self.is_on_host()
             || self.device == context.device
             || lock(&context.peers).contains(&self.context.id)
+    }
+
+    /// Whether anybody can access it.
+    pub fn has_access(&self) -> bool {
+        !matches!(&self.kind, Kind::Mapped { devices, .. } if devices.is_empty())
+    }
+
+    /// Whether a range may reach from another region to this one behind it.
+    pub fn continues(&self, other: &Self) -> bool {
+        matches!((&self.kind, &other.kind), (Kind::Mapped { devices, .. }, Kind::Mapped { devices: others, .. })
+            if devices == others)
     }
 
     /// Whether it counts against the device's memory until it is freed.

@@ -88,6 +88,11 @@ impl Window {
         self.file.as_raw_fd()
     }
 
+    /// The file of the contents.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Gives the pages of whole blocks back to the system.
     pub fn discard(&self, blocks: &Range<u64>) {
         let at = (self.contents.start + blocks.start as usize) as *mut c_void;

@@ -9,7 +9,7 @@ use super::classes::Class;
 use crate::pool::stats::Account;
 use std::ops::Range;
 
-/// Memory that the driver has allocated.
+/// Memory that the driver has allocated; or a range of addresses, the expandable segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) address: u64,
@@ -21,9 +21,17 @@ pub(crate) struct Segment {
     pub(super) in_use: usize,
     /// Its number among the vacant segments, if it is one ready block.
     pub(super) vacant_since: u64,
+    /// The handle of a chunk of the expandable segment that goes back to the driver by itself; else 0.
+    pub(crate) handle: u64,
 }
 
 impl Segment {
+    /// A chunk of the expandable segment, as something that is given back by itself.
+    pub(crate) fn of_chunk(address: u64, capacity: u64, handle: u64) -> Self {
+        let (class, is_open, in_use, vacant_since) = (Class::Expandable, true, 0, 0);
+        Self { address, capacity, class, is_open, in_use, vacant_since, handle }
+    }
+
     pub(super) fn addresses(&self) -> Range<u64> {
         self.address..self.address + self.capacity
     }
@@ -70,6 +78,8 @@ pub(super) enum State {
     },
     /// Released, but nobody gets it: its bytes are being wiped, or its segment goes back to the driver.
     Withheld,
+    /// Addresses of the expandable segment, without memory behind them.
+    Unmapped,
 }
 
 #[derive(Clone, Copy, Debug)]

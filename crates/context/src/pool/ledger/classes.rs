@@ -14,6 +14,8 @@ const TOLERANCE_DIVISOR: u64 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
+    /// All but small blocks share the expandable segment, while such segments are on.
+    Expandable,
     /// Many share a segment: the class grows by an eighth with each, up to a limit.
     Small,
     /// Some share a segment: the class doubles what it has with each, up to a limit.
@@ -23,7 +25,7 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    pub(crate) const COUNT: usize = 3;
+    pub(crate) const COUNT: usize = 4;
 
     pub(crate) fn of(size: u64) -> Self {
         match size {
@@ -41,7 +43,7 @@ impl Class {
     pub(crate) fn step(self) -> u64 {
         match self {
             Self::Small => ALIGNMENT,
-            Self::Medium => MAX_SMALL / 16,
+            Self::Medium | Self::Expandable => MAX_SMALL / 16,
             Self::Large => SEGMENT,
         }
     }
@@ -51,7 +53,7 @@ impl Class {
         let size = match self {
             Self::Small => capacity.max((reserved / 8).min(MIN_LARGE / 2)),
             Self::Medium => capacity.max(reserved.min(2 * MIN_LARGE)),
-            Self::Large => capacity,
+            Self::Large | Self::Expandable => capacity,
         };
         size.checked_next_multiple_of(SEGMENT).unwrap_or(size)
     }
