@@ -195,55 +195,53 @@ impl Pool {
     /// Maps the chunks of a plan.  After a failure, those that were not touched are where they were, and the driver
     /// has the others.
     fn carry_out(&self, context: &Context, plan: Plan, peers: &[Device]) -> CudaResult<()> {
-        let mut next = plan.address;
-        let (device, counted) = (context.device(), plan.moved.len());
-        let (mut untouched, mut loose, mut mapped) = (plan.moved.into_iter(), None, Vec::new());
-        let mut map = |capacity, handle| {
-            let chunk = Segment::of_chunk(next, capacity, handle);
-            next += capacity;
-            let outcome = map_chunk(chunk.address, capacity, handle);
-            match outcome {
-                Ok(()) => mapped.push(chunk),
-                Err(_) => loose = Some(chunk),
-            }
-            outcome
-        };
+        let device = context.device();
+        let mut untouched = plan.moved.into_iter();
+        // Each with whether it counts as reserved: the chunks that are mapped nowhere, and those that are.
+        let (mut loose, mut mapped) = (Vec::new(), Vec::new());
         let mut map_all = || {
-            if counted > 0 {
+            // If there is no room for new ones, the others still lie free, and can be given back.
+            for size in &plan.created {
+                loose.push((false, Segment::of_chunk(0, *size, device.create_chunk(*size)?)));
+            }
+            if !untouched.as_slice().is_empty() {
                 context.await_small_copies()?; // which may be into blocks that were released meanwhile
             }
             while let Some(chunk) = untouched.as_slice().first().copied() {
                 // SAFETY: the chunk lay free, so no work uses it.
                 unsafe { unmap_chunk(chunk.address, chunk.capacity) }?;
-                untouched.next();
-                map(chunk.capacity, chunk.handle)?;
+                loose.extend(untouched.next().map(|chunk| (true, chunk)));
             }
-            plan.created.iter().try_for_each(|size| map(*size, device.create_chunk(*size)?))
+            let mut next = plan.address;
+            while let Some((_, chunk)) = loose.last_mut() {
+                map_chunk(next, chunk.capacity, chunk.handle)?;
+                chunk.address = next;
+                next += chunk.capacity;
+                mapped.extend(loose.pop());
+            }
+            set_access(plan.address, next - plan.address, &[&[device], peers].concat())
         };
-        let outcome = map_all().and_then(|()| {
-            let devices = [&[device], peers].concat();
-            set_access(plan.address, next - plan.address, &devices)
-        });
-        let is_freed = |chunk: &Segment| match &outcome {
-            Ok(()) => false,
-            // SAFETY: mapped above, and not in the ledger.
-            Err(_) => unsafe { free(chunk) }.is_ok(),
-        };
-        let freed: Vec<_> = mapped.iter().map(is_freed).collect();
-        // SAFETY: no longer mapped, and not in the ledger.
-        let loose = loose.map(|chunk| (chunk, unsafe { release_chunk(chunk.handle) }.is_ok()));
+        let outcome = map_all();
+        // SAFETY: mapped above or nowhere, and not in the ledger.
+        let free = |chunk: &Segment| outcome.is_err() && unsafe { free(chunk) }.is_ok();
+        let mapped =
+            mapped.into_iter().map(|(is_counted, chunk)| (is_counted, free(&chunk), chunk));
+        // SAFETY: as above.
+        let release = |chunk: &Segment| unsafe { release_chunk(chunk.handle) }.is_ok();
+        let loose =
+            loose.into_iter().map(|(is_counted, chunk)| (is_counted, release(&chunk), chunk));
+        let (mapped, loose) = (mapped.collect::<Vec<_>>(), loose.collect::<Vec<_>>());
         self.with_ledger(|ledger| {
             untouched.for_each(|chunk| ledger.add_chunk(&chunk, true));
-            let all = mapped.into_iter().zip(freed).chain(loose);
-            for (number, (chunk, is_freed)) in all.enumerate() {
-                match (number < counted, is_freed) {
+            for (is_counted, is_freed, chunk) in mapped.iter().chain(&loose) {
+                match (is_counted, is_freed) {
                     (true, true) => ledger.count_freed(chunk.capacity),
                     (false, false) => ledger.count_created(chunk.capacity),
                     _ => {}
                 }
-                if !is_freed {
-                    ledger.add_chunk(&chunk, outcome.is_ok());
-                }
+            }
+            for (_, _, chunk) in mapped.iter().filter(|(_, is_freed, _)| !is_freed) {
+                ledger.add_chunk(chunk, outcome.is_ok());
             }
         })?;
         outcome

@@ -138,6 +138,42 @@ fn peers_reach_what_is_mapped_before_and_after_they_are_found() {
     });
 }
 
+#[test]
+fn a_small_copy_into_a_released_block_ends_before_its_chunk_moves() {
+    with_settings(&[("CUDA_SIM_LATENCY", "50000")], || {
+        let (_guard, context, _on) = expanded();
+        let [first, second] = [4, 6].map(|size| allocate(&context, size).expect("room"));
+        let current = context.enter().expect("alive");
+        let data = [5u8; 100];
+        let to = first.private_address();
+        // SAFETY: within the block; the data is read before the call returns.
+        let is_left = unsafe { current.copy_into_private(&first, to, data.as_ptr(), 100) };
+        assert!(is_left.expect("alive"), "the device still has to make the copy");
+        drop(first);
+        let _moved = allocate(&context, 10).expect("room");
+        assert!(is_released(to), "its chunks are elsewhere");
+        context.synchronize().expect("the copy had its memory");
+        drop(second);
+    });
+}
+
+#[test]
+fn caches_make_room_for_chunks() {
+    with_settings(&[], || {
+        let (_guard, context, _on) = expanded();
+        let _between =
+            [8, 2].map(|size| allocate(&context, size).expect("room")).into_iter().next_back();
+        let before = Device.stats(&context);
+        assert_eq!(before.cached_bytes, 8 * MIB);
+        fault("cuMemCreate:1=2");
+        let _block = allocate(&context, 30).expect("room");
+        fault("");
+        let after = Device.stats(&context);
+        assert_eq!(after.out_of_memory_retries, before.out_of_memory_retries + 1);
+        assert_eq!((after.cached_bytes, after.reserved_bytes), (0, 32 * MIB));
+    });
+}
+
 /// Creates chunks, moves some, and gives all back.
 fn work(context: &Context) -> CudaResult<()> {
     let [first, second, third] = [4, 6, 4].map(|size| allocate(context, size));

@@ -254,12 +254,8 @@ pub(crate) fn set_cache_limit(
 /// --------
 /// >>> from pyarrow_cuda_compat import set_expandable_segments
 /// >>> set_expandable_segments(True)
-/// >>> buf = ctx.new_buffer(3 << 20)
+/// >>> buf = ctx.new_buffer(3 << 20)  # other processes cannot map it
 /// >>> set_expandable_segments(False)
-/// >>> buf.export_for_ipc()
-/// Traceback (most recent call last):
-///   ...
-/// pyarrow.lib.ArrowInvalid: memory of an expandable segment cannot be exported for IPC: ...
 #[pyfunction]
 pub(crate) fn set_expandable_segments(enabled: bool) {
     context::set_expandable_segments(enabled);
