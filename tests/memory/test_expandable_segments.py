@@ -1,7 +1,7 @@
 """Device memory that the driver maps in chunks, where buffers need them."""
 
-import pytest
 import pyarrow as pa
+import pytest
 
 from pyarrow_cuda_compat import empty_cache, memory_stats, set_expandable_segments
 
@@ -63,7 +63,8 @@ def test_only_bools_are_taken():
 def test_the_environment_sets_it(run_python, value):
     code = (
         "from pyarrow import cuda\nbuf = cuda.Context(0).new_buffer(2 << 20)\n"
-        "try:\n    buf.export_for_ipc()\nexcept Exception as error:\n    print(type(error).__name__)"
+        "try:\n    buf.export_for_ipc()\n"
+        "except Exception as error:\n    print(type(error).__name__)"
     )
     _, out, err = run_python(code, PYARROW_CUDA_EXPANDABLE_SEGMENTS=value)
     assert out == ("ArrowInvalid\n" if value in ("1", "on") else "")
