@@ -184,7 +184,10 @@ impl Pool {
         loop {
             let (found, plan) = self.with_ledger(|ledger| match ledger.reuse(request) {
                 None => (None, ledger.plan(request, granularity)),
-                found => (found, None),
+                found => {
+                    ledger.account.stats.cache_hits -= 1; // it counts as a miss already
+                    (found, None)
+                }
             })?;
             let Some(plan) = plan else { return Ok(found) };
             self.carry_out(current.context(), plan, &expandable.peers)?;

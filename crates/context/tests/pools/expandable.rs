@@ -170,6 +170,7 @@ fn caches_make_room_for_chunks() {
         fault("");
         let after = Device.stats(&context);
         assert_eq!(after.out_of_memory_retries, before.out_of_memory_retries + 1);
+        assert_eq!(after.cache_hits, before.cache_hits, "the driver has served it");
         assert_eq!((after.cached_bytes, after.reserved_bytes), (0, 32 * MIB));
     });
 }
