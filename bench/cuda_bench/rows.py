@@ -117,6 +117,7 @@ def judged(row: dict[str, Any], *, is_simulated: bool = False) -> dict[str, Any]
     best = min(medians, key=medians.__getitem__, default=None)
     ratio = medians[best] / ours if best is not None and ours else None
     met: bool | None = None
-    if row["goal"] and row["size"] == row["wanted_size"] and not is_simulated and cell:
+    is_offered = cell and "not_offered" not in cell
+    if row["goal"] and row["size"] == row["wanted_size"] and not is_simulated and is_offered:
         met = "median" in cell and is_met(row["goal"], cell, row["size"])
     return row | {"best_peer": best, "ratio": ratio, "met": met}

@@ -323,6 +323,4 @@ def test_each_row_was_compared_with_pyarrow_on_a_gpu(rows):
     assert {*rows.ROWS, *METHODS} == set(kept)
     changed = {name for name, row in rows.ROWS.items() if kept[name]["digest"] != digest_of(row)}
     assert not changed
-    # A run gives each row a share of its time; most reach what was asked for.
-    assert min(it["same"] for it in kept.values()) >= 400
-    assert sum(it["same"] >= 1000 for it in kept.values()) >= 150
+    assert min(it["same"] for it in kept.values()) >= 1000

@@ -54,7 +54,8 @@ def test_a_page_runs(page):
 def test_snippets_with_needs_run(run_python, page, needs):
     code = "import sys; from support import pages; pages.main(*sys.argv[1:])"
     # JAX would take most of the device's memory, which other tests need too.
-    status, out, err = run_python(code, page, needs, XLA_PYTHON_CLIENT_PREALLOCATE="false")
+    env = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYARROW_CUDA_COMPUTE_ENGINE": ""}
+    status, out, err = run_python(code, page, needs, **env)
     if status == replay.SKIPPED:
         pytest.skip(out)
     assert status == 0, f"{out}{err}"

@@ -1,4 +1,4 @@
-# Device memory can lie in chunks that the driver maps where buffers need them; other processes cannot map these.
+# Device memory can lie in chunks that the driver maps where buffers need them.
 # shows: additions, Released memory
 #   set_expandable_segments: new memory lies in an expandable segment
 #   set_expandable_segments(enabled): whether it does

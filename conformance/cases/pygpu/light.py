@@ -14,7 +14,7 @@ loaded >= {"numpy", "pyarrow", "pyarrow_cuda_compat"}
 [name for name in ("cupy", "numba", "pycuda", "torch", "cuda") if name in sys.modules]
 "libcuda" in open("/proc/self/maps").read()
 # Packages that it requires.
-sorted(importlib.metadata.requires("pyarrow-cuda-compat"))
+sorted(it for it in importlib.metadata.requires("pyarrow-cuda-compat") if "extra" not in it)
 # Arrays, copies, streams and events; the program's own functions launch kernels.
 [name for name in dir(gpuarray) if "launch" in name.lower() or "kernel" in name.lower()]
 [name for name in dir(gpuarray) if name.startswith("cuda") and "_" not in name]
