@@ -34,7 +34,7 @@ def parser() -> ArgumentParser:
     add("--quick", action="store_true", help="about two minutes: fewer repetitions")
     add("--peers", default=",".join(PEERS), help="with whom; by default all: %(default)s")
     add("--json", type=Path, metavar="FILE", help="where the result goes")
-    add("--seconds", type=float, help="after so many nothing new is begun; 420, with --quick 150")
+    add("--seconds", type=float, help="after so many nothing new is begun; 480, with --quick 150")
     add("--largest", type=size_of, default="1024G", help="such as 64M: no larger copy")
     add("--list", action="store_true", help="tell the rows' names, and do no more")
     return top
@@ -61,7 +61,7 @@ def run(asked: Namespace) -> bool:
     rows = chosen(what)
     if asked.json:
         asked.json.parent.mkdir(parents=True, exist_ok=True)
-    budget, time = (QUICK, 150.0) if asked.quick else (FULL, 420.0)
+    budget, time = (QUICK, 150.0) if asked.quick else (FULL, 480.0)
     seconds = time if asked.seconds is None else asked.seconds
     started = Run(peers, budget, seconds, asked.largest, asked.json)
     result = started.measure(rows, has_limits="limits" in what)
