@@ -123,7 +123,7 @@ def rapids(step: Step) -> str:
 def answers(step: Step) -> str:
     """Compares libcudf's answers with pyarrow's on the host, and writes the counts that the
     repository keeps (conformance/results/compute.json)."""
-    command = comparing(1000, "--json", str(step.logs / "compute.json"))
+    command = comparing(1000, 390, "--json", str(step.logs / "compute.json"))
     told = step.run(command, **computing(step))
     counts = [int(count) for count in re.findall(r"'same': (\d+)", told)]
     least, differing = min(counts, default=0), told.count("    DIFFERS")
@@ -133,19 +133,20 @@ def answers(step: Step) -> str:
 def answers_memcheck(step: Step) -> str:
     """Memory errors in a sample of these calls; each allocation is the driver's own."""
     tool = sanitizer("memcheck", "--target-processes", "all")
-    told = step.run([*tool, *comparing(5)], **computing(step), PYARROW_CUDA_CACHE="off")
+    told = step.run([*tool, *comparing(5, 180)], **computing(step), PYARROW_CUDA_CACHE="off")
     found = [int(count) for count in re.findall(r"ERROR SUMMARY: (\d+) error", told)]
     return f"{sum(found) if found else '?'} memory errors in {len(found)} processes"
 
 
-def comparing(each: int, *more: str) -> list[str]:
+def comparing(each: int, seconds: int, *more: str) -> list[str]:
     cores = str(len(os.sched_getaffinity(0)))
-    return python("-m", "compute.answers", "--each", str(each), "--processes", cores, *more)
+    chosen = ("--each", str(each), "--total", str(seconds), "--processes", cores)
+    return python("-m", "compute.answers", *chosen, *more)
 
 
 def computing(step: Step) -> dict[str, str]:
     """An environment with libcudf and our tests."""
     if SIMULATED:
         raise LeftOut("libcudf needs a GPU")
-    env = packages(step, "rapids", "pylibcudf")
+    env = packages(step, "rapids", "rmm")
     return {"PYTHONPATH": os.pathsep.join([env["PYTHONPATH"], str(HERE / "tests")])}

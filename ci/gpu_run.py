@@ -210,7 +210,7 @@ def bench(step: Step) -> str:
     chosen = shlex.split(os.environ.get("BENCH", ""))
     env: dict[str, str] = {}
     with suppress(LeftOut):  # its rows are then not measured
-        env = gpu_interop.packages(step, "rapids", "pylibcudf")
+        env = gpu_interop.packages(step, "rapids", "rmm")
     return step.last_line("bench", "run", "--json", str(step.logs / "bench.json"), *chosen, **env)
 
 

@@ -22,9 +22,9 @@ _INSTALL = (
 traced = 0
 _chosen: str | None = None
 _lock = threading.Lock()
-#: The devices on which RMM has been asked whose memory it takes.
-_shared: set[int] = set()
-#: The module of rows, or the reason why there is none, once a call has asked.
+#: By the number of a device: the context for which RMM was asked, and the resource that it got.
+_shared: dict[int, tuple[Any, Any]] = {}
+#: The module of rows, or the reason why no function runs on the device, once a call has asked.
 _rows: Any = None
 
 
@@ -58,7 +58,7 @@ set_compute_engine.__module__ = PACKAGE
 
 
 def described() -> str:
-    """The engine and its version, or why there is none, for `show_config`."""
+    """The engine and its version, or why nothing computes on devices, for `show_config`."""
     reason = _reason()
     return f"none: {reason}" if reason else f"libcudf, by pylibcudf {_installed()}"
 
@@ -111,14 +111,19 @@ def _load() -> Any:
     return rows
 
 
-def share_memory(device: int) -> None:
+def share_memory(context: Any) -> None:
     """Has RMM allocate from this package, unless the program has made another choice."""
-    if device in _shared:
+    device = context.device_number
+    before, ours = _shared.get(device, (None, None))
+    if before == context:
         return
     import rmm.mr  # type: ignore[import-not-found,unused-ignore]
 
     from ..rmm import memory_resource
 
-    if type(rmm.mr.get_per_device_resource(device)) is rmm.mr.CudaMemoryResource:
-        rmm.mr.set_per_device_resource(device, memory_resource(device))
-    _shared.add(device)
+    chosen = rmm.mr.get_per_device_resource(device)
+    # After a reset of the device, ours is of a context that is gone.
+    if type(chosen) is rmm.mr.CudaMemoryResource or (ours is not None and chosen is ours):
+        ours = memory_resource(context)
+        rmm.mr.set_per_device_resource(device, ours)
+    _shared[device] = context, ours

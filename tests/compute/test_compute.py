@@ -5,6 +5,7 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +22,7 @@ from .arguments import METHODS
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 HOST = pa.default_cpu_memory_manager()
+share = engine.share_memory
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def rows():
 @pytest.fixture
 def libcudf(rows, monkeypatch):
     monkeypatch.setattr(engine, "_rows", rows)
-    monkeypatch.setattr(engine, "share_memory", lambda device: None)
+    monkeypatch.setattr(engine, "share_memory", lambda context: None)
     standin.CALLS.clear()
     return standin.CALLS
 
@@ -104,6 +106,37 @@ def test_contexts_that_are_not_primary_are_refused(driver):
         del array, buffer
     finally:
         driver.destroy_context(handle)
+
+
+def test_rmm_allocates_here_unless_the_program_has_chosen(monkeypatch):
+    kinds = {name: type(name, (), {"__init__": lambda *_: None}) for name in ("Cuda", "Callback")}
+    chosen = {0: kinds["Cuda"]()}
+    mr = ModuleType("rmm.mr")
+    vars(mr).update({f"{name}MemoryResource": kind for name, kind in kinds.items()})
+    mr.get_per_device_resource, mr.set_per_device_resource = chosen.get, chosen.__setitem__
+    rmm = ModuleType("rmm")
+    rmm.mr = mr
+    for module in (rmm, mr):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(engine, "_shared", {})
+    share(cuda.Context(0))
+    first = chosen[0]
+    assert isinstance(first, kinds["Callback"])
+    share(cuda.Context(0))
+    assert chosen[0] is first
+    # As after a reset of the device.
+    engine._shared[0] = object(), first
+    share(cuda.Context(0))
+    assert chosen[0] is not first
+    theirs = chosen[0] = kinds["Callback"]()
+    engine._shared[0] = object(), first
+    share(cuda.Context(0))
+    assert chosen[0] is theirs
+
+
+def test_buffers_are_refused(there):
+    with pytest.raises(NotImplementedError, match="add reads it in host memory"):
+        pc.call_function("add", [cuda.Context(0).buffer_from_data(b"x"), 1])
 
 
 def test_no_rows(there, libcudf):

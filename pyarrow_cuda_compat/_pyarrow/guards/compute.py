@@ -78,15 +78,15 @@ def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
 
 
 def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
-    """The answer of the engine, or the refusal with the reason why there is none."""
+    """The answer of the engine, or the refusal with the reason why it gives no answer."""
     rows = engine.rows()
     before = _native._trust(0)
     try:
         if not isinstance(rows, str):
             try:
-                device = _device_of(arguments)
-                engine.share_memory(device)
-                return _native._in_primary_context(lambda: answer(rows), device)
+                context = _context_of(arguments)
+                engine.share_memory(context)
+                return _native._in_primary_context(lambda: answer(rows), context.device_number)
             except _Elsewhere as reason:
                 rows = str(reason)
             except rows.NotCovered as reason:
@@ -106,29 +106,27 @@ class _Elsewhere(Exception):
     """The data lies where libcudf cannot compute; the text says where."""
 
 
-def _device_of(arguments: Any) -> int:
-    """The one device on which all data among the arguments lies, if it lies on any."""
+def _context_of(arguments: Any) -> Any:
+    """The primary context of the one device on which all data among the arguments lies."""
     contexts: dict[Any, None] = {}
     _native._map_device_data(arguments, lambda data, _: contexts.update(_contexts_of(data)))
     if len(contexts) > 1:
         raise _Elsewhere("its arguments lie on several devices; copy them to one of them first")
+    if not contexts:
+        raise _Elsewhere("libcudf computes with arrays and tables only")
     context = next(iter(contexts))
-    number: int = context.device_number
-    if context != _native.Context(number):
+    if context != _native.Context(context.device_number):
         raise _Elsewhere("libcudf computes in the primary context of a device, and this is another")
-    return number
+    return context
 
 
 def _contexts_of(data: Any) -> Any:
-    """The contexts of the columns or chunks of data, as keys."""
-    if isinstance(data, pa.RecordBatch | pa.Table):
-        parts = data.columns
-    elif isinstance(data, pa.ChunkedArray):
-        parts = data.chunks
-    else:
-        buffers = data.buffers() if isinstance(data, pa.Array) else [data]
-        there = [it for it in buffers if it is not None and not it.is_cpu]
+    """The contexts of the columns or chunks of data, as keys; none for buffers and messages."""
+    if isinstance(data, pa.Array):
+        there = [it for it in data.buffers() if it is not None and not it.is_cpu]
         return {_native.CudaBuffer.from_buffer(it).context: None for it in there[:1]}
+    parts = data.columns if isinstance(data, pa.RecordBatch | pa.Table) else []
+    parts = data.chunks if isinstance(data, pa.ChunkedArray) else parts
     return {context: None for part in parts for context in _contexts_of(part)}
 
 
