@@ -71,12 +71,22 @@ def rows_of(value: Any) -> int:
     return int(value.num_rows() if isinstance(value, plc.Table) else value.size())
 
 
+#: By class: the last options of it, and what `options_of` made of them.
+_last: dict[type, tuple[Any, tuple[bytes, dict[str, Any]]]] = {}
+
+
 def options_of(function: Any, options: Any) -> tuple[bytes, dict[str, Any]]:
     """The options of a call as bytes and as a dict; those that are arrays or types stay such."""
     if options is None:
         return default_options(function.name)
-    kept = options.serialize().to_pybytes()
-    return kept, decoded(kept)
+    before, found = _last.get(type(options), (None, None))
+    if found is None or before != options:
+        kept = options.serialize().to_pybytes()
+        found = kept, decoded(kept)
+        # Scalars are equal that differ: 0.0 and -0.0.
+        if not any(isinstance(it, pa.Scalar | pa.Array | float) for it in found[1].values()):
+            _last[type(options)] = options, found
+    return found
 
 
 @lru_cache(maxsize=512)

@@ -111,16 +111,34 @@ def _load() -> Any:
     return rows
 
 
+class Elsewhere(Exception):
+    """The data lies where libcudf cannot compute; the text says where."""
+
+
 def share_memory(context: Any) -> None:
-    """Has RMM allocate from this package, unless the program has made another choice."""
+    """Has RMM allocate from this package, unless the program has made another choice.
+
+    Raises
+    ------
+    Elsewhere
+        If the context is not the primary one of its device.
+    """
     device = context.device_number
     before, ours = _shared.get(device, (None, None))
     if before == context:
         return
+    if context != _native.Context(device):
+        raise Elsewhere("libcudf computes in the primary context of a device, and this is another")
+    _set_resource(context, ours)
+
+
+def _set_resource(context: Any, ours: Any) -> None:
+    """`ours` is the resource that it has set before."""
     import rmm.mr  # type: ignore[import-not-found,unused-ignore]
 
     from ..rmm import memory_resource
 
+    device = context.device_number
     chosen = rmm.mr.get_per_device_resource(device)
     # After a reset of the device, ours is of a context that is gone.
     if type(chosen) is rmm.mr.CudaMemoryResource or (ours is not None and chosen is ours):

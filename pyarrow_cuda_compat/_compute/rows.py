@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +24,16 @@ from . import (
     times,
 )
 from .calls import DATA, Call, NotCovered
-from .columns import argument, context_of, is_as_imported, kind_of, remember, to_arrow, to_table
+from .columns import (
+    argument,
+    compute_in,
+    here,
+    is_as_imported,
+    kind_of,
+    remember,
+    to_arrow,
+    to_table,
+)
 from .table import ROWS, Row
 
 _PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)
@@ -33,6 +43,12 @@ QUERIES = {
     "_group_by": tables.group_by,
     "_perform_join": tables.join,
 }
+
+
+def in_context(context: Any, answer: Callable[[], Any]) -> Any:
+    """An answer that libcudf computes in the primary context of a device."""
+    compute_in(context)
+    return _native._in_primary_context(answer, context.device_number)
 
 
 def run(original: Any, function: Any, arguments: Any, options: Any = None) -> Any:
@@ -49,15 +65,15 @@ def run(original: Any, function: Any, arguments: Any, options: Any = None) -> An
     data = [it for it in given if isinstance(it, DATA)]
     if row.is_elementwise and len(set(map(len, data))) > 1:
         raise pa.ArrowInvalid("Array arguments must all be the same length")
-    context = context_of(next(it for it in data if _native._is_on_device(it)))
     if not any(map(len, data)):
         # pyarrow converts the scalars even so, and may refuse one.
         none = [it if isinstance(it, pa.Scalar) else it.slice(0, 0) for it in given]
-        return _on(context, original(function, [*map(_on_host, none)], options))
-    pieces, values, below = zip(*(argument(it, context) for it in given), strict=True)
+        return _on_device(original(function, [*map(_on_host, none)], options))
+    made = {id(it): argument(it) for it in given}
+    pieces, values, below = zip(*(made[id(it)] for it in given), strict=True)
     types = [None if isinstance(it, pa.RecordBatch) else it.type for it in pieces]
     call = Call(function.name, list(values), types, decoded, prototype, list(pieces), below)
-    return _in_form(call, row.answer(call, *row.extra), context)
+    return _in_form(call, row.answer(call, *row.extra))
 
 
 def chained(
@@ -100,15 +116,15 @@ def _on_host(value: Any) -> Any:
     return value.copy_to(pa.default_cpu_memory_manager()) if isinstance(value, DATA) else value
 
 
-def _on(context: Any, prototype: Any) -> Any:
-    return prototype.copy_to(context.memory_manager) if isinstance(prototype, DATA) else prototype
+def _on_device(prototype: Any) -> Any:
+    return prototype.copy_to(here().memory_manager) if isinstance(prototype, DATA) else prototype
 
 
-def _in_form(call: Call, found: Any, context: Any) -> Any:
+def _in_form(call: Call, found: Any) -> Any:
     """A column or table as an object of the class and type that pyarrow returns."""
     prototype = call.prototype
     if isinstance(found, plc.Column | plc.Table) and not calls.rows_of(found):
-        return _on(context, prototype)
+        return _on_device(prototype)
     if isinstance(found, plc.Table):
         return to_table(found.columns(), prototype.schema, type(prototype))
     if not isinstance(found, plc.Column):

@@ -14,7 +14,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import NotCovered, options_of
-from .columns import context_of, cudf_type, kind_of, known, on_device, to_cudf, to_table
+from .columns import cudf_type, here, kind_of, known, on_device, to_cudf, to_table
 from .evaluation import Evaluation
 from .table import ANY, SIMPLE
 
@@ -33,26 +33,26 @@ def _need_kinds(schema: pa.Schema, kinds: str) -> None:
         _need(kind_of(kind) in kinds.split(), f"not with columns of type {kind}")
 
 
-def _batch(table: Any, context: Any) -> Any:
-    return on_device(table, context) if table.num_columns else table
+def _batch(table: Any) -> Any:
+    return on_device(table) if table.num_columns else table
 
 
-def _columns(table: Any, names: Iterable[str], context: Any) -> dict[str, Any]:
+def _columns(table: Any, names: Iterable[str]) -> dict[str, Any]:
     """Some columns of a table as libcudf's, by name."""
     found = known(table)
     if found is not None:
         columns, places = found.column.columns(), table.schema.get_field_index
         return {name: columns[places(name)] for name in names}
     names = list(names)
-    batch = _batch(table.select(names), context)
+    batch = _batch(table.select(names))
     return dict(zip(names, to_cudf(batch).columns(), strict=True))
 
 
 def filter_table(original: _Original, table: Any, expression: Any) -> Any:
-    schema, context = table.schema, context_of(table)
+    schema = table.schema
     _need_kinds(schema, ANY)
     found = known(table)
-    every = to_cudf(_batch(table, context)) if found is None else found.column
+    every = to_cudf(_batch(table)) if found is None else found.column
     mask = Evaluation(every.columns(), schema).of(expression)
     _need(isinstance(mask, plc.Column), "not with an expression without fields")
     selected = op.kept(every, mask)
@@ -119,12 +119,11 @@ def group_by(
     schema = _result_of(original, empty, aggregates, keys, use_threads=use_threads).schema
     keys = [keys] if isinstance(keys, str) else list(keys)
     _need(keys, "not without keys")
-    context = context_of(table)
     if not len(table):
-        return schema.empty_table().copy_to(context.memory_manager)
+        return schema.empty_table().copy_to(here().memory_manager)
     used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
     _need_kinds(pa.schema([table.schema.field(key) for key in keys]), _KEYS)
-    columns = _columns(table, used, context)
+    columns = _columns(table, used)
     wanted = [
         _Aggregate(columns, table.schema, keys[0], each, schema.field(each[-1]).type)
         for each in aggregates
@@ -233,11 +232,7 @@ def join(
     ).schema
     _need(filter_expression is None, "not with a filter")
     lists = [[it] if isinstance(it, str) else list(it) for it in (left_keys, right_keys)]
-    context = next(context_of(it) for it in (left, right) if context_of(it) is not None)
-    sides = [
-        _Side(_batch(table, context), keys)
-        for table, keys in zip((left, right), lists, strict=True)
-    ]
+    sides = [_Side(_batch(table), keys) for table, keys in zip((left, right), lists, strict=True)]
     for one, other in zip(*(side.kinds for side in sides), strict=True):
         _need(one == other, "not with keys of several types")
     name, is_exchanged = _JOINS[join_type]

@@ -96,13 +96,20 @@ class Scalar:
 
 
 class Column:
-    def __init__(self, value: pa.Array) -> None:
-        self.value = value
+    """Of pyarrow's array, or of memory as pylibcudf describes it."""
 
-    @classmethod
-    def from_arrow(cls, array: pa.Array) -> Column:
-        CALLS.append("from_arrow")
-        return cls(array.copy_to(HOST))
+    def __init__(self, value: Any, size: int = 0, data: Any = None, *more: Any) -> None:
+        self.value = value
+        if isinstance(value, DataType):
+            mask, nulls, offset, _children = more
+            assert data.ptr % (value.kind.bit_width // 8) == 0
+            buffers = [it and it.owner for it in (mask, data)]
+            assert [it and it.address for it in buffers] == [it and it.ptr for it in (mask, data)]
+            self.value = _imported(pa.Array.from_buffers(value.kind, size, buffers, nulls, offset))
+
+    @staticmethod
+    def from_arrow(array: pa.Array) -> Column:
+        return Column(_imported(array))
 
     def __arrow_c_device_array__(self) -> Any:
         from pyarrow import cuda
@@ -149,6 +156,11 @@ class Table:
 
     def num_rows(self) -> int:
         return self.value[0].size()
+
+
+def _imported(array: pa.Array) -> pa.Array:
+    CALLS.append("import")
+    return array.copy_to(HOST)
 
 
 #: What was called, so that tests see that the stand-in has answered.

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import operator
 import sys
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from .arguments import METHODS
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 HOST = pa.default_cpu_memory_manager()
-share = engine.share_memory
+set_resource = engine._set_resource
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def rows():
 @pytest.fixture
 def libcudf(rows, monkeypatch):
     monkeypatch.setattr(engine, "_rows", rows)
-    monkeypatch.setattr(engine, "share_memory", lambda context: None)
+    monkeypatch.setattr(engine, "_set_resource", lambda context, ours: None)
     standin.CALLS.clear()
     return standin.CALLS
 
@@ -74,6 +75,14 @@ def test_chunks_stay_chunks(there):
     chunks = there(pa.chunked_array([[1], [], [2, 3]]))
     assert isinstance(pc.add(chunks, chunks), pa.ChunkedArray)
     assert back(pc.add(chunks, chunks)).to_pylist() == [2, 4, 6]
+
+
+def test_memory_that_is_not_aligned(there):
+    values = pa.array([1, 2], pa.int32()).buffers()[1]
+    buffer = cuda.Context(0).buffer_from_data(b"x" + values.to_pybytes()).slice(1)
+    array = pa.Array.from_buffers(pa.int32(), 2, [None, buffer])
+    assert buffer.address % 4 == 1
+    assert back(pc.add(array, 1)).to_pylist() == [2, 3]
 
 
 def test_host_data_is_moved_to_the_device(there):
@@ -119,18 +128,19 @@ def test_rmm_allocates_here_unless_the_program_has_chosen(monkeypatch):
     for module in (rmm, mr):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(engine, "_shared", {})
-    share(cuda.Context(0))
+    monkeypatch.setattr(engine, "_set_resource", set_resource)
+    engine.share_memory(cuda.Context(0))
     first = chosen[0]
     assert isinstance(first, kinds["Callback"])
-    share(cuda.Context(0))
+    engine.share_memory(cuda.Context(0))
     assert chosen[0] is first
     # As after a reset of the device.
     engine._shared[0] = object(), first
-    share(cuda.Context(0))
+    engine.share_memory(cuda.Context(0))
     assert chosen[0] is not first
     theirs = chosen[0] = kinds["Callback"]()
     engine._shared[0] = object(), first
-    share(cuda.Context(0))
+    engine.share_memory(cuda.Context(0))
     assert chosen[0] is theirs
 
 
@@ -229,7 +239,7 @@ def test_results_are_not_read_again(there, libcudf):
     mask = pc.greater(array, 1)
     libcudf.clear()
     assert back(array.filter(mask)).to_pylist() == [3, 2]
-    assert libcudf == ["from_arrow"]  # of the array
+    assert libcudf == ["import"]  # of the array
     del mask
     assert back(array.filter(pc.less(array, 3))).to_pylist() == [1, 2]
 
@@ -251,7 +261,7 @@ def test_the_order_of_a_result_is_not_looked_at(there, libcudf):
     order = pc.sort_indices(array)
     libcudf.clear()
     assert back(array.take(order)).to_pylist() == [1.5, 2.5, 3.5]
-    assert libcudf == ["from_arrow", "gather"]
+    assert libcudf == ["import", "gather"]
     with pytest.raises(pa.lib.ArrowIndexError):
         array.slice(1).take(order)
 
@@ -315,6 +325,36 @@ def test_methods_check_what_they_do_not_call_functions_for(there):
     assert array.sum().as_py() == 3
     with pytest.raises(NotImplementedError):
         array.to_pylist()
+
+
+@pytest.mark.skipif(not hasattr(pa.Array, "__add__"), reason="pyarrow 25 and later have operators")
+@pytest.mark.parametrize(
+    ("operator", "function"),
+    [
+        (operator.add, "add_checked"),
+        (operator.sub, "subtract_checked"),
+        (operator.mul, "multiply_checked"),
+        (operator.truediv, "divide_checked"),
+        (operator.pow, "power_checked"),
+        (operator.and_, "bit_wise_and"),
+        (operator.or_, "bit_wise_or"),
+        (operator.xor, "bit_wise_xor"),
+        (operator.lshift, "shift_left_checked"),
+        (operator.rshift, "shift_right_checked"),
+        (lambda one, _: -one, "negate_checked"),
+        (lambda one, _: abs(one), "abs_checked"),
+    ],
+)
+def test_operators_call_functions(there, monkeypatch, operator, function):
+    array = pa.array([3, 5])
+    expected = operator(array, 1)
+    monkeypatch.setattr(engine, "_rows", "none here")
+    for other in (1, array, there(array)):
+        with pytest.raises(NotImplementedError, match=f"pyarrow.compute.{function} reads it"):
+            operator(there(array), other)
+    assert operator(array, 1).equals(expected)
+    with pytest.raises(NotImplementedError):  # the check acts again
+        there(array).to_pylist()
 
 
 def test_engines(there, monkeypatch):

@@ -404,6 +404,7 @@ pub(crate) struct BridgeApi {
         is_view: bool,
     ) -> Outcome<Object>,
     pub(crate) placed: extern "C" fn(batch: Live<'_>) -> Outcome<Object>,
+    pub(crate) make_ready: extern "C" fn(array: Live<'_>) -> Failure,
     pub(crate) finish_export:
         unsafe extern "C" fn(object: Live<'_>, array: *mut c_void, schema: *mut c_void) -> Failure,
     pub(crate) prepare_import: unsafe extern "C" fn(

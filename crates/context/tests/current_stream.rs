@@ -14,6 +14,10 @@ use std::thread;
 #[case::on_other_stream(|context: &Context| context.make_ready_for(Consumer::OnOtherStream))]
 #[case::unknown(|context: &Context| context.make_ready_for(Consumer::Unknown))]
 #[case::an_event(|context: &Context| context.wait_for(&context.pending(&[])?))]
+#[case::an_order(|context: &Context| {
+    context.order_default_stream(&[])?;
+    context.wait_for(&Pending::DefaultStream)
+})]
 fn what_waits_for_the_default_stream_waits_for_the_threads(
     #[case] wait: fn(&Context) -> arrow_cuda_driver::CudaResult<()>,
 ) {

@@ -52,3 +52,17 @@ fn an_event_and_the_default_stream_are_one_new_event() {
         check_new(&context, &[&event], &gates);
     }
 }
+
+#[test]
+fn the_default_stream_waits_for_events() {
+    let (_alone, context) = alone();
+    let (gate, event) = busy(&context);
+    let default = Stream::default_of(&context);
+    context.order_default_stream(&[]).expect("alive");
+    assert_eq!(default.is_complete(), Ok(true));
+    context.order_default_stream(&[&event]).expect("alive");
+    thread::sleep(SHORTLY);
+    assert_eq!(default.is_complete(), Ok(false));
+    gate.open();
+    assert!(default.synchronize().is_ok());
+}

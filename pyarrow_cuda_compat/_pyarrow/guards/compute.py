@@ -3,7 +3,8 @@
 Each function here takes the guarded function and its arguments.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
@@ -86,8 +87,8 @@ def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
             try:
                 context = _context_of(arguments)
                 engine.share_memory(context)
-                return _native._in_primary_context(lambda: answer(rows), context.device_number)
-            except _Elsewhere as reason:
+                return rows.in_context(context, lambda: answer(rows))
+            except engine.Elsewhere as reason:
                 rows = str(reason)
             except rows.NotCovered as reason:
                 rows = f"libcudf does not answer this call: {reason}"
@@ -102,32 +103,26 @@ def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
         _native._trust(before)
 
 
-class _Elsewhere(Exception):
-    """The data lies where libcudf cannot compute; the text says where."""
-
-
 def _context_of(arguments: Any) -> Any:
-    """The primary context of the one device on which all data among the arguments lies."""
-    contexts: dict[Any, None] = {}
-    _native._map_device_data(arguments, lambda data, _: contexts.update(_contexts_of(data)))
-    if len(contexts) > 1:
-        raise _Elsewhere("its arguments lie on several devices; copy them to one of them first")
-    if not contexts:
-        raise _Elsewhere("libcudf computes with arrays and tables only")
-    context = next(iter(contexts))
-    if context != _native.Context(context.device_number):
-        raise _Elsewhere("libcudf computes in the primary context of a device, and this is another")
-    return context
+    """The context of the one device on which all data among the arguments lies."""
+    contexts = {context: None for each in arguments for context in _contexts_of(each)}
+    if len(contexts) != 1:
+        raise engine.Elsewhere(
+            "its arguments lie on several devices; copy them to one of them first"
+            if contexts
+            else "libcudf computes with arrays and tables only"
+        )
+    return next(iter(contexts))
 
 
-def _contexts_of(data: Any) -> Any:
-    """The contexts of the columns or chunks of data, as keys; none for buffers and messages."""
+def _contexts_of(data: Any) -> Iterable[Any]:
+    """The contexts of arrays, of columns or of chunks; none for buffers and messages."""
     if isinstance(data, pa.Array):
-        there = [it for it in data.buffers() if it is not None and not it.is_cpu]
-        return {_native.CudaBuffer.from_buffer(it).context: None for it in there[:1]}
-    parts = data.columns if isinstance(data, pa.RecordBatch | pa.Table) else []
+        there = (it for it in data.buffers() if it is not None and not it.is_cpu)
+        return (_native.CudaBuffer.from_buffer(it).context for it in islice(there, 1))
+    parts = data.columns if isinstance(data, pa.RecordBatch | pa.Table) else ()
     parts = data.chunks if isinstance(data, pa.ChunkedArray) else parts
-    return {context: None for part in parts for context in _contexts_of(part)}
+    return chain.from_iterable(map(_contexts_of, parts))
 
 
 def _data_of(arguments: Any) -> Any:

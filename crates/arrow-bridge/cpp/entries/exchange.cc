@@ -111,6 +111,16 @@ Failure CountNullsEntry(PyObject* object) noexcept {
   return Guard([&] { return CountNulls(ColumnsOf(object)); });
 }
 
+Failure MakeReadyEntry(PyObject* object) noexcept {
+  return Guard([&]() -> Status {
+    const auto columns = ColumnsOf(object);
+    const int32_t device = DeviceOf(columns);
+    if (device < 0) return Status::OK();
+    WithoutGil unlocked;
+    return MakeReady(columns, device);
+  });
+}
+
 Failure FinishExportEntry(PyObject* object, void* exported, void* schema) noexcept {
   auto* array = static_cast<ArrowDeviceArray*>(exported);
   const Failure failure = Guard([&]() -> Status {

@@ -155,6 +155,20 @@ Status CheckDevice(const ArrowDeviceArray& array) {
   return arrow::DefaultDeviceMemoryMapper(array.device_type, array.device_id).status();
 }
 
+// Exposes the memory of columns.  Returns its events, which live as long as the columns.
+std::vector<const RustEvent*> Exposed(const ArrayDataVector& columns) {
+  std::vector<const RustEvent*> events;
+  for (const auto& column : columns) {
+    ForEachBuffer(*column, [&](const arrow::Buffer& buffer) {
+      Expose(buffer);
+      const auto event = EventOf(buffer);
+      const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
+      if (ours != nullptr && ours->rust() != nullptr) events.push_back(ours->rust());
+    });
+  }
+  return events;
+}
+
 }  // namespace
 
 bool IsOnGpu(const ArrowDeviceArray& array) {
@@ -165,15 +179,7 @@ Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported) 
   // The interface demands zeros, but libarrow leaves these bytes unchanged.
   std::fill(std::begin(exported->reserved), std::end(exported->reserved), 0);
   if (!IsOnGpu(*exported)) return Status::OK();
-  std::vector<const RustEvent*> events;
-  for (const auto& column : columns) {
-    ForEachBuffer(*column, [&](const arrow::Buffer& buffer) {
-      Expose(buffer);
-      const auto event = EventOf(buffer);
-      const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
-      if (ours != nullptr && ours->rust() != nullptr) events.push_back(ours->rust());
-    });
-  }
+  const auto events = Exposed(columns);
   // A newer pyarrow may have set an event already.
   if (exported->sync_event != nullptr) return Status::OK();
   ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(exported->device_id));
@@ -183,6 +189,11 @@ Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported) 
   exported->sync_event = Rust().event_place(event.get());
   KeepAlive(std::move(event), &exported->array);
   return Status::OK();
+}
+
+Status MakeReady(const ArrayDataVector& columns, int32_t device) {
+  const auto events = Exposed(columns);
+  return Call(Rust().default_stream_wait, device, events.data(), events.size());
 }
 
 bool MayBePending(const ArrowDeviceArray& array) {

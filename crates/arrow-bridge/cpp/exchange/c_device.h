@@ -19,6 +19,9 @@ bool IsOnGpu(const ArrowDeviceArray& array);
 // for their pending work, if there is any.  The event lives until the structure is released.
 Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported);
 
+// Exposes the device memory of columns on a device, and has its default stream wait for their events.
+Status MakeReady(const ArrayDataVector& columns, int32_t device);
+
 // Whether an event says when the structure's memory is ready.
 bool MayBePending(const ArrowDeviceArray& array);
 

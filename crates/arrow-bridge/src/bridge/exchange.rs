@@ -42,6 +42,16 @@ impl Bridge {
         made_or_none((self.api.placed)(batch))
     }
 
+    /// Has the default stream of an array's device wait for the work that the array was imported with,
+    /// and marks its memory as exposed: for a consumer that works on that stream.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub fn make_ready(&self, array: Live<'_>) -> Result<(), Fault> {
+        done((self.api.make_ready)(array))
+    }
+
     /// Adds an event to an array or record batch that pyarrow has exported, for its pending work:
     /// the work that the array itself was imported with, and that of the device's default stream.
     /// `array` is an `ArrowDeviceArray*`, `schema` an `ArrowSchema*` or null.

@@ -55,6 +55,18 @@ exported! {
         })
     }
 
+    /// Has the default stream wait for the work before the given events.
+    attempted default_stream_wait(
+        device: i32,
+        events: *const *const RustEvent,
+        count: usize,
+    ) -> Failure {
+        // SAFETY: `count` live events.
+        let events = unsafe { borrowed(events, count) };
+        let events: Vec<&Event> = events.into_iter().map(|event| &event.event).collect();
+        Ok(context(device)?.order_default_stream(&events)?)
+    }
+
     attempted stream_wait_event(stream: &RustStream, event: &RustEvent) -> Failure {
         Ok(stream.wait_for(&event.event)?)
     }

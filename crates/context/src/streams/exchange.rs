@@ -85,6 +85,36 @@ impl Context {
         }
     }
 
+    /// Has the legacy default stream wait for the work before the given events and, inside
+    /// `with stream:`, for that stream, without waiting for any of it: for a consumer that works on
+    /// the legacy default stream.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors, including those of the queued work.
+    pub fn order_default_stream(&self, events: &[&Event]) -> CudaResult<()> {
+        self.await_small_copies()?;
+        self.queue_after(&self.unreached(events)?)
+    }
+
+    /// The events that are not reached; one of them for the stream that this thread uses in place of
+    /// the default stream.
+    fn unreached(&self, events: &[&Event]) -> CudaResult<Vec<Event>> {
+        let current_stream = Stream::current(self).map(|stream| stream.record()).transpose()?;
+        let mut unreached: Vec<Event> = Vec::new();
+        for event in events.iter().copied().chain(&current_stream) {
+            // Arrays of one import share its event.
+            if !unreached.contains(event) && !event.is_complete()? {
+                unreached.push(event.clone());
+            }
+        }
+        Ok(unreached)
+    }
+
+    fn queue_after(&self, events: &[Event]) -> CudaResult<()> {
+        events.iter().try_for_each(|event| Stream::default_of(self).wait_for(event))
+    }
+
     /// The work that is pending now: the work before the given events, and that of the legacy
     /// default stream and the streams that are ordered with it.  Returns [`Pending::Nothing`], one
     /// of `events`, or a new event, without waiting for any of it.
@@ -108,14 +138,7 @@ impl Context {
     pub fn pending(&self, events: &[&Event]) -> CudaResult<Pending> {
         self.await_small_copies()?;
         let current = self.enter()?;
-        let current_stream = Stream::current(self).map(|stream| stream.record()).transpose()?;
-        let mut unreached = Vec::new();
-        for event in events.iter().copied().chain(&current_stream) {
-            // Arrays of one import share its event.
-            if !unreached.contains(&event) && !event.is_complete()? {
-                unreached.push(event);
-            }
-        }
+        let unreached = self.unreached(events)?;
         let is_busy = !current.is_stream_complete(StreamHandle::DEFAULT)?;
         let in_flight = InFlight::of(self);
         let fresh = in_flight.event(&current)?;
@@ -124,11 +147,9 @@ impl Context {
         // covers more).  The event also follows the work of the streams that are ordered with it.
         let pending = match (&*unreached, !is_busy && poll_briefly(&current, &fresh)?) {
             ([], true) => Pending::Nothing,
-            ([only], true) => Pending::Event((*only).clone()),
+            ([only], true) => Pending::Event(only.clone()),
             (several, _) => {
-                for event in several {
-                    Stream::default_of(self).wait_for(event)?;
-                }
+                self.queue_after(several)?;
                 if !several.is_empty() {
                     current.record(&fresh, StreamHandle::DEFAULT)?;
                 }

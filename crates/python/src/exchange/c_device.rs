@@ -27,6 +27,14 @@ pub(crate) fn prepare(object: Bound<'_, PyAny>, is_batch: bool) -> PyResult<Boun
     replaced(object, |bridge, object| bridge.prepare(object, is_batch))
 }
 
+/// Has the default stream of an array's device wait for the work that the array was imported with, and marks its
+/// memory as exposed: for a library that works on that stream.
+#[pyfunction(name = "_make_ready")]
+pub(crate) fn make_ready(array: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = array.py();
+    pyarrow(py)?.bridge.make_ready(live(array)).or_raise(py)
+}
+
 /// The addresses that pyarrow exports to, in the form in which pyarrow gets them.
 #[pyfunction(name = "_export_places")]
 pub(crate) fn export_places<'py>(

@@ -21,6 +21,7 @@ use pyo3::prelude::*;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     private!(
         module,
+        c_device::make_ready,
         c_device::finish_export,
         c_device::export_places,
         c_device::prepare,

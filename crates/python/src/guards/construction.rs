@@ -6,9 +6,8 @@
 
 use super::guard::Guard;
 use super::may_contain::are_lazy;
-use super::places::{PyVectorcall_Function, word};
+use super::places::{PyVectorcall_Function, found, heirs, word};
 use crate::interpreter::hang_if_ended;
-use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -86,38 +85,6 @@ pub(super) fn guard_construction(class: &Bound<'_, PyType>, guard: Py<Guard>) ->
         }
     }
     Ok(())
-}
-
-/// The place of a slot, if the slot's content is there.
-///
-/// # Safety
-///
-/// The place is inside a live object.
-unsafe fn found(
-    class: &Bound<'_, PyType>,
-    place: *mut *mut c_void,
-    content: *mut c_void,
-) -> PyResult<*mut *mut c_void> {
-    // SAFETY: guaranteed by the caller.
-    if unsafe { *place } == content {
-        return Ok(place);
-    }
-    Err(PyImportError::new_err(format!(
-        "{} is not laid out as the types of Python 3.11 to 3.14 are, so its construction cannot be guarded: use one of \
-         these versions, or set PYARROW_CUDA_HOOK=0 to leave pyarrow as it is",
-        class.fully_qualified_name()?
-    )))
-}
-
-/// The classes that extend a class, at any distance.
-fn heirs<'py>(class: &Bound<'py, PyType>) -> PyResult<Vec<Bound<'py, PyType>>> {
-    let mut all = Vec::new();
-    for heir in class.call_method0("__subclasses__")?.try_iter()? {
-        let heir = heir?.cast_into::<PyType>()?;
-        all.extend(heirs(&heir)?);
-        all.push(heir);
-    }
-    Ok(all)
 }
 
 /// # Safety

@@ -4,8 +4,9 @@
 //! arguments unless one of them contains data on a device.  The table in `pyarrow_cuda_compat/_pyarrow/guards/table.py`
 //! says what happens then.
 //!
-//! Unsafe code: `guard` and `functions` speak Python's vectorcall protocol; `functions`, `properties`, `construction` and
-//! `assertions` write the pointers by which Python or Cython calls; `may_contain` asks for slots and flags of types.
+//! Unsafe code: `guard` and `functions` speak Python's vectorcall protocol; `functions`, `properties`, `construction`,
+//! `operators` and `assertions` write the pointers by which Python or Cython calls; `may_contain` asks for slots and
+//! flags of types.
 
 mod assertions;
 mod construction;
@@ -13,6 +14,7 @@ mod functions;
 mod guard;
 mod may_contain;
 mod null_counts;
+mod operators;
 mod places;
 mod properties;
 mod refusal;
@@ -30,6 +32,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         assertions::trust,
         null_counts::count_nulls,
         construction::guard_construction,
+        operators::guard_operators,
         functions::guard_function,
         functions::unguarded,
         properties::guard_property,

@@ -1,6 +1,9 @@
 //! The words of an object or type in Python, where Python has no function that reads or writes them.
 
+use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
 use std::ffi::c_void;
 
 /// The place of a word in an object.
@@ -11,6 +14,38 @@ use std::ffi::c_void;
 pub(super) unsafe fn word(object: *mut ffi::PyObject, index: usize) -> *mut *mut c_void {
     // SAFETY: guaranteed by the caller.
     unsafe { object.cast::<*mut c_void>().add(index) }
+}
+
+/// The place of a slot, if the slot's content is there.
+///
+/// # Safety
+///
+/// The place is inside a live object.
+pub(super) unsafe fn found(
+    class: &Bound<'_, PyType>,
+    place: *mut *mut c_void,
+    content: *mut c_void,
+) -> PyResult<*mut *mut c_void> {
+    // SAFETY: guaranteed by the caller.
+    if unsafe { *place } == content {
+        return Ok(place);
+    }
+    Err(PyImportError::new_err(format!(
+        "{} is not laid out as the types of Python 3.11 to 3.14 are, so it cannot be guarded: use one of these \
+         versions, or set PYARROW_CUDA_HOOK=0 to leave pyarrow as it is",
+        class.fully_qualified_name()?
+    )))
+}
+
+/// The classes that extend a class, at any distance.
+pub(super) fn heirs<'py>(class: &Bound<'py, PyType>) -> PyResult<Vec<Bound<'py, PyType>>> {
+    let mut all = Vec::new();
+    for heir in class.call_method0("__subclasses__")?.try_iter()? {
+        let heir = heir?.cast_into::<PyType>()?;
+        all.extend(heirs(&heir)?);
+        all.push(heir);
+    }
+    Ok(all)
 }
 
 unsafe extern "C" {

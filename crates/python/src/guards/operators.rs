@@ -1,0 +1,107 @@
+//! Operators of arrays, such as `array + 1`, in place.
+//!
+//! pyarrow's begin by its check that data lies on the host, and hand their operands to a function of `pyarrow.compute`,
+//! which has a guard.  Python calls them by slots of the class, where functions stand in that let the check pass.
+
+use super::assertions::trust;
+use super::places::{found, heirs, word};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+type Object = *mut ffi::PyObject;
+/// Slots by the number of operands, in which the thread may be unwound: see `interpreter/daemon_threads.rs`.
+type Unary = unsafe extern "C-unwind" fn(Object) -> Object;
+type Binary = unsafe extern "C-unwind" fn(Object, Object) -> Object;
+type Ternary = unsafe extern "C-unwind" fn(Object, Object, Object) -> Object;
+
+/// Where CPython 3.11 to 3.14 have the table of operators in a type, in words.
+const TABLE: usize = 12;
+/// Each slot, its place in that table in words, and the function that stands in.
+const SLOTS: [(c_int, usize, *mut c_void); 12] = [
+    (ffi::Py_nb_add, 0, binary::<0> as *mut c_void),
+    (ffi::Py_nb_subtract, 1, binary::<1> as *mut c_void),
+    (ffi::Py_nb_multiply, 2, binary::<2> as *mut c_void),
+    (ffi::Py_nb_power, 5, ternary::<3> as *mut c_void),
+    (ffi::Py_nb_negative, 6, unary::<4> as *mut c_void),
+    (ffi::Py_nb_absolute, 8, unary::<5> as *mut c_void),
+    (ffi::Py_nb_lshift, 11, binary::<6> as *mut c_void),
+    (ffi::Py_nb_rshift, 12, binary::<7> as *mut c_void),
+    (ffi::Py_nb_and, 13, binary::<8> as *mut c_void),
+    (ffi::Py_nb_xor, 14, binary::<9> as *mut c_void),
+    (ffi::Py_nb_or, 15, binary::<10> as *mut c_void),
+    (ffi::Py_nb_true_divide, 30, binary::<11> as *mut c_void),
+];
+/// pyarrow's functions, in the same order.
+static THEIRS: [AtomicPtr<c_void>; SLOTS.len()] =
+    [const { AtomicPtr::new(null_mut()) }; SLOTS.len()];
+
+/// Replaces the operators of a compiled class, also where other classes have inherited them.  Older pyarrows have none.
+#[pyfunction(name = "_guard_operators")]
+pub(super) fn guard_operators(class: &Bound<'_, PyType>) -> PyResult<()> {
+    for ((slot, index, ours), theirs) in SLOTS.into_iter().zip(&THEIRS) {
+        // SAFETY: live types, and the GIL is held, so that nobody else uses the slots; each is written only where
+        // Python has it.  Whoever inherits an operator has a table.
+        unsafe {
+            let original = ffi::PyType_GetSlot(class.as_type_ptr(), slot);
+            if original.is_null() || original == ours {
+                continue;
+            }
+            let place =
+                |class: &Bound<'_, PyType>| word(*word(class.as_ptr(), TABLE).cast(), index);
+            found(class, place(class), original)?;
+            theirs.store(original, Ordering::Relaxed);
+            for each in std::iter::once(class.clone()).chain(heirs(class)?) {
+                if *place(&each) == original {
+                    *place(&each) = ours;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// pyarrow's operator, which takes its first operand for one on the host.  The frame drops nothing meanwhile.
+///
+/// # Safety
+///
+/// `F` is the type of the slot with this number.
+unsafe fn operate<F>(number: usize, first: Object, call: impl FnOnce(F) -> Object) -> Object {
+    let theirs = THEIRS.get(number).map_or(null_mut(), |it| it.load(Ordering::Relaxed));
+    let before = trust(first.addr());
+    // SAFETY: what the slot had, by the caller's word.
+    let result = call(unsafe { std::mem::transmute_copy::<*mut c_void, F>(&theirs) });
+    trust(before);
+    result
+}
+
+/// # Safety
+///
+/// As Python calls an operator of one operand.
+unsafe extern "C-unwind" fn unary<const N: usize>(one: Object) -> Object {
+    // SAFETY: guaranteed by the caller.
+    unsafe { operate::<Unary>(N, one, |theirs| theirs(one)) }
+}
+
+/// # Safety
+///
+/// As Python calls an operator of two operands.
+unsafe extern "C-unwind" fn binary<const N: usize>(one: Object, two: Object) -> Object {
+    // SAFETY: guaranteed by the caller.
+    unsafe { operate::<Binary>(N, one, |theirs| theirs(one, two)) }
+}
+
+/// # Safety
+///
+/// As Python calls an operator of three operands.
+unsafe extern "C-unwind" fn ternary<const N: usize>(
+    one: Object,
+    two: Object,
+    three: Object,
+) -> Object {
+    // SAFETY: guaranteed by the caller.
+    unsafe { operate::<Ternary>(N, one, |theirs| theirs(one, two, three)) }
+}
