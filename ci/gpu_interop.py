@@ -132,7 +132,7 @@ def answers(step: Step) -> str:
 
 def answers_memcheck(step: Step) -> str:
     """Memory errors in a sample of these calls; each allocation is the driver's own."""
-    tool = sanitizer("memcheck", "--target-processes", "all")
+    tool = sanitizer("memcheck", processes="all")
     told = step.run([*tool, *comparing(5, 180)], **computing(step), PYARROW_CUDA_CACHE="off")
     found = [int(count) for count in re.findall(r"ERROR SUMMARY: (\d+) error", told)]
     return f"{sum(found) if found else '?'} memory errors in {len(found)} processes"

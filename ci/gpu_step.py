@@ -127,8 +127,9 @@ def pytest(*arguments: str) -> list[str]:
     return python("-m", "pytest", "-p", "no:cacheprovider", "--timeout", "120", *arguments)
 
 
-def sanitizer(tool: str, *options: str) -> list[str]:
-    """The beginning of a command that runs under one of compute-sanitizer's tools."""
+def sanitizer(tool: str, *options: str, processes: str = "application-only") -> list[str]:
+    """The beginning of a command that runs under one of compute-sanitizer's tools.  Processes that
+    the tests start are short-lived, and some are killed: only with "all" they are checked, too."""
     if SIMULATED:
         raise LeftOut("there is no GPU to check")
     program = shutil.which("compute-sanitizer", path=f"{os.environ['PATH']}:/usr/local/cuda/bin")
@@ -138,8 +139,7 @@ def sanitizer(tool: str, *options: str) -> list[str]:
     if tool == "memcheck":
         # The tests provoke driver errors on purpose.
         command += ["--report-api-errors", "no"]
-    # Processes that the tests start are short-lived, and some are killed.
-    command += ["--target-processes", "application-only"]
+    command += ["--target-processes", processes]
     # For a backtrace of the host it keeps Python's frames, and with them each test's buffers.
     return [*command, "--show-backtrace", "device"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +11,8 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .casts import EXACT
-from .columns import kind_of, scalar_of
-from .expressions import Part, parsed
+from .columns import here, kind_of, scalar_of
+from .expressions import Part, parsed, serialized
 
 _is = pa.types
 #: By pyarrow's name: the operator that treats nulls in the same way.
@@ -29,6 +30,11 @@ _OPERATORS = {
 _KINDS = ("bool", "int", "float", "date", "time", "duration")
 #: Operations in one pass: a thread keeps the results of all.
 _MOST = 24
+#: By serialized expression, schema and context: expressions that are one pass over columns of the
+#: table, and the places of these.
+_passes: dict[Any, tuple[Any, list[Any]]] = {}
+_MOST_KEPT = 64
+atexit.register(_passes.clear)  # literals lie on the device
 
 
 class Evaluation:
@@ -41,7 +47,18 @@ class Evaluation:
         self._read: list[Any] = []
 
     def of(self, expression: Any) -> Any:
-        return self._column(self._value(parsed(expression))[0])
+        text = serialized(expression)
+        key = text, self._schema, here()
+        if key in _passes:
+            value, places = _passes[key]
+            return op.computed(value, *(self._columns[place] for place in places))
+        value, _ = self._value(parsed(text))
+        places = [_place(column, self._columns) for column in self._read]
+        if isinstance(value, tuple) and None not in places:
+            if len(_passes) >= _MOST_KEPT:
+                _passes.clear()
+            _passes[key] = value, places
+        return self._column(value)
 
     def _value(self, part: Part) -> tuple[Any, pa.DataType]:
         if isinstance(part, pa.Scalar):
@@ -91,11 +108,15 @@ class Evaluation:
         """Columns are named by their places among those that the pass reads."""
         if isinstance(value, tuple | plc.Scalar):
             return value
-        for place, column in enumerate(self._read):
-            if column is value:
-                return place
-        self._read.append(value)
-        return len(self._read) - 1
+        place = _place(value, self._read)
+        if place is None:
+            place = len(self._read)
+            self._read.append(value)
+        return place
+
+
+def _place(column: Any, columns: Sequence[Any]) -> int | None:
+    return next((place for place, it in enumerate(columns) if it is column), None)
 
 
 def _operations(value: Any) -> int:

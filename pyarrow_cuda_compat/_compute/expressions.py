@@ -30,16 +30,17 @@ class _Schema(ctypes.Structure):
 Part: TypeAlias = pa.Scalar | str | tuple[str, list[Any], bytes]
 
 
-def parsed(expression: Any) -> Part:
-    _, (serialized, *_) = expression.__reduce__()
-    found: Part = _parsed(serialized.to_pybytes())
-    return found
+def serialized(expression: Any) -> bytes:
+    _, (buffer, *_) = expression.__reduce__()
+    text: bytes = buffer.to_pybytes()
+    return text
 
 
 @lru_cache(maxsize=256)
-def _parsed(serialized: bytes) -> Any:
-    parts = pa.ipc.open_file(serialized)
-    return _next(_steps(parts.schema), parts.get_batch(0).columns)[1]
+def parsed(text: bytes) -> Part:
+    parts = pa.ipc.open_file(text)
+    found: Part = _next(_steps(parts.schema), parts.get_batch(0).columns)[1]
+    return found
 
 
 def _next(steps: Iterator[tuple[str, str]], columns: Any) -> tuple[str, Any]:

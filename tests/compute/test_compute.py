@@ -231,6 +231,9 @@ def test_expressions_are_computed_in_one_pass(there, libcudf, expression, passes
         return
     assert back(there(table).filter(expression)).equals(table.filter(expression))
     assert libcudf.count("compute_column") == passes
+    # As for another table of the same columns before.
+    table = table.take([3, 1, 0, 2])
+    assert back(there(table).filter(expression)).equals(table.filter(expression))
     assert there(table.slice(0, 0)).filter(expression).num_rows == 0
 
 
