@@ -137,6 +137,8 @@ pub fn documents() -> io::Result<Vec<Document>> {
 /// #   CudaBuffer.slice(offset): where the slice begins, in bytes; a line that begins with more
 /// #     spaces continues the one above it
 /// ```
+///
+/// Where no section is named, each item's own name is that of its section.
 fn shown_by(case: &str, script: &str) -> Vec<(String, Item)> {
     let mut place = ("", "");
     let mut found: Vec<(String, Item)> = Vec::new();
@@ -157,7 +159,7 @@ fn shown_by(case: &str, script: &str) -> Vec<(String, Item)> {
                 None => (label, None),
             };
             let item = Item {
-                section: place.1.to_owned(),
+                section: if place.1.is_empty() { name } else { place.1 }.to_owned(),
                 name: name.to_owned(),
                 what: what.to_owned(),
                 parameter,
@@ -202,7 +204,8 @@ mod tests {
     #[test]
     fn a_script_lists_what_it_shows() {
         let script = "# Title\n# needs: gpu\n# shows: one, A section, of two words\n#   Name(size): first\n\
-                      #     and more: so\n# shows: two, class\n#   with stream: second\nimport sys\n\
+                      #     and more: so\n# shows: two, class\n#   with stream: second\n\
+                      # shows: two\n#   read(size): third\nimport sys\n\
                       # shows: three, not the head\n#   X: y\n";
         let item = |section: &str, name: &str, what: &str, parameter: Option<&str>| Item {
             section: section.to_owned(),
@@ -217,6 +220,7 @@ mod tests {
                 item("A section, of two words", "Name", "first and more: so", Some("size")),
             ),
             ("two".to_owned(), item("class", "with stream", "second", None)),
+            ("two".to_owned(), item("read", "read", "third", Some("size"))),
         ];
         assert_eq!(shown_by("a/b", script), expected);
     }
