@@ -69,7 +69,8 @@ struct LeftOut {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
-    /// Its subject.
+    /// Its subject, which is the name of its table.
+    #[serde(skip)]
     pub topic: String,
     /// Upstream's behaviour.
     pub upstream: String,
@@ -81,11 +82,6 @@ pub struct Difference {
     pub case: Option<String>,
     /// The test that shows it, where no script can.
     pub test: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Differences {
-    difference: Vec<Difference>,
 }
 
 /// All documents, in their order.
@@ -189,7 +185,11 @@ fn stem(path: &Path) -> String {
 ///
 /// When it cannot be read, or is not of this form.
 pub fn differences() -> io::Result<Vec<Difference>> {
-    read::<Differences>(&crate::root().join("differences.toml")).map(|table| table.difference)
+    let tables = read::<toml::Table>(&crate::root().join("differences.toml"))?;
+    let row = |(topic, row): (String, toml::Value)| {
+        Ok(Difference { topic, ..row.try_into().map_err(io::Error::other)? })
+    };
+    tables.into_iter().map(row).collect()
 }
 
 fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<T> {
