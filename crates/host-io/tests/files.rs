@@ -6,13 +6,10 @@ use arrow_cuda_host_io::{BufferWriter, Error, HostFile};
 use arrow_cuda_transfer::ReadError;
 use std::io::Write;
 
-fn context() -> Context {
-    Context::primary(0).expect("a device")
-}
-
 /// A buffer of zeros between guard bytes.
 fn guarded(size: usize) -> (DeviceBuffer, DeviceBuffer) {
-    let whole = DeviceBuffer::allocate(&context(), size as u64 + 128).expect("room");
+    let context = Context::primary(0).expect("a device");
+    let whole = DeviceBuffer::allocate(&context, size as u64 + 128).expect("room");
     whole.fill(0xA5).expect("a fill");
     let inner = whole.slice(64, size as u64).expect("within");
     inner.fill(0).expect("a fill");
