@@ -69,7 +69,8 @@ struct LeftOut {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
-    /// Its subject.
+    /// Its subject, which is the name of its table.
+    #[serde(skip)]
     pub topic: String,
     /// Upstream's behaviour.
     pub upstream: String,
@@ -81,11 +82,6 @@ pub struct Difference {
     pub case: Option<String>,
     /// The test that shows it, where no script can.
     pub test: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Differences {
-    difference: Vec<Difference>,
 }
 
 /// All documents, in their order.
@@ -137,6 +133,8 @@ pub fn documents() -> io::Result<Vec<Document>> {
 /// #   CudaBuffer.slice(offset): where the slice begins, in bytes; a line that begins with more
 /// #     spaces continues the one above it
 /// ```
+///
+/// Where no section is named, each item's own name is that of its section.
 fn shown_by(case: &str, script: &str) -> Vec<(String, Item)> {
     let mut place = ("", "");
     let mut found: Vec<(String, Item)> = Vec::new();
@@ -157,7 +155,7 @@ fn shown_by(case: &str, script: &str) -> Vec<(String, Item)> {
                 None => (label, None),
             };
             let item = Item {
-                section: place.1.to_owned(),
+                section: if place.1.is_empty() { name } else { place.1 }.to_owned(),
                 name: name.to_owned(),
                 what: what.to_owned(),
                 parameter,
@@ -187,7 +185,11 @@ fn stem(path: &Path) -> String {
 ///
 /// When it cannot be read, or is not of this form.
 pub fn differences() -> io::Result<Vec<Difference>> {
-    read::<Differences>(&crate::root().join("differences.toml")).map(|table| table.difference)
+    let tables = read::<toml::Table>(&crate::root().join("differences.toml"))?;
+    let row = |(topic, row): (String, toml::Value)| {
+        Ok(Difference { topic, ..row.try_into().map_err(io::Error::other)? })
+    };
+    tables.into_iter().map(row).collect()
 }
 
 fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<T> {
@@ -202,7 +204,8 @@ mod tests {
     #[test]
     fn a_script_lists_what_it_shows() {
         let script = "# Title\n# needs: gpu\n# shows: one, A section, of two words\n#   Name(size): first\n\
-                      #     and more: so\n# shows: two, class\n#   with stream: second\nimport sys\n\
+                      #     and more: so\n# shows: two, class\n#   with stream: second\n\
+                      # shows: two\n#   read(size): third\nimport sys\n\
                       # shows: three, not the head\n#   X: y\n";
         let item = |section: &str, name: &str, what: &str, parameter: Option<&str>| Item {
             section: section.to_owned(),
@@ -217,6 +220,7 @@ mod tests {
                 item("A section, of two words", "Name", "first and more: so", Some("size")),
             ),
             ("two".to_owned(), item("class", "with stream", "second", None)),
+            ("two".to_owned(), item("read", "read", "third", Some("size"))),
         ];
         assert_eq!(shown_by("a/b", script), expected);
     }

@@ -2,6 +2,7 @@
 
 import re
 import struct
+from itertools import product
 
 import pyarrow as pa
 import pytest
@@ -14,6 +15,8 @@ METADATA = 8 + int.from_bytes(MESSAGE[4:8], "little")
 #: Where the two columns' lengths and null counts, and their five buffers, are described.
 NODES = MESSAGE.index(struct.pack("<qqqq", 3, 1, 3, 1))
 BUFFERS = MESSAGE.index(struct.pack("<qqqqqq", 0, 1, 8, 24, 32, 1))
+OFFSETS = range(BUFFERS, BUFFERS + 80, 16)
+LENGTHS = range(BUFFERS + 8, BUFFERS + 80, 16)
 #: Where the number of rows and the body's length are.
 ROWS, BODY = (
     [match.start() for match in re.finditer(re.escape(struct.pack("<q", number)), MESSAGE)]
@@ -135,23 +138,24 @@ def test_impossible_metadata_lengths(cuda, ctx, length):
     refuse(cuda, ctx, changed(4, length, "<i"))
 
 
-@pytest.mark.parametrize("length", [*HUGE, 10**6])
-def test_impossible_body_lengths(cuda, ctx, length):
-    for place in BODY:
-        if place % 8 == 0 and place < METADATA and not BUFFERS <= place < BUFFERS + 80:
-            refuse(cuda, ctx, changed(place, length))
+#: The places of numbers, and what cannot stand there.
+IMPOSSIBLE = {
+    "body length": (
+        [at for at in BODY if at % 8 == 0 and at < METADATA and not BUFFERS <= at < BUFFERS + 80],
+        [*HUGE, 10**6],
+    ),
+    "rows": ([next(at for at in ROWS if at < NODES or at > NODES + 32)], [*HUGE, 4, 2]),
+    "column length": ([NODES, NODES + 16], [*HUGE, 4, 9, 1000, 0, 2**61, 2**60 + 3]),
+    "buffer offset": (OFFSETS, [*HUGE, 64, 72, 10**6, 2**63 - 8, 2**63 - 24]),
+    "misaligned buffer offset": (OFFSETS, [1, 4, 9]),
+    "buffer length": (LENGTHS, [*HUGE, 65, 10**6, 2**63 - 8, 2**63 - 32]),
+}
 
 
-@pytest.mark.parametrize("rows", [*HUGE, 4, 2])
-def test_impossible_row_counts(cuda, ctx, rows):
-    place = next(place for place in ROWS if place < NODES or place > NODES + 32)
-    refuse(cuda, ctx, changed(place, rows))
-
-
-@pytest.mark.parametrize("column", [0, 1])
-@pytest.mark.parametrize("length", [*HUGE, 4, 9, 1000, 0, 2**61, 2**60 + 3])
-def test_impossible_column_lengths(cuda, ctx, column, length):
-    refuse(cuda, ctx, changed(NODES + 16 * column, length))
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_impossible_numbers(cuda, ctx, name):
+    for place, number in product(*IMPOSSIBLE[name]):
+        refuse(cuda, ctx, changed(place, number))
 
 
 @pytest.mark.parametrize("column", [0, 1])
@@ -162,23 +166,11 @@ def test_impossible_null_counts(cuda, ctx, column, nulls):
         cuda.read_record_batch(ctx.buffer_from_data(data), BATCH.schema)
 
 
-PLACES = [("offset", number) for number in (*HUGE, 64, 72, 10**6, 2**63 - 8, 2**63 - 24)]
-PLACES += [("offset", misaligned) for misaligned in (1, 4, 9)]
-PLACES += [("length", number) for number in (*HUGE, 65, 10**6, 2**63 - 8, 2**63 - 32)]
-
-
-@pytest.mark.parametrize("buffer", range(5))
-@pytest.mark.parametrize(("field", "number"), PLACES)
-def test_buffers_outside_the_body_and_misaligned_ones(cuda, ctx, buffer, field, number):
-    place = BUFFERS + 16 * buffer + (8 if field == "length" else 0)
-    refuse(cuda, ctx, changed(place, number))
-
-
-@pytest.mark.parametrize("buffer", [0, 1, 2, 3])
-def test_buffers_that_are_too_short(cuda, ctx, buffer):
-    (length,) = struct.unpack_from("<q", MESSAGE, BUFFERS + 16 * buffer + 8)
+@pytest.mark.parametrize("place", LENGTHS[:4])
+def test_buffers_that_are_too_short(cuda, ctx, place):
+    (length,) = struct.unpack_from("<q", MESSAGE, place)
     for shorter in range(length):
-        data = changed(BUFFERS + 16 * buffer + 8, shorter)
+        data = changed(place, shorter)
         with pytest.raises(REFUSALS):
             cuda.read_record_batch(ctx.buffer_from_data(data), BATCH.schema)
 

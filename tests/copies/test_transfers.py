@@ -45,9 +45,11 @@ assert batch.copy_to(ctx.memory_manager).copy_to(pa.default_cpu_memory_manager()
 """
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_every_way_of_copying(run_python, threads):
-    check(run_python, WAYS, threads)
+@pytest.mark.parametrize(
+    "limits", [{"threads": 1}, {"threads": 3}, {"PYARROW_CUDA_COPY_PINNED": "300000"}], ids=repr
+)
+def test_every_way_of_copying(run_python, limits):
+    check(run_python, WAYS, **limits)
 
 
 def test_values_that_are_not_numbers_are_reported_once(run_python):
@@ -60,10 +62,6 @@ def test_values_that_are_not_numbers_are_reported_once(run_python):
         "PYARROW_CUDA_COPY_PINNED must be a number of bytes, such as 33554432, not '-1'; "
         "the number of threads decides",
     ]
-
-
-def test_little_pinned_memory_is_enough(run_python):
-    check(run_python, WAYS, PYARROW_CUDA_COPY_PINNED="300000")
 
 
 @pytest.mark.simulator

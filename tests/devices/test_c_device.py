@@ -108,13 +108,6 @@ def test_what_is_no_array_is_refused(run_python):
     assert run_python(WRONG) == (0, "", "")
 
 
-def test_devices_that_are_not_there(contexts):
-    _memory, data = array_of(contexts[0])
-    text = r"Cuda error 101 in function 'cuDeviceGet': \[CUDA_ERROR_INVALID_DEVICE\]"
-    with pytest.raises(OSError, match=text):
-        pa.array(Exported(data, device_id=len(contexts)))
-
-
 def test_memory_of_another_device_than_said(cuda, ctx, other_ctx):
     _memory, data = array_of(ctx)
     there = pa.array(Exported(data, device_id=1))
@@ -281,12 +274,7 @@ def test_strings_without_offsets_are_refused(ctx, make_event, length):
     assert made.released == 1
 
 
-def test_structures_that_are_consumed_or_refused(ctx):
-    made, _expected = table_of_cudf(ctx, device_id=-7)
-    schema, capsule = made.__arrow_c_device_array__()
-    with pytest.raises(pa.ArrowInvalid, match="Invalid Cuda device number -7"):
-        pa.RecordBatch._import_from_c_device_capsule(schema, capsule)
-    assert made.released == 1
+def test_a_structure_that_was_consumed_is_refused(ctx):
     made, _expected = table_of_cudf(ctx)
     pa.record_batch(made)
     assert made.released == 1

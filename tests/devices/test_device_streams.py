@@ -11,7 +11,6 @@ from nanoarrow import device as nanoarrow_device
 from support.c_device import CPU as HOST
 from support.c_device import (
     CUDA,
-    Answer,
     ArrowDeviceArrayStream,
     Exported,
     Made,
@@ -206,20 +205,19 @@ def test_a_stream_has_one_device(ctx, other_ctx):
 
 
 def test_what_a_reader_raises(ctx):
-    def batches(count):
-        yield from TABLE.copy_to(ctx.device).to_batches()[:count]
-        raise RuntimeError("broken here")
+    def breaks(count):
+        def batches():
+            yield from TABLE.copy_to(ctx.device).to_batches()[:count]
+            raise RuntimeError("broken here")
 
-    for count in (0, 1):
-        reader = pa.RecordBatchReader.from_batches(SCHEMA, batches(count))
-        if count == 0:
-            with pytest.raises(RuntimeError, match="broken here"):
-                reader.__arrow_c_device_stream__()
-            continue
-        taken = imported(reader)
-        assert taken.read_next_batch().num_rows == 1
-        with pytest.raises((pa.ArrowInvalid, OSError), match="broken here"):
-            taken.read_next_batch()
+        return pa.RecordBatchReader.from_batches(SCHEMA, batches())
+
+    with pytest.raises(RuntimeError, match="broken here"):
+        breaks(0).__arrow_c_device_stream__()
+    taken = imported(breaks(1))
+    assert taken.read_next_batch().num_rows == 1
+    with pytest.raises((pa.ArrowInvalid, OSError), match="broken here"):
+        taken.read_next_batch()
 
 
 def test_requested_schemas(ctx):
@@ -376,7 +374,6 @@ def test_the_structures_functions_say_what_failed(ctx, other_ctx):
     code, array = structure.next()
     assert (code, array.array.release, structure.error()) == (0, None, structure.error())
     assert ctypes.sizeof(structure) == 48
-    assert Answer(structure.get_next)
 
 
 def test_structures_that_lie(ctx):

@@ -218,22 +218,30 @@ def test_descriptions_that_lie_are_refused_and_released(run_python):
 #: libarrow keeps the last byte only, which is CUDA's.
 OVER_CUDA = 0x01000000 + CUDA
 NOWHERE = [
-    *(("device_type", number) for number in (0, 99, OVER_CUDA)),
-    *(("device_id", number) for number in (99, -1, -(2**40), 2**31)),
+    *(("device_type", number, f"type {number}") for number in (0, 99, OVER_CUDA)),
+    *(("device_id", number, f"device number {number}") for number in (-1, -(2**40), 2**31)),
+    ("device_id", 99, r"Cuda error 101 in function 'cuDeviceGet': \[CUDA_ERROR_INVALID_DEVICE\]"),
 ]
 
 
-@pytest.mark.parametrize(("member", "number"), NOWHERE)
+@pytest.mark.parametrize(("member", "number", "text"), NOWHERE)
 @pytest.mark.parametrize("is_batch", [False, True])
-def test_arrays_of_devices_that_do_not_exist_are_released(ctx, member, number, is_batch):
+@pytest.mark.parametrize("in_capsules", [False, True])
+def test_arrays_of_devices_that_do_not_exist_are_released(
+    ctx, member, number, text, is_batch, in_capsules
+):
     memory = ctx.buffer_from_data(bytes(64))
     leaf = made_array(2, [None, memory.address])
     array = made_array(2, [None], [leaf]) if is_batch else leaf
-    made = Made(None, array, **{member: number})
     cls = pa.RecordBatch if is_batch else pa.Array
     kind = pa.schema([("x", pa.int64())]) if is_batch else pa.int64()
-    with pytest.raises((pa.ArrowException, OSError), match=f"{number}|invalid device"):
-        cls._import_from_c_device(made.address, kind)
+    made = Made(kind, array, **{member: number})
+    if in_capsules:
+        read, arguments = cls._import_from_c_device_capsule, made.__arrow_c_device_array__()
+    else:
+        read, arguments = cls._import_from_c_device, (made.address, kind)
+    with pytest.raises((pa.ArrowException, OSError), match=text):
+        read(*arguments)
     assert made.released == 1
 
 

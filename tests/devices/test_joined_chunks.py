@@ -26,13 +26,6 @@ def lists_of(array):
     return pa.ListArray.from_arrays(offsets, array, mask=nulls)
 
 
-def assert_like(found, expected):
-    there = found.copy_to(CPU)
-    there.validate(full=True)
-    assert there.equals(expected)
-    assert (there.type, there.null_count) == (expected.type, expected.null_count)
-
-
 @pytest.mark.parametrize("name", ALL)
 @given(places=PLACES, is_nested=st.booleans(), is_sliced_there=st.booleans())
 def test_chunks_of_each_type(ctx, name, places, is_nested, is_sliced_there):
@@ -51,7 +44,10 @@ def test_chunks_of_each_type(ctx, name, places, is_nested, is_sliced_there):
         return  # pyarrow itself cannot
     found = pa.concat_arrays(there)
     assert all(buffer.device == ctx.device for buffer in buffers_of(found))
-    assert_like(found, expected)
+    there = found.copy_to(CPU)
+    there.validate(full=True)
+    assert there.equals(expected)
+    assert (there.type, there.null_count) == (expected.type, expected.null_count)
 
 
 @given(places=PLACES)

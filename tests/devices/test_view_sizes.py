@@ -6,7 +6,7 @@ import struct
 import pyarrow as pa
 import pytest
 
-from support.c_device import CUDA, ArrowArray, Made, made_array, only_stream
+from support.c_device import ArrowArray, Exported, Made, made_array, only_stream
 from support.samples import CPU
 
 LONG = ["a word that is too long for a view itself", None, "short", "another of the long words"]
@@ -16,36 +16,35 @@ def views(kind):
     return pa.array([each and each.encode() for each in LONG]).cast(kind)
 
 
-def parts_of(array, sizes_of, keep):
-    """The structure of an array of views, whose sizes `sizes_of` puts into memory."""
+def on_the_device(ctx, sizes):
+    """Memory with these sizes, and its address."""
+    memory = ctx.buffer_from_data(sizes)
+    return memory, memory.address
+
+
+def on_the_host(_ctx, sizes):
+    memory = ctypes.create_string_buffer(sizes)
+    return memory, ctypes.addressof(memory)
+
+
+def structure_of(array, ctx, put=on_the_device):
+    """The memory into which the sizes of an array of views are put, and the array's structure."""
     first, *others = array.buffers()
     sizes = struct.pack(f"{len(others) - 1}q", *(each.size for each in others[1:]))
-    places = [first and first.address, *(each.address for each in others), sizes_of(sizes, keep)]
-    return made_array(len(array), places, null_count=-1)
+    memory, address = put(ctx, sizes)
+    places = [first and first.address, *(each.address for each in others), address]
+    return memory, made_array(len(array), places, null_count=-1)
 
 
-def on_the_device(ctx):
-    def put(sizes, keep):
-        keep.append(ctx.buffer_from_data(sizes))
-        return keep[-1].address
-
-    return put
-
-
-def on_the_host(_ctx):
-    def put(sizes, keep):
-        keep.append(ctypes.create_string_buffer(sizes))
-        return ctypes.addressof(keep[-1])
-
-    return put
+def places_of(array):
+    return [array.buffers[number] for number in range(array.n_buffers)]
 
 
 class Watching(Made):
     """Knows what its release finds in the structure, which is to be what was made."""
 
     def _on_release(self, address):
-        array = ArrowArray.from_address(address)
-        self.places = [array.buffers[number] for number in range(array.n_buffers)]
+        self.places = places_of(ArrowArray.from_address(address))
         super()._on_release(address)
 
 
@@ -54,25 +53,22 @@ class Watching(Made):
 def test_views_are_imported_wherever_their_sizes_lie(ctx, where, kind):
     host = views(kind)
     there = host.copy_to(ctx.memory_manager)
-    keep = []
-    array = parts_of(there, where(ctx), keep)
-    places = [array.buffers[number] for number in range(array.n_buffers)]
-    made = Watching(kind, array, device_type=CUDA)
-    imported = pa.Array._import_from_c_device_capsule(*made.__arrow_c_device_array__())
+    memory, array = structure_of(there, ctx, where)
+    places = places_of(array)
+    made = Watching(kind, array, owner=memory)
+    imported = pa.array(made)
     assert imported.copy_to(CPU).equals(host)
     del imported
-    assert made.released == 1
-    assert made.places == places
+    assert (made.released, made.places) == (1, places)
 
 
 def test_views_within_others(ctx):
     kind = pa.struct([("a", pa.string_view())])
     host = views(pa.string_view())
     there = host.copy_to(ctx.memory_manager)
-    keep = []
-    child = parts_of(there, on_the_device(ctx), keep)
-    made = Made(kind, made_array(len(host), [None], [child]), device_type=CUDA)
-    imported = pa.Array._import_from_c_device_capsule(*made.__arrow_c_device_array__())
+    memory, child = structure_of(there, ctx)
+    made = Made(kind, made_array(len(host), [None], [child]), owner=memory)
+    imported = pa.array(made)
     assert imported.field(0).copy_to(CPU).equals(host)
     del imported
     assert made.released == 1
@@ -80,23 +76,21 @@ def test_views_within_others(ctx):
 
 def test_sizes_that_end_too_early_are_refused(ctx):
     there = views(pa.string_view()).copy_to(ctx.memory_manager)
-    keep = []
-    array = parts_of(there, on_the_device(ctx), keep)
-    places = [array.buffers[number] for number in range(array.n_buffers)]
+    memory, array = structure_of(there, ctx)
+    places = places_of(array)
     places[3:-1] = [places[2]] * 100_000
-    array = made_array(len(there), places)
-    made = Made(pa.string_view(), array, device_type=CUDA)
+    made = Made(pa.string_view(), made_array(len(there), places), owner=memory)
     with pytest.raises(pa.ArrowInvalid, match="ends after"):
-        pa.Array._import_from_c_device_capsule(*made.__arrow_c_device_array__())
+        pa.array(made)
     assert made.released == 1
 
 
 def test_sizes_on_another_device_are_refused(ctx, other_ctx):
     there = views(pa.string_view()).copy_to(ctx.memory_manager)
-    keep = []
-    made = Made(pa.string_view(), parts_of(there, on_the_device(other_ctx), keep), device_type=CUDA)
+    memory, array = structure_of(there, other_ctx)
+    made = Made(pa.string_view(), array, owner=memory)
     with pytest.raises(pa.ArrowInvalid, match="lies on device 1"):
-        pa.Array._import_from_c_device_capsule(*made.__arrow_c_device_array__())
+        pa.array(made)
     assert made.released == 1
 
 
@@ -111,9 +105,4 @@ def test_short_strings_cast_to_views_have_no_characters(ctx, on_device):
     assert back.copy_to(CPU).equals(table)
     for column in there.columns:
         (chunk,) = column.chunks
-        capsules = chunk.__arrow_c_device_array__()
-        assert (
-            pa.Array._import_from_c_device_capsule(*capsules)
-            .copy_to(CPU)
-            .equals(chunk.copy_to(CPU))
-        )
+        assert pa.array(Exported(chunk)).copy_to(CPU).equals(chunk.copy_to(CPU))

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from support import samples
 from support.samples import CPU
 
 WRITERS = {"file": pa.ipc.new_file, "stream": pa.ipc.new_stream}
@@ -200,14 +201,10 @@ def test_dictionaries_of_streams(ctx):
         for words in (["a", "b"], ["b", "c"], ["b", "c", "d"])
     ]
     for deltas in (False, True):
-        sink = io.BytesIO()
-        options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=deltas, compression="lz4")
-        with pa.ipc.new_stream(sink, batches[0].schema, options=options) as writer:
-            for batch in batches:
-                writer.write_batch(batch)
-        read = ctx.table_from_file(sink.getvalue(), columns=["x"], progress=lambda *_: None)
+        data = samples.written(batches, emit_dictionary_deltas=deltas, compression="lz4")
+        read = ctx.table_from_file(data, columns=["x"], progress=lambda *_: None)
         with pytest.raises(KeyError, match="y"):
-            ctx.table_from_file(sink.getvalue(), columns=["y"])
+            ctx.table_from_file(data, columns=["y"])
         assert read.copy_to(CPU)["x"].to_pylist() == ["a", "b", "b", "c", "b", "c", "d"]
 
 

@@ -45,7 +45,6 @@ def _numbers_table(place: Place) -> Any:
 # Slices, whose nulls nobody has counted.
 _add(
     chunked_array_of_a_slice=lambda p: pa.chunked_array([p.array("ints").slice(1, 2)]),
-    chunked_array_of_slices=lambda p: pa.chunked_array(p.slices()),
     chunked_array_of_nested_slices=lambda p: pa.chunked_array([p.array("structs").slice(1, 2)]),
     chunked_array_with_a_type=lambda p: pa.chunked_array(p.slices(), type=pa.int64()),
     slice_of_a_chunked_array=lambda p: p.chunked().slice(1, 3),
@@ -71,7 +70,6 @@ _add(
     compared_chunks=lambda p: p.chunked() == p.chunked(),
     compared_batches_with_the_host=lambda p: Place(False).batch().equals(p.batch()),
     array_of_chunks=lambda p: pa.array(p.chunked()),
-    tensors_as_tensor=lambda p: p.array("tensors").to_tensor(),
     table_of_mixed_columns=lambda p: pa.table({"a": p.array("ints"), "b": ARRAYS["ints"]()}).slice(
         1
     ),
@@ -91,7 +89,6 @@ _add(
     replaced_with_mask=lambda p: pc.replace_with_mask(
         ARRAYS["unsliced"](), ARRAYS["mask"](), p.array("unsliced").slice(2)
     ),
-    declared=lambda p: p.declaration().to_table(),
     declared_reader=lambda p: acero.Declaration(
         "record_batch_reader_source", acero.RecordBatchReaderSourceNodeOptions(p.reader())
     ).to_table(),
@@ -105,11 +102,9 @@ _add(
 
 # Datasets.
 _add(
-    dataset_of_a_table=lambda p: p.dataset().to_table(),
     dataset_of_a_batch=lambda p: ds.dataset(p.batch()).to_table(),
     dataset_of_tables=lambda p: ds.dataset([p.table(), p.table()]).to_table(),
     dataset_of_a_reader=lambda p: ds.InMemoryDataset(p.reader()).to_table(),
-    scanner_of_batches=lambda p: p.scanner().to_table(),
     scanner_of_a_reader=lambda p: ds.Scanner.from_batches(p.reader()).to_table(),
     dataset_taken=lambda p: ds.dataset(Place(False).table()).take(p.array("indices")),
 )

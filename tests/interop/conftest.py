@@ -16,6 +16,12 @@ def numba_cuda():
     return importlib.import_module(PACKAGE)
 
 
+@pytest.fixture
+def numba_driver(numba_cuda):
+    """The module with Numba's classes."""
+    return importlib.import_module(type(numba_cuda.current_context()).__module__)
+
+
 @pytest.fixture(scope="module")
 def increment(numba_cuda):
     lacking = None if REQUIRED else replay.lacking("# needs: numba kernels")

@@ -20,11 +20,6 @@ from support.libraries.numba_itself import PACKAGE
 pytestmark = [pytest.mark.foreign, pytest.mark.filterwarnings("default")]
 
 
-@pytest.fixture
-def numba_driver(numba_cuda):
-    return importlib.import_module(f"{PACKAGE}.cudadrv.driver")
-
-
 def array_over(mem, shape, dtype):
     array = importlib.import_module(f"{PACKAGE}.cudadrv.devicearray").DeviceNDArray
     host = np.empty(shape, dtype)

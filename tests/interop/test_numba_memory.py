@@ -5,7 +5,6 @@ their own, because Numba chooses its memory manager once and for all.
 """
 
 import gc
-import importlib
 import importlib.util
 from types import SimpleNamespace
 
@@ -23,12 +22,6 @@ PACKAGES = [
     for package, top in (("numba.cuda", "numba_cuda"), ("numba_cuda_mlir.cuda", "numba_cuda_mlir"))
     if importlib.util.find_spec(top)
 ]
-
-
-@pytest.fixture
-def numba_driver(numba_cuda):
-    """The module with Numba's classes."""
-    return importlib.import_module(type(numba_cuda.current_context()).__module__)
 
 
 @pytest.fixture

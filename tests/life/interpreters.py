@@ -1,9 +1,10 @@
 """Further interpreters in one process: pyarrow refuses them, and so does the package."""
 
 import sys
-import threading
 from contextlib import contextmanager
 from functools import partial
+
+from support.threads import in_thread
 
 from . import states, work
 from .children import Case
@@ -87,21 +88,14 @@ def beside_threads(isolated):
 
 def in_a_thread(isolated):
     """It lives in a thread of the main interpreter."""
-    failures = []
 
     def run():
-        try:
-            interpreter = Interpreter(isolated)
-            interpreter.run(ATTEMPT.format(IMPORTS["the package"]))
-            interpreter.destroy()
-        except BaseException as failure:
-            failures.append(failure)
+        interpreter = Interpreter(isolated)
+        interpreter.run(ATTEMPT.format(IMPORTS["the package"]))
+        interpreter.destroy()
 
     with unharmed():
-        thread = threading.Thread(target=run)
-        thread.start()
-        thread.join()
-    assert not failures, failures
+        in_thread(run)
 
 
 def cases(is_quick):

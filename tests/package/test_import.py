@@ -127,9 +127,13 @@ print(cuda.Context is ours.Context)
 """
 
 
-@pytest.mark.parametrize("value", ["", "1"])
-def test_the_hook_is_on_by_default(run_python, value):
-    assert run_python(SAME_CLASS, PYARROW_CUDA_HOOK=value) == (0, "True\n", "")
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    # An old name without a value is nothing.
+    [("PYARROW_CUDA_HOOK", ""), ("PYARROW_CUDA_HOOK", "1"), ("PYARROW_CUDA_COMPAT_HOOK", "")],
+)
+def test_the_hook_is_on_by_default(run_python, variable, value):
+    assert run_python(SAME_CLASS, **{variable: value}) == (0, "True\n", "")
 
 
 def test_an_unknown_value_for_the_hook_is_reported_once(run_python):
@@ -153,10 +157,6 @@ except ImportError as error: print(error)
     )
     expected = "the environment variable PYARROW_CUDA_COMPAT_HOOK is called PYARROW_CUDA_HOOK now"
     assert (code, out, err) == (0, f"{expected}: set that one\n", "")
-
-
-def test_an_old_name_without_a_value_is_nothing(run_python):
-    assert run_python(SAME_CLASS, PYARROW_CUDA_COMPAT_HOOK="") == (0, "True\n", "")
 
 
 def test_a_genuine_module_is_never_shadowed(tmp_path, run_python):

@@ -65,36 +65,41 @@ def test_an_older_glibc(folder, refused):
     assert cause == "ImportError"
 
 
-@pytest.mark.parametrize("unknown", [False, True])
-def test_another_machine(folder, refused, unknown):
-    content = bytearray(EXTENSION.read_bytes())
-    other, name = (183, "aarch64") if content[MACHINE] == 62 else (62, "x86-64")
-    if unknown:
-        other, name = 99, "machine 99 of ELF"
-    content[MACHINE] = other
-    (folder / EXTENSION.name).write_bytes(content)
+@pytest.fixture
+def install(folder):
+    """Installs the extension, with some of its bytes changed."""
+
+    def install(changes):
+        content = bytearray(EXTENSION.read_bytes())
+        for place, byte in changes.items():
+            content[place] = byte
+        (folder / EXTENSION.name).write_bytes(content)
+
+    return install
+
+
+HERE = EXTENSION.read_bytes()[MACHINE]
+OTHERS = {
+    "aarch64" if HERE == 62 else "x86-64": {MACHINE: 183 if HERE == 62 else 62},
+    "machine 99 of ELF": {MACHINE: 99},
+    # To a Python of 32 bits, all of the extension looks as one of another class does here.
+    "32-bit x86": {CLASS: 1, MACHINE: 3},
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_another_machine(install, refused, name):
+    install(OTHERS[name])
     text, cause = refused()
     assert text.startswith(f"this pyarrow_cuda_compat is for Linux on {name}, but this Python is")
     assert text.endswith(f"; install it again with `{sys.executable} -m pip`")
     assert cause == "ImportError"
 
 
-def test_a_python_of_32_bits(folder, refused):
-    """To which all of the extension looks as one of another class does here."""
-    content = bytearray(EXTENSION.read_bytes())
-    content[CLASS], content[MACHINE] = 1, 3
-    (folder / EXTENSION.name).write_bytes(content)
-    text, cause = refused()
-    assert text.startswith("this pyarrow_cuda_compat is for Linux on 32-bit x86, but this Python")
-    assert cause == "ImportError"
-
-
 @pytest.mark.parametrize("executable", [None, "", "/dev/null"])
-def test_a_program_that_is_no_python(folder, refused, executable):
+def test_a_program_that_is_no_python(folder, install, refused, executable):
     """Nobody knows then what it is for, and so the error stays."""
-    content = bytearray(EXTENSION.read_bytes())
-    content[MACHINE] = 99
-    (folder / EXTENSION.name).write_bytes(content)
+    install(OTHERS["machine 99 of ELF"])
     text, cause = refused(attribute="executable", value=executable)
     assert text.startswith(f"{folder / EXTENSION.name}: cannot open shared object file")
     assert cause == "NoneType"

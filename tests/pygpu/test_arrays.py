@@ -13,10 +13,6 @@ import pyarrow_cuda_compat.pygpu as gpuarray
 DTYPES = gpuarray.SUPPORTED_DTYPES
 
 
-def low_level(dtype):
-    return getattr(gpuarray, f"DeviceArray_{dtype}")
-
-
 def in_memory(driver, array):
     """The elements on the device as they lie there, read past the package."""
     data = driver.read(int(array.device_data()), array.nbytes()) if array.size() else b""
@@ -43,7 +39,7 @@ def host_arrays(draw):
 @given(host=host_arrays())
 def test_a_round_trip(driver, current, host):
     expected = host.copy()
-    array = low_level(host.dtype.name)(host)
+    array = getattr(gpuarray, f"DeviceArray_{host.dtype.name}")(host)
     assert array.shape() == list(host.shape)
     assert (array.size(), array.nbytes()) == (host.size, host.nbytes)
     assert array.allocate() == array.to_device() == array.last_status() == 0

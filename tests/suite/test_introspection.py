@@ -19,7 +19,6 @@ CLASSES = [
     for member in PUBLIC
     if isinstance(member, type) and not issubclass(member, BaseException)
 ]
-FUNCTIONS = [member for member in PUBLIC if not isinstance(member, type)]
 # Each method with its class: those that are defined here, not pyarrow's.
 METHODS = [
     (owner, name)

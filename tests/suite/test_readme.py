@@ -12,7 +12,6 @@ PROSE = re.sub(r"^```.*?^```", "", README, flags=re.DOTALL | re.MULTILINE)
 # Names of links, with their targets below the text.
 NAME = r"^\[(.+)\]: (\S+)$"
 NAMED = dict(re.findall(NAME, PROSE, flags=re.MULTILINE))
-CRATES = sorted(file.parent for file in ROOT.glob("crates/*/README.md"))
 REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"]
 
 

@@ -1,5 +1,5 @@
 # The options of reading: where metadata is allocated, and known dictionaries.
-# shows: pyarrow_cuda, read_record_batch
+# shows: pyarrow_cuda
 #   read_record_batch(dictionary_memo): known dictionaries, by keyword only; none by default
 #   read_record_batch(pool): a memory pool for the metadata, by keyword only; the default one by
 #     default

@@ -1,7 +1,6 @@
 # A damaged message is refused, whatever is wrong with it.
-# shows: pyarrow_cuda, read_message
+# shows: pyarrow_cuda
 #   read_message: a damaged message is refused
-# shows: pyarrow_cuda, read_record_batch
 #   read_record_batch: a damaged message is refused
 import pyarrow as pa
 from pyarrow import cuda

@@ -1,5 +1,5 @@
 # Dictionary-encoded columns come with their dictionaries in a stream or a file.
-# shows: pyarrow_cuda, read_record_batch
+# shows: pyarrow_cuda
 #   read_record_batch(dictionary_memo): columns and dictionaries are looked up in the arguments
 #   read_record_batch: a stream or a file contains dictionaries; without them a column of indices is
 #     refused

@@ -1,5 +1,5 @@
 # Batches of no rows, and of no columns.
-# shows: pyarrow_cuda, serialize_record_batch
+# shows: pyarrow_cuda
 #   serialize_record_batch(batch): batches without rows or without columns
 import pyarrow as pa
 from pyarrow import cuda

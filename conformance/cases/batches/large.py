@@ -1,5 +1,5 @@
 # A large batch, and one of many columns.
-# shows: pyarrow_cuda, serialize_record_batch
+# shows: pyarrow_cuda
 #   serialize_record_batch: large batches, and batches of many columns
 import numpy as np
 import pyarrow as pa

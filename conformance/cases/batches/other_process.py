@@ -1,5 +1,5 @@
 # Another process reads a record batch where it lies.
-# shows: pyarrow_cuda, serialize_record_batch
+# shows: pyarrow_cuda
 #   serialize_record_batch: another process reads the batch through the message's handle
 import subprocess
 import sys

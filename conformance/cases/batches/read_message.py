@@ -1,5 +1,5 @@
 # A message is read: its metadata on the host, its body still on the device.
-# shows: pyarrow_cuda, read_message
+# shows: pyarrow_cuda
 #   read_message: a Message: its metadata on the host, its body on the device
 #   read_message(source): a device buffer
 #   read_message(pool): a memory pool for the metadata; the default one by default

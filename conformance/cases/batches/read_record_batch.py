@@ -1,5 +1,5 @@
 # A record batch is read from a message: its columns stay in the message's memory.
-# shows: pyarrow_cuda, read_record_batch
+# shows: pyarrow_cuda
 #   read_record_batch: a RecordBatch whose columns lie in the message's memory
 #   read_record_batch(buffer): the device buffer with the message
 #   read_record_batch(schema): the schema of the batch

@@ -1,7 +1,7 @@
 # Messages one after another are read from one reader, until the stream ends.
 # shows: additions, Record batches
 #   read_message: reads a BufferReader message by message, and raises EOFError at its end
-# shows: pyarrow_cuda, read_message
+# shows: pyarrow_cuda
 #   read_message: a reader advances past the message, to the next one
 import pyarrow as pa
 from pyarrow import cuda

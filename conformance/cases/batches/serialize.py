@@ -1,5 +1,5 @@
 # A record batch is written to device memory: the bytes that it serializes to on the host.
-# shows: pyarrow_cuda, serialize_record_batch
+# shows: pyarrow_cuda
 #   serialize_record_batch: a CudaBuffer with the message, of the bytes that the batch serializes to
 #     on the host
 #   serialize_record_batch(batch): the record batch

@@ -1,6 +1,6 @@
 # Batches and arrays on the second device.
 # needs: two devices
-# shows: pyarrow_cuda, serialize_record_batch
+# shows: pyarrow_cuda
 #   serialize_record_batch(ctx): a context of any device
 import pyarrow as pa
 from pyarrow import cuda

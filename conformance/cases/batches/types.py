@@ -1,7 +1,6 @@
 # Batches of every kind of column go to the device and come back.
-# shows: pyarrow_cuda, serialize_record_batch
+# shows: pyarrow_cuda
 #   serialize_record_batch(batch): columns of every type
-# shows: pyarrow_cuda, read_record_batch
 #   read_record_batch: columns of every type come back equal
 import datetime
 import decimal

@@ -1,5 +1,5 @@
 # A message is read with its own schema; another one is refused.
-# shows: pyarrow_cuda, read_record_batch
+# shows: pyarrow_cuda
 #   read_record_batch(schema): a schema that does not match the message is refused
 import pyarrow as pa
 from pyarrow import cuda

@@ -1,5 +1,5 @@
 # Objects with the CUDA array interface are viewed, whatever library made them.
-# shows: pyarrow_cuda, Context.buffer_from_object
+# shows: pyarrow_cuda
 #   Context.buffer_from_object: an object with the CUDA array interface: any shape, type and order
 #     of contiguous elements; gaps are a ValueError
 from pyarrow import cuda

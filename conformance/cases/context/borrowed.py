@@ -1,5 +1,5 @@
 # A context that another library has made is borrowed by its handle.
-# shows: pyarrow_cuda, Context
+# shows: pyarrow_cuda
 #   Context(handle): the handle of a context of another library, which is borrowed; 0, the default,
 #     for the primary context
 import ctypes

@@ -1,5 +1,5 @@
 # Device memory is made from anything that holds bytes.
-# shows: pyarrow_cuda, Context.buffer_from_data
+# shows: pyarrow_cuda
 #   Context.buffer_from_data: a CudaBuffer that holds a copy of the data
 #   Context.buffer_from_data(data): a CudaBuffer, a HostBuffer, a Buffer or anything with the buffer
 #     protocol

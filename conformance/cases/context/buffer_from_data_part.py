@@ -1,5 +1,5 @@
 # Device memory is made from a part of the data.
-# shows: pyarrow_cuda, Context.buffer_from_data
+# shows: pyarrow_cuda
 #   Context.buffer_from_data(offset): where in the data to begin, in bytes; 0 by default; outside
 #     the data raises a ValueError
 #   Context.buffer_from_data(size): how many bytes; by default, and when negative, all from the

@@ -1,5 +1,5 @@
 # Views of objects that the device can reach: no bytes are copied.
-# shows: pyarrow_cuda, Context.buffer_from_object
+# shows: pyarrow_cuda
 #   Context.buffer_from_object: a CudaBuffer over the object's memory, without a copy
 #   Context.buffer_from_object(obj): a CudaBuffer, a HostBuffer or a generic buffer over device
 #     memory

@@ -1,5 +1,5 @@
 # Objects without device memory are refused.
-# shows: pyarrow_cuda, Context.buffer_from_object
+# shows: pyarrow_cuda
 #   Context.buffer_from_object: an object without device memory raises an ArrowTypeError that names
 #     its type
 import numpy as np

@@ -1,5 +1,5 @@
 # The bytes that were asked for count from allocation to release.
-# shows: pyarrow_cuda, Context.bytes_allocated
+# shows: pyarrow_cuda
 #   Context.bytes_allocated: the number of allocated bytes: up with each allocation, down with the
 #     release; cannot be set
 import pyarrow as pa

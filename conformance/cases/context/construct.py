@@ -1,8 +1,7 @@
 # A context of a device: the first device by default, its primary context always the same one.
-# shows: pyarrow_cuda, Context
+# shows: pyarrow_cuda
 #   Context: a context of a device: its primary context, the same for every object
 #   Context(device_number): the number of the device; 0 by default
-# shows: pyarrow_cuda, Context.device_number
 #   Context.device_number: the number of the context's device
 from pyarrow import cuda
 

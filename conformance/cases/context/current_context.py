@@ -1,5 +1,5 @@
 # No call changes which context is current on the calling thread.
-# shows: pyarrow_cuda, Context
+# shows: pyarrow_cuda
 #   Context: the calling thread's current context stays current
 import ctypes
 import re

@@ -1,5 +1,5 @@
 # A context's device, as Arrow describes devices.
-# shows: pyarrow_cuda, Context.device
+# shows: pyarrow_cuda
 #   Context.device: the context's device, with its number, name, type name and kind
 # shows: pyarrow_devices, Devices
 #   pyarrow.Device.type_name: arrow::cuda::CudaDevice

@@ -1,5 +1,5 @@
 # The address at which the device reaches memory: device memory and page-locked host memory.
-# shows: pyarrow_cuda, Context.get_device_address
+# shows: pyarrow_cuda
 #   Context.get_device_address: the address at which the device reaches the memory, as an int
 #   Context.get_device_address(address): an address of device memory or of pinned host memory, also
 #     within an allocation

@@ -1,8 +1,7 @@
 # Managed memory, and host memory that was page-locked later, are reached by the device as well.
-# shows: pyarrow_cuda, Context.get_device_address
+# shows: pyarrow_cuda
 #   Context.get_device_address: an address of managed memory
 #   Context.get_device_address: an address of host memory that was pinned after its allocation
-# shows: pyarrow_cuda, Context.foreign_buffer
 #   Context.foreign_buffer: managed memory, and host memory that was pinned after its allocation
 import ctypes
 import re

@@ -1,5 +1,5 @@
 # A view of device memory that somebody else owns.
-# shows: pyarrow_cuda, Context.foreign_buffer
+# shows: pyarrow_cuda
 #   Context.foreign_buffer: a CudaBuffer over memory that somebody else owns; the same memory,
 #     mutable
 #   Context.foreign_buffer(address): where the memory begins: device memory or pinned host memory

@@ -1,5 +1,5 @@
 # The handle is the driver's: that of the device's primary context.
-# shows: pyarrow_cuda, Context.handle
+# shows: pyarrow_cuda
 #   Context.handle: the driver's handle of the context, as an int; cannot be set
 import ctypes
 import re

@@ -1,5 +1,5 @@
 # Objects that a context has made still work when the context object is gone.
-# shows: pyarrow_cuda, Context
+# shows: pyarrow_cuda
 #   Context: buffers and arrays made from it work after the object is gone
 import gc
 

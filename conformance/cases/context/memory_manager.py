@@ -1,5 +1,5 @@
 # A context's memory manager: where Arrow itself allocates on the device.
-# shows: pyarrow_cuda, Context.memory_manager
+# shows: pyarrow_cuda
 #   Context.memory_manager: the memory manager of the context's device, where Arrow allocates
 # shows: pyarrow_devices, Devices
 #   pyarrow.MemoryManager.device: the device that it allocates on

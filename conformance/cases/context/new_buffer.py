@@ -1,5 +1,5 @@
 # New device memory: of the size that was asked for, mutable, and the context's.
-# shows: pyarrow_cuda, Context.new_buffer
+# shows: pyarrow_cuda
 #   Context.new_buffer: a CudaBuffer of new memory, mutable, in this context
 #   Context.new_buffer(nbytes): the size in bytes; with 0, the buffer has address 0
 from pyarrow import cuda

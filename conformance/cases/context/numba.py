@@ -1,9 +1,8 @@
 # A context becomes a Numba context and back: the same context of the driver.
 # needs: numba.cuda
-# shows: pyarrow_cuda, Context.from_numba
+# shows: pyarrow_cuda
 #   Context.from_numba: a Numba context as a shared context
 #   Context.from_numba(context): Numba's context; the current one by default
-# shows: pyarrow_cuda, Context.to_numba
 #   Context.to_numba: the context as a Numba context, with the same handle
 #   Context.to_numba: the object that Numba already has for the device
 import numba.cuda

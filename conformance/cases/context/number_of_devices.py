@@ -1,7 +1,6 @@
 # The number of devices is the driver's, and as many contexts can be had.
-# shows: pyarrow_cuda, Context.get_num_devices
+# shows: pyarrow_cuda
 #   Context.get_num_devices: the number of devices, as an int, without a context
-# shows: pyarrow_cuda, Context.device_number
 #   Context.device_number: each device's context returns its own number
 import ctypes
 import re

@@ -1,5 +1,5 @@
 # Memory of another process is mapped, read and written.
-# shows: pyarrow_cuda, Context.open_ipc_buffer
+# shows: pyarrow_cuda
 #   Context.open_ipc_buffer: a CudaBuffer over memory that another process has exported
 #   Context.open_ipc_buffer: the memory is unmapped with the last buffer over it
 #   Context.open_ipc_buffer(ipc_handle): the handle; anything else is a TypeError

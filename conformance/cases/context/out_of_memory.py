@@ -2,7 +2,7 @@
 # shows: additions, Device buffers
 #   OutOfMemoryError: an OSError and a MemoryError: the driver's message first, then how much was
 #     requested, and how much there is
-# shows: pyarrow_cuda, Context.new_buffer
+# shows: pyarrow_cuda
 #   Context.new_buffer: too much raises an OutOfMemoryError with the driver's message
 import re
 

@@ -1,5 +1,5 @@
 # The parameters of everything but the device buffer, and their defaults.
-# shows: pyarrow_cuda, Context
+# shows: pyarrow_cuda
 #   Context: the names, order and defaults of all parameters; others are a TypeError
 import inspect
 

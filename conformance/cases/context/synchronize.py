@@ -1,5 +1,5 @@
 # Synchronizing waits for the work of every stream.
-# shows: pyarrow_cuda, Context.synchronize
+# shows: pyarrow_cuda
 #   Context.synchronize: blocks until the work of every stream is complete; returns None
 import ctypes
 import re

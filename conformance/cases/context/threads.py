@@ -1,5 +1,5 @@
 # Any thread uses, copies and drops what another one has made.
-# shows: pyarrow_cuda, Context
+# shows: pyarrow_cuda
 #   Context: any thread uses it and what it has made; each thread's current context stays
 import ctypes
 import re

@@ -1,6 +1,6 @@
 # Two devices: contexts, counters and memory of their own, and copies between them.
 # needs: two devices
-# shows: pyarrow_cuda, Context
+# shows: pyarrow_cuda
 #   Context: contexts of two devices have memory and counters of their own
 # shows: pyarrow_devices, Devices
 #   pyarrow.Device.device_id: the number of the second device

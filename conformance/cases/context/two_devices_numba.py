@@ -5,9 +5,8 @@
 #   CudaBuffer.from_numba: the device of the memory is that of the pointer's context
 # shows: cuda_buffer, to_numba
 #   CudaBuffer.to_numba: its context is that of the buffer's device
-# shows: pyarrow_cuda, Context.from_numba
+# shows: pyarrow_cuda
 #   Context.from_numba: Numba's current one may be of another device than the first
-# shows: pyarrow_cuda, Context.to_numba
 #   Context.to_numba: each device's own, which Numba already has
 import numba.cuda
 from pyarrow import cuda

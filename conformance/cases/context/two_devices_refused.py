@@ -1,6 +1,6 @@
 # Memory and handles of one device are not taken for another one's.
 # needs: two devices
-# shows: pyarrow_cuda, Context
+# shows: pyarrow_cuda
 #   Context: memory and handles of another device are refused
 from pyarrow import cuda
 

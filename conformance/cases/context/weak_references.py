@@ -1,7 +1,6 @@
 # Contexts and handles can be referenced weakly, and classes are of the documented module.
-# shows: pyarrow_cuda, Context
+# shows: pyarrow_cuda
 #   Context: can be referenced weakly
-# shows: pyarrow_cuda, IpcMemHandle
 #   IpcMemHandle: can be referenced weakly
 import weakref
 

@@ -1,5 +1,5 @@
 # Device numbers that no device has are refused.
-# shows: pyarrow_cuda, Context
+# shows: pyarrow_cuda
 #   Context: an unknown device number raises a ValueError that names the number of devices
 from pyarrow import cuda
 

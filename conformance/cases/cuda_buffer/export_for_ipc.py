@@ -3,7 +3,7 @@
 #   CudaBuffer.export_for_ipc: another process can use the memory
 #   CudaBuffer.export_for_ipc: returns an IpcMemHandle
 #   CudaBuffer.export_for_ipc: memory that came from another process is not exported again
-# shows: pyarrow_cuda, IpcMemHandle
+# shows: pyarrow_cuda
 #   IpcMemHandle: another process reads and writes the memory that it names
 #   IpcMemHandle: imported memory is not exported again: an ArrowInvalid
 import subprocess

@@ -1,7 +1,7 @@
 # Exported memory stays allocated when the buffer goes, and other processes can still open it.
 # shows: cuda_buffer, export_for_ipc
 #   CudaBuffer.export_for_ipc: the memory is not released with the buffer
-# shows: pyarrow_cuda, IpcMemHandle
+# shows: pyarrow_cuda
 #   IpcMemHandle: the memory stays allocated when the exported buffer is released
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 # The handle of a part names that part: its place follows the 72 bytes.
 # shows: additions, IPC
 #   IpcMemHandle.serialize: the handle of a slice contains its offset
-# shows: pyarrow_cuda, IpcMemHandle
+# shows: pyarrow_cuda
 #   IpcMemHandle: the handle of a slice opens as that slice
 import struct
 import subprocess

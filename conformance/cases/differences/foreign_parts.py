@@ -1,5 +1,5 @@
 # The base of foreign memory lives as long as any part of it is in use.
-# shows: pyarrow_cuda, Context.foreign_buffer
+# shows: pyarrow_cuda
 #   Context.foreign_buffer(base): the owner of the memory, which the buffer retains; none by default
 import gc
 import weakref

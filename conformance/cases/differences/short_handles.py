@@ -1,5 +1,5 @@
 # Bytes that cannot be a handle are refused, not read past their end.
-# shows: pyarrow_cuda, IpcMemHandle.from_buffer
+# shows: pyarrow_cuda
 #   IpcMemHandle.from_buffer(opaque_handle): too few bytes for a handle are refused
 import pyarrow as pa
 from pyarrow import cuda

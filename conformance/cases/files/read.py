@@ -1,12 +1,9 @@
 # Reading copies bytes to the host and moves on.
-# shows: pyarrow_cuda, BufferReader.read
+# shows: pyarrow_cuda
 #   BufferReader.read: the next bytes, copied to the host
 #   BufferReader.read(nbytes): how many bytes; by default all that remain, and never more
-# shows: pyarrow_cuda, BufferReader.read1
 #   BufferReader.read1: the next bytes, copied to the host
-# shows: pyarrow_cuda, BufferReader.readall
 #   BufferReader.readall: all bytes that remain
-# shows: pyarrow_cuda, BufferReader.tell
 #   BufferReader.tell: the position in bytes
 from pyarrow import cuda
 

@@ -1,5 +1,5 @@
 # Reading at a position leaves the reader's own position alone.
-# shows: pyarrow_cuda, BufferReader.read_at
+# shows: pyarrow_cuda
 #   BufferReader.read_at: bytes at a position; the file's own position stays
 #   BufferReader.read_at(nbytes): how many bytes, at most those that remain
 #   BufferReader.read_at(offset): the position, in bytes

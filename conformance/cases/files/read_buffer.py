@@ -1,5 +1,5 @@
 # Reading a buffer gives a slice of the device memory: nothing is copied.
-# shows: pyarrow_cuda, BufferReader.read_buffer
+# shows: pyarrow_cuda
 #   BufferReader.read_buffer: the next bytes as a CudaBuffer over the same memory, not copied
 #   BufferReader.read_buffer(nbytes): how many bytes; by default all that remain, and never more
 from pyarrow import cuda

@@ -1,9 +1,7 @@
 # A closed reader refuses everything but being closed again.
-# shows: pyarrow_cuda, BufferReader
+# shows: pyarrow_cuda
 #   BufferReader: a context manager, which closes the file
-# shows: pyarrow_cuda, BufferReader.close
 #   BufferReader.close: afterwards everything except closing again is refused
-# shows: pyarrow_cuda, BufferReader.closed
 #   BufferReader.closed: whether the file is closed
 from pyarrow import cuda
 

@@ -1,5 +1,5 @@
 # A reader of no bytes.
-# shows: pyarrow_cuda, BufferReader
+# shows: pyarrow_cuda
 #   BufferReader: an empty buffer can be read
 from pyarrow import cuda
 

@@ -1,5 +1,5 @@
 # Much data is read piece by piece, and at once.
-# shows: pyarrow_cuda, BufferReader
+# shows: pyarrow_cuda
 #   BufferReader: large data can be read at once and in pieces
 from pyarrow import cuda
 

@@ -1,5 +1,5 @@
 # Seeking reaches every position from the start to the end, and none beyond.
-# shows: pyarrow_cuda, BufferReader.seek
+# shows: pyarrow_cuda
 #   BufferReader.seek: the new position; outside the buffer an OSError that changes nothing
 #   BufferReader.seek(position): the position in bytes, up to the end inclusive
 #   BufferReader.seek(whence): 0, the default, to count from the start, 1 from the position, 2 from

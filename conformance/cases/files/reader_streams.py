@@ -1,11 +1,9 @@
 # Further file operations: streams of a part, and copies of the bytes elsewhere.
-# shows: pyarrow_cuda, BufferReader.get_stream
+# shows: pyarrow_cuda
 #   BufferReader.get_stream: a stream over a slice of the buffer
 #   BufferReader.get_stream(file_offset): where the slice begins, in bytes
 #   BufferReader.get_stream(nbytes): its size in bytes
-# shows: pyarrow_cuda, BufferReader.download
 #   BufferReader.download: the whole content into another file
-# shows: pyarrow_cuda, BufferReader.metadata
 #   BufferReader.metadata: an empty dict
 import io
 

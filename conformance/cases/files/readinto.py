@@ -1,5 +1,5 @@
 # Reading into memory of one's own.
-# shows: pyarrow_cuda, BufferReader.readinto
+# shows: pyarrow_cuda
 #   BufferReader.readinto: the number of bytes that were read
 #   BufferReader.readinto(b): the host memory to fill
 from pyarrow import cuda

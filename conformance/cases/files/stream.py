@@ -1,5 +1,5 @@
 # An Arrow stream is written to device memory and read from there.
-# shows: pyarrow_cuda, BufferWriter
+# shows: pyarrow_cuda
 #   BufferWriter: an Arrow stream is written to the device
 # shows: pyarrow_devices, Streams
 #   pyarrow.ipc.open_stream: streams are read from device memory

@@ -1,7 +1,6 @@
 # Device memory is filled from a file.
-# shows: pyarrow_cuda, BufferWriter.upload
+# shows: pyarrow_cuda
 #   BufferWriter.upload: the content of another file
-# shows: pyarrow_cuda, BufferWriter.writelines
 #   BufferWriter.writelines: each of the given pieces
 import io
 import tempfile

@@ -1,5 +1,5 @@
 # Writing at a position moves there, and goes on behind what was written.
-# shows: pyarrow_cuda, BufferWriter.writeat
+# shows: pyarrow_cuda
 #   BufferWriter.writeat: writes at a position, and continues after it; returns None
 #   BufferWriter.writeat(position): where to write, in bytes; outside the buffer raises an OSError
 #   BufferWriter.writeat(data): anything with the buffer protocol

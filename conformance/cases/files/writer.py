@@ -1,16 +1,11 @@
 # A writer is a file over a device buffer; each write is there at once.
-# shows: pyarrow_cuda, BufferWriter
+# shows: pyarrow_cuda
 #   BufferWriter: a file to write over a device buffer: a pyarrow.NativeFile; unbuffered by default
 #   BufferWriter(buffer): the device buffer
-# shows: pyarrow_cuda, BufferWriter.write
 #   BufferWriter.write: the number of bytes written, at the position, which moves on
-# shows: pyarrow_cuda, BufferWriter.mode
 #   BufferWriter.mode: wb
-# shows: pyarrow_cuda, BufferWriter.readable
 #   BufferWriter.readable: False
-# shows: pyarrow_cuda, BufferWriter.writable
 #   BufferWriter.writable: True
-# shows: pyarrow_cuda, BufferWriter.seekable
 #   BufferWriter.seekable: False, although seek works
 import numpy as np
 import pyarrow as pa

@@ -1,13 +1,10 @@
 # With a host buffer writes are collected, and reach the device when it is full or flushed.
-# shows: pyarrow_cuda, BufferWriter.flush
+# shows: pyarrow_cuda
 #   BufferWriter.flush: writes the bytes in the host buffer to the device
-# shows: pyarrow_cuda, BufferWriter.buffer_size
 #   BufferWriter.buffer_size: the size of the host buffer in bytes; 0, as at first, for none;
 #     setting it flushes
-# shows: pyarrow_cuda, BufferWriter.num_bytes_buffered
 #   BufferWriter.num_bytes_buffered: the number of bytes that wait in the host buffer; a full one is
 #     flushed; cannot be set
-# shows: pyarrow_cuda, BufferWriter.tell
 #   BufferWriter.tell: the position in bytes, including buffered ones
 from pyarrow import cuda
 

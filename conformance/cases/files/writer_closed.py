@@ -1,9 +1,7 @@
 # Closing brings buffered bytes to the device; a closed writer refuses everything.
-# shows: pyarrow_cuda, BufferWriter
+# shows: pyarrow_cuda
 #   BufferWriter: a context manager, which closes the file
-# shows: pyarrow_cuda, BufferWriter.close
 #   BufferWriter.close: flushes; afterwards everything except closing again is refused
-# shows: pyarrow_cuda, BufferWriter.closed
 #   BufferWriter.closed: whether the file is closed
 from pyarrow import cuda
 

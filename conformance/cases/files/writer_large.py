@@ -1,5 +1,5 @@
 # A write that is larger than the host buffer goes to the device as a whole.
-# shows: pyarrow_cuda, BufferWriter.write
+# shows: pyarrow_cuda
 #   BufferWriter.write: data larger than the host buffer is written directly to the device
 from pyarrow import cuda
 

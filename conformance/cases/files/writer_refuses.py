@@ -1,33 +1,19 @@
 # A writer refuses operations that it cannot do, and its buffer stays as it is.
-# shows: pyarrow_cuda, BufferWriter.isatty
+# shows: pyarrow_cuda
 #   BufferWriter.isatty: False
-# shows: pyarrow_cuda, BufferWriter.fileno
 #   BufferWriter.fileno: not supported
-# shows: pyarrow_cuda, BufferWriter.truncate
 #   BufferWriter.truncate: not supported
-# shows: pyarrow_cuda, BufferWriter.readline
 #   BufferWriter.readline: not supported
-# shows: pyarrow_cuda, BufferWriter.readlines
 #   BufferWriter.readlines: not supported
-# shows: pyarrow_cuda, BufferWriter.read
 #   BufferWriter.read: for readable files only
-# shows: pyarrow_cuda, BufferWriter.read1
 #   BufferWriter.read1: for readable files only
-# shows: pyarrow_cuda, BufferWriter.readall
 #   BufferWriter.readall: for readable files only
-# shows: pyarrow_cuda, BufferWriter.readinto
 #   BufferWriter.readinto: for readable files only
-# shows: pyarrow_cuda, BufferWriter.read_at
 #   BufferWriter.read_at: for readable files only
-# shows: pyarrow_cuda, BufferWriter.read_buffer
 #   BufferWriter.read_buffer: for readable files only
-# shows: pyarrow_cuda, BufferWriter.get_stream
 #   BufferWriter.get_stream: for readable files only
-# shows: pyarrow_cuda, BufferWriter.size
 #   BufferWriter.size: for readable files only
-# shows: pyarrow_cuda, BufferWriter.metadata
 #   BufferWriter.metadata: for readable files only
-# shows: pyarrow_cuda, BufferWriter.download
 #   BufferWriter.download: for readable files only
 import io
 

@@ -1,5 +1,5 @@
 # A writer's position counts from the start, or from where it stands.
-# shows: pyarrow_cuda, BufferWriter.seek
+# shows: pyarrow_cuda
 #   BufferWriter.seek: the new position; flushes; outside the buffer an OSError
 #   BufferWriter.seek(position): the position in bytes, below the size
 #   BufferWriter.seek(whence): 0, the default, to count from the start, 1 from the position; others

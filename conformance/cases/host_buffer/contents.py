@@ -1,7 +1,6 @@
 # The content of page-locked memory, as Python bytes and as hexadecimal digits.
-# shows: pyarrow_cuda, HostBuffer.hex
+# shows: pyarrow_cuda
 #   HostBuffer.hex: the content as hexadecimal digits, in bytes
-# shows: pyarrow_cuda, HostBuffer.to_pybytes
 #   HostBuffer.to_pybytes: a copy of the content as bytes
 import pickle
 

@@ -1,5 +1,5 @@
 # Page-locked memory as the host's side of copies.
-# shows: pyarrow_cuda, HostBuffer
+# shows: pyarrow_cuda
 #   HostBuffer: the host's side of copies to and from the device
 import numpy as np
 from pyarrow import cuda

@@ -1,5 +1,5 @@
 # Page-locked memory equals other memory by its bytes.
-# shows: pyarrow_cuda, HostBuffer.equals
+# shows: pyarrow_cuda
 #   HostBuffer.equals: whether both hold the same bytes
 #   HostBuffer.equals(other): another buffer
 # shows: additions, Page-locked memory

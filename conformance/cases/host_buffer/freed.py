@@ -1,5 +1,5 @@
 # Page-locked memory is released with the last buffer over it.
-# shows: pyarrow_cuda, HostBuffer
+# shows: pyarrow_cuda
 #   HostBuffer: the memory is released with the last buffer over it
 from pyarrow import cuda
 

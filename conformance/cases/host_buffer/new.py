@@ -1,14 +1,10 @@
 # Page-locked host memory: of the size that was asked for, and the CPU's as well.
-# shows: pyarrow_cuda, HostBuffer
+# shows: pyarrow_cuda
 #   HostBuffer: pinned host memory, which is a pyarrow.Buffer
 #   HostBuffer: the constructor is refused, and names the function to use
-# shows: pyarrow_cuda, HostBuffer.size
 #   HostBuffer.size: the size in bytes
-# shows: pyarrow_cuda, HostBuffer.is_cpu
 #   HostBuffer.is_cpu: True: the CPU reads and writes it
-# shows: pyarrow_cuda, HostBuffer.is_mutable
 #   HostBuffer.is_mutable: True
-# shows: pyarrow_cuda, new_host_buffer
 #   new_host_buffer: a mutable HostBuffer of new pinned memory
 #   new_host_buffer(size): the size in bytes
 #   new_host_buffer(device): the device whose context allocates; 0 by default

@@ -1,7 +1,6 @@
 # NumPy writes and reads page-locked memory in place.
-# shows: pyarrow_cuda, HostBuffer
+# shows: pyarrow_cuda
 #   HostBuffer: NumPy and Arrow read and write the memory in place
-# shows: pyarrow_cuda, HostBuffer.address
 #   HostBuffer.address: the host's address of the memory, as an int
 import numpy as np
 import pyarrow as pa

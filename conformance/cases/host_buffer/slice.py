@@ -1,7 +1,6 @@
 # Parts of page-locked memory share it.
-# shows: pyarrow_cuda, HostBuffer.parent
+# shows: pyarrow_cuda
 #   HostBuffer.parent: None; of a part, the buffer that it is a part of
-# shows: pyarrow_cuda, HostBuffer.slice
 #   HostBuffer.slice: a slice that shares the memory and retains it
 #   HostBuffer.slice(offset): where the slice begins, in bytes; 0 by default; outside the buffer
 #     raises an IndexError

@@ -1,8 +1,7 @@
 # Page-locked memory is reached by every device, whichever one allocates it.
 # needs: two devices
-# shows: pyarrow_cuda, HostBuffer
+# shows: pyarrow_cuda
 #   HostBuffer: every device can access the memory
-# shows: pyarrow_cuda, new_host_buffer
 #   new_host_buffer(device): the driver reports that device for the memory
 import ctypes
 import re

@@ -1,9 +1,7 @@
 # Page-locked memory is the CPU's memory, of a kind of its own.
-# shows: pyarrow_cuda, HostBuffer.device
+# shows: pyarrow_cuda
 #   HostBuffer.device: the CPU
-# shows: pyarrow_cuda, HostBuffer.device_type
 #   HostBuffer.device_type: CUDA_HOST, a kind of its own
-# shows: pyarrow_cuda, HostBuffer.memory_manager
 #   HostBuffer.memory_manager: the CPU's memory manager
 import pyarrow as pa
 from pyarrow import cuda

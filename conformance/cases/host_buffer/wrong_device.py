@@ -1,5 +1,5 @@
 # Device numbers that no device has are refused.
-# shows: pyarrow_cuda, new_host_buffer
+# shows: pyarrow_cuda
 #   new_host_buffer(device): an unknown device number raises an ArrowInvalid that names the valid
 #     range
 import pyarrow as pa

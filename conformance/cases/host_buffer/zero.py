@@ -1,5 +1,5 @@
 # Page-locked memory of no bytes.
-# shows: pyarrow_cuda, new_host_buffer
+# shows: pyarrow_cuda
 #   new_host_buffer(size): a size of 0 is possible
 import numpy as np
 from pyarrow import cuda

@@ -1,5 +1,5 @@
 # Bytes that no other process has exported are the driver's error, and nothing else.
-# shows: pyarrow_cuda, Context.open_ipc_buffer
+# shows: pyarrow_cuda
 #   Context.open_ipc_buffer: a handle that was never exported raises the driver's error
 #   Context.open_ipc_buffer: a handle that this process exported raises the driver's error 201
 import pyarrow as pa

@@ -1,10 +1,8 @@
 # A handle is 72 bytes: the buffer's size, and the driver's own handle of 64.
-# shows: pyarrow_cuda, IpcMemHandle
+# shows: pyarrow_cuda
 #   IpcMemHandle: a handle from CudaBuffer.export_for_ipc
-# shows: pyarrow_cuda, IpcMemHandle.serialize
 #   IpcMemHandle.serialize: a host buffer of 72 bytes: the size of the memory and the driver's
 #     handle
-# shows: pyarrow_cuda, IpcMemHandle.from_buffer
 #   IpcMemHandle.from_buffer: the handle that was serialized
 #   IpcMemHandle.from_buffer(opaque_handle): a host buffer with the handle's bytes
 import struct

@@ -1,5 +1,5 @@
 # The bytes of a handle are allocated in the pool that is named.
-# shows: pyarrow_cuda, IpcMemHandle.serialize
+# shows: pyarrow_cuda
 #   IpcMemHandle.serialize(pool): the memory pool that the bytes are allocated in; the default one
 #     by default
 import pyarrow as pa

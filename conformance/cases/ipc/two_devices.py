@@ -1,6 +1,6 @@
 # Memory of the second device in another process.
 # needs: two devices
-# shows: pyarrow_cuda, IpcMemHandle
+# shows: pyarrow_cuda
 #   IpcMemHandle: memory of any device can be shared
 import subprocess
 import sys

@@ -7,15 +7,10 @@ mod device;
 use arrow_array::types::{Int8Type, UInt8Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray};
 use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch, Error};
-use arrow_cuda_context::Context;
-use common::{Dice, array, types};
+use common::{Dice, array, there, types};
 use device::{alone, second_device};
 use proptest::prelude::*;
 use std::sync::Arc;
-
-fn there(context: &Context, array: &dyn Array) -> DeviceArrayData {
-    DeviceArrayData::copy_from(context, array).expect("room")
-}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]

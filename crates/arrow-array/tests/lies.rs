@@ -10,10 +10,10 @@ use arrow_array::{Array, Int32Array};
 use arrow_cuda_array::{DeviceArrayData, Error, c_device};
 use arrow_cuda_buffer::DeviceSlice;
 use arrow_schema::DataType;
-use common::{Dice, array, field, types};
+use common::{Dice, array, field, there, types};
 use device::alone;
 use proptest::prelude::*;
-use raw::{Raw, Releases, import, nested, there};
+use raw::{Raw, Releases, import, nested};
 use rstest::rstest;
 use std::ptr::null_mut;
 

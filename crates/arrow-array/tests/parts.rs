@@ -10,9 +10,9 @@ use arrow_array::{ArrayRef, Int32Array, Int32RunArray, StringArray, StructArray}
 use arrow_cuda_array::{ArrayParts, DeviceArrayData, DeviceRecordBatch, c_device};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_schema::{DataType, Schema};
-use common::field;
+use common::{field, there};
 use device::{alone, second_device};
-use raw::{Raw, import, there};
+use raw::{Raw, import};
 use rstest::rstest;
 use std::sync::Arc;
 

@@ -10,17 +10,13 @@ use arrow_array::{Array, ArrayRef, Int32Array, ListArray, RecordBatch, StringArr
 use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch};
 use arrow_cuda_context::Context;
 use arrow_schema::{DataType, Schema};
-use common::{Dice, array, field, types};
+use common::{Dice, array, field, there, types};
 use device::{alone, second_device};
 use proptest::prelude::*;
 use std::sync::Arc;
 
 fn allocated(context: &Context) -> u64 {
     context.bytes_allocated().expect("alive")
-}
-
-fn there(context: &Context, array: &ArrayRef) -> DeviceArrayData {
-    DeviceArrayData::copy_from(context, array).expect("room")
 }
 
 fn check_same(found: &DeviceArrayData, expected: &ArrayRef) -> Result<(), TestCaseError> {

@@ -15,8 +15,9 @@ use arrow_cuda_context::Stream;
 use arrow_cuda_driver::call;
 use arrow_data::ffi::FFI_ArrowArray;
 use arrow_schema::DataType;
+use common::there;
 use device::{Gate, alone};
-use raw::{Releases, import, nested, there};
+use raw::{Releases, import, nested};
 use std::thread;
 
 #[test]

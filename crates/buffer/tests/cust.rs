@@ -25,6 +25,8 @@ fn memory_of_cust_is_a_buffer_like_any_other() {
     second.fill(3).expect("a device");
     assert_eq!(second.to_vec().expect("a device"), [3; 4]);
     assert!(second.block().is_none(), "the memory is not ours");
+    let empty = DeviceBuffer::from_cust(&context, theirs(&context, &[])).expect("a buffer");
+    assert!(empty.is_empty());
 }
 
 #[test]
@@ -37,13 +39,6 @@ fn memory_of_cust_is_released_on_any_thread() {
     // SAFETY: the test keeps the memory, or shows that the driver refuses it.
     let gone = unsafe { DeviceBuffer::view(&context, address, 4000, true, Box::new(())) };
     assert!(matches!(gone, Err(Error::Cuda(_))), "{gone:?}");
-}
-
-#[test]
-fn an_empty_buffer_of_cust_is_empty() {
-    let context = Context::primary(0).expect("a device");
-    let ours = DeviceBuffer::from_cust(&context, theirs(&context, &[])).expect("a buffer");
-    assert!(ours.is_empty());
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod common;
 mod simulator;
 
 use arrow_cuda_buffer::{DeviceBuffer, Error};
+use arrow_cuda_context::Context;
 use arrow_cuda_transfer::ReadError;
 use common::{pattern, with_threads};
 use rstest::rstest;
@@ -18,6 +19,13 @@ fn file_of(bytes: &[u8]) -> File {
     let mut file = tempfile::tempfile().expect("a file");
     file.write_all(bytes).expect("room");
     file
+}
+
+/// Bytes, a file of them, and a buffer for them.
+fn data_to_read(context: &Context, size: usize) -> (Vec<u8>, File, DeviceBuffer) {
+    let data = pattern(size);
+    let file = file_of(&data);
+    (data, file, DeviceBuffer::allocate(context, size as u64).expect("room"))
 }
 
 #[rstest]
@@ -42,8 +50,7 @@ fn what_cannot_be_read_is_an_error(#[values(0, 3)] threads: usize) {
 fn refused_copies_change_nothing(#[values(0, 3)] threads: usize) {
     let (_alone, context) = with_threads(threads);
     let size = 2 << 20;
-    let file = file_of(&pattern(size));
-    let buffer = DeviceBuffer::allocate(&context, size as u64).expect("room");
+    let (_, file, buffer) = data_to_read(&context, size);
     buffer.fill(1).expect("filled");
     let failed = buffer.copy_from_file(1, &file, 0, size as u64);
     assert!(matches!(failed, Err(Error::OutOfBounds(_))));
@@ -59,9 +66,7 @@ fn refused_copies_change_nothing(#[values(0, 3)] threads: usize) {
 fn a_move_that_fails_in_the_middle_is_an_error() {
     with_settings(&[("CUDA_SIM_FAULT", "cuMemcpyHtoDAsync:3=700")], || {
         let (_alone, context) = with_threads(3);
-        let data = pattern(20 << 20);
-        let file = file_of(&data);
-        let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
+        let (data, file, buffer) = data_to_read(&context, 20 << 20);
         let failed = buffer.copy_from_file(0, &file, 0, data.len() as u64);
         assert!(matches!(failed, Err(Error::Cuda(_))), "{failed:?}");
         buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("the fault is over");
@@ -73,9 +78,7 @@ fn a_move_that_fails_in_the_middle_is_an_error() {
 fn no_pinned_memory_is_needed() {
     with_settings(&[("CUDA_SIM_FAULT", "cuMemHostAlloc:1+=2,cuMemHostRegister:1+=2")], || {
         let (_alone, context) = with_threads(3);
-        let data = pattern(5_000_000);
-        let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
-        let file = file_of(&data);
+        let (data, file, buffer) = data_to_read(&context, 5_000_000);
         buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("by one thread");
         assert!(count_of(c"cuMemHostAlloc") > Some(0));
         assert!(buffer.to_vec().expect("bytes") == data);
@@ -87,9 +90,7 @@ fn bytes_that_travel_are_left_alone() {
     with_settings(&[("CUDA_SIM_LATENCY", "2000")], || {
         for threads in [0, 3] {
             let (_alone, context) = with_threads(threads);
-            let data = pattern(9_000_000);
-            let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
-            let mut file = file_of(&data);
+            let (data, mut file, buffer) = data_to_read(&context, 9_000_000);
             file.seek(SeekFrom::Start(7)).expect("a file can seek");
             buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("a copy");
             assert!(buffer.to_vec().expect("bytes") == data);

@@ -101,18 +101,6 @@ fn a_stream_of_another_context_is_refused() {
 }
 
 #[test]
-fn cust_works_on_our_stream() {
-    let stream = Stream::new(&Context::primary(0).expect("a device")).expect("a stream");
-    let current = stream.context().enter().expect("alive");
-    let theirs = cust::event::Event::new(EventFlags::DISABLE_TIMING).expect("an event");
-    theirs.record(&stream.as_cust()).map_err(CudaError::last).expect("of the same context");
-    drop(current);
-    stream.synchronize().expect("nothing fails, and cust has not destroyed it");
-    let ours = Event::new(stream.context()).expect("an event");
-    ours.record(&stream).expect("the stream is alive");
-}
-
-#[test]
 fn an_event_of_cust_is_shared() {
     simulator::in_own_process(&[("CUDA_SIM_LATENCY", "20000")], || {
         let context = Context::primary(0).expect("a device");
@@ -150,7 +138,7 @@ fn an_event_of_another_context_is_not_recorded() {
 }
 
 #[test]
-fn cust_uses_our_event_and_leaves_it_alive() {
+fn cust_uses_our_stream_and_event_and_leaves_them_alive() {
     let context = Context::primary(0).expect("a device");
     let stream = Stream::new(&context).expect("a stream");
     let ours = Event::with_timing(&context).expect("an event");
@@ -160,7 +148,8 @@ fn cust_uses_our_event_and_leaves_it_alive() {
     lent.synchronize().expect("nothing fails");
     drop(current);
     ours.synchronize().expect("cust has not destroyed it");
-    ours.record(&stream).expect("it is alive");
+    ours.record(&stream).expect("both are alive");
+    stream.synchronize().expect("nothing fails");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod common;
 
-use arrow_cuda_context::{Completed, Context, Event, Extension, Retained, Stream, completed};
+use arrow_cuda_context::{Context, Event, Extension, Stream, completed};
 use arrow_cuda_driver::{CudaError, CudaResult, call};
 use common::{Gate, alone, destroy, their_context};
 use std::ffi::c_void;
@@ -15,28 +15,12 @@ use std::time::Duration;
 const BUSY: Duration = Duration::from_millis(100);
 
 /// Queues work that takes a while.
-fn sleep(stream: &Stream, retained: Retained) -> CudaResult<Completed> {
-    stream.enqueue(retained, |_, _| queue_sleep(stream))
-}
-
 fn queue_sleep(stream: &Stream) -> CudaResult<()> {
     extern "C" fn sleep(_: *mut c_void) {
         thread::sleep(BUSY);
     }
     // SAFETY: a live stream, and a function that takes such an argument.
     unsafe { call!(cuLaunchHostFunc(stream.as_raw(), sleep as *mut c_void, std::ptr::null_mut())) }
-}
-
-#[test]
-fn owners_are_retained_until_their_work_is_complete() {
-    let (_alone, context) = alone();
-    let stream = Stream::new(&context).expect("room");
-    let needed = Arc::new(());
-    sleep(&stream, Box::new(needed.clone())).expect("alive");
-    assert!(completed().is_empty());
-    assert_eq!(Arc::strong_count(&needed), 2);
-    assert_eq!(stream.synchronize().expect("alive").len(), 1);
-    assert_eq!(Arc::strong_count(&needed), 1);
 }
 
 #[test]
@@ -58,7 +42,7 @@ fn dropping_a_stream_neither_waits_nor_releases_early() {
 fn queueing_releases_owners_of_work_completed_on_other_streams() {
     let (_alone, context) = alone();
     let [quick, slow] = [0; 2].map(|_| Stream::non_blocking(&context).expect("room"));
-    sleep(&slow, Box::new("slow")).expect("alive");
+    slow.enqueue(Box::new("slow"), |_, _| queue_sleep(&slow)).expect("alive");
     quick.enqueue(Box::new("quick"), |_, _| Ok(())).expect("alive");
     let done = quick.record().expect("alive");
     while !done.is_complete().expect("alive") {}

@@ -25,7 +25,8 @@ fn batch(rows: usize) -> RecordBatch {
 }
 
 fn written(batches: &[RecordBatch], is_file: bool) -> Vec<u8> {
-    let (mut bytes, schema) = (Vec::new(), batch(0).schema());
+    let schema = batches.first().map_or_else(|| batch(0).schema(), RecordBatch::schema);
+    let mut bytes = Vec::new();
     if is_file {
         let mut writer = FileWriter::try_new(&mut bytes, &schema).expect("a writer");
         batches.iter().for_each(|batch| writer.write(batch).expect("memory takes all"));
@@ -67,11 +68,7 @@ fn assembled(messages: &StoredMessages, source: &Source<'_>) -> Vec<u8> {
 fn lists_that_lead_to_messages_of_another_kind_are_damage() {
     let words: DictionaryArray<Int32Type> = ["a", "b", "a"].into_iter().collect();
     let batch = RecordBatch::try_from_iter([("words", Arc::new(words) as ArrayRef)]);
-    let batch = batch.expect("one column");
-    let mut bytes = Vec::new();
-    let mut writer = FileWriter::try_new(&mut bytes, &batch.schema()).expect("a writer");
-    writer.write(&batch).expect("memory takes all");
-    writer.finish().expect("memory takes all");
+    let bytes = written(&[batch.expect("one column")], true);
     StoredMessages::read(&Source::Memory(&bytes)).expect("a file").expect("a usual one");
 
     let number = |bytes: &[u8], at: usize| {

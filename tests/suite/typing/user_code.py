@@ -346,6 +346,8 @@ def main() -> None:
     files(ctx)
     record_batches(ctx)
     streams(ctx, ctx.new_buffer(8))
+    memory(ctx)
+    records()
     pygpu()
     assert length(ctx.new_buffer(3)) == 3
 

@@ -2,12 +2,19 @@
 
 #![allow(dead_code, reason = "for some of the test files")]
 
-use arrow_array::{ArrayRef, make_array};
+use arrow_array::{Array, ArrayRef, make_array};
 use arrow_buffer::{Buffer, NullBuffer, ToByteSlice};
+use arrow_cuda_array::DeviceArrayData;
+use arrow_cuda_context::Context;
 use arrow_data::{ArrayData, BufferSpec, layout};
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, TimeUnit, UnionFields, UnionMode};
 use proptest::prelude::*;
 use std::sync::Arc;
+
+/// A copy on the device.
+pub fn there(context: &Context, array: &dyn Array) -> DeviceArrayData {
+    DeviceArrayData::copy_from(context, array).expect("room")
+}
 
 pub fn field(name: &str, data_type: DataType, is_nullable: bool) -> Arc<Field> {
     Arc::new(Field::new(name, data_type, is_nullable))

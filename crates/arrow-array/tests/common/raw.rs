@@ -95,10 +95,6 @@ impl Releases {
     }
 }
 
-pub fn there(context: &Context, array: &dyn Array) -> DeviceArrayData {
-    DeviceArrayData::copy_from(context, array).expect("room")
-}
-
 /// # Safety
 ///
 /// As [`DeviceArrayData::import`].

@@ -3,14 +3,10 @@
 use super::common::{Gate, destroy, their_context};
 use super::simulator::in_own_process;
 use super::{LARGE, Pinned, alone};
-use arrow_cuda_context::{Cache, Context, Device, Extension, MemoryStats};
+use arrow_cuda_context::{Context, Device, Extension};
 use arrow_cuda_driver::{CudaError, call, is_simulated};
 use std::ffi::c_void;
 use std::sync::Arc;
-
-fn stats() -> MemoryStats {
-    Cache::Pinned.stats().expect("bookkeeping")
-}
 
 #[test]
 fn a_context_that_is_gone_holds_nobody_up() {
@@ -28,9 +24,9 @@ fn a_context_that_is_gone_holds_nobody_up() {
     destroy(handle);
     gate.open();
     context.synchronize().expect("alive");
-    let before = stats();
+    let before = Pinned.stats(&context);
     Pinned.expose(&context, 8 << 20);
-    let after = stats();
+    let after = Pinned.stats(&context);
     assert_eq!(after.cache_hits, before.cache_hits + 1);
     assert_eq!(after.cache_misses, before.cache_misses);
 }
