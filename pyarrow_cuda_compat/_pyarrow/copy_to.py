@@ -20,17 +20,15 @@ For data on the CPU, a call takes about half a microsecond longer.  With
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from .. import _native
-from .patching import add, named, override
+from .patching import Method, add, named, override
 from .read_ahead import reader_of_copies
 
-_Method = Callable[..., Any]
 _STREAM = """stream : Stream or object with ``__cuda_stream__``, optional
     Makes the copy in the order of that stream.  Copies of device memory to a
     device, and of pinned memory if all of the data is pinned, return at once, and
@@ -38,7 +36,7 @@ _STREAM = """stream : Stream or object with ``__cuda_stream__``, optional
     the stream and the default stream, and they are complete on return."""
 
 
-def _copy(cls: type, original: _Method, data: Any, destination: Any, *, stream: Any = None) -> Any:
+def _copy(cls: type, original: Method, data: Any, destination: Any, *, stream: Any = None) -> Any:
     copied = _native._copy_to(data, cls, destination, stream)
     return original(data, destination) if copied is None else copied
 
@@ -53,7 +51,7 @@ def _describe(copy_to: Any) -> None:
         copy_to.__doc__ = parameters + returns + rest
 
 
-def _copies_chunks(cls: type) -> _Method:
+def _copies_chunks(cls: type) -> Method:
     def copy_to(self: Any, destination: Any, *, stream: Any = None) -> Any:
         return _native._copy_to(self, cls, destination, stream)
 

@@ -33,21 +33,17 @@ cover streams made with ``CU_STREAM_NON_BLOCKING``; make the default stream wait
 synchronize.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from .. import _native
-from .patching import override
-
-# The functions for `override` take pyarrow's own method, and its arguments.
-_Method = Callable[..., Any]
+from .patching import Method, override
 
 
 def _export_capsules(
-    is_batch: bool, export: _Method, data: Any, requested_schema: Any = None, **kwargs: Any
+    is_batch: bool, export: Method, data: Any, requested_schema: Any = None, **kwargs: Any
 ) -> Any:
     prepared = _native._prepare(data, is_batch)
     schema, array = export(prepared, requested_schema, **kwargs)
@@ -56,7 +52,7 @@ def _export_capsules(
 
 
 def _export(
-    is_batch: bool, export: _Method, data: Any, out_ptr: Any, out_schema_ptr: Any = 0
+    is_batch: bool, export: Method, data: Any, out_ptr: Any, out_schema_ptr: Any = 0
 ) -> None:
     prepared = _native._prepare(data, is_batch)
     out_ptr, out_schema_ptr = _native._export_places(out_ptr, out_schema_ptr)
@@ -64,7 +60,7 @@ def _export(
     _native._finish_export(prepared, out_ptr, out_schema_ptr, in_capsules=False)
 
 
-def _import_capsules(is_batch: bool, take: _Method, schema_capsule: Any, array_capsule: Any) -> Any:
+def _import_capsules(is_batch: bool, take: Method, schema_capsule: Any, array_capsule: Any) -> Any:
     array_capsule, schema_capsule = _native._prepare_import(
         array_capsule, schema_capsule, in_capsules=True, is_batch=is_batch
     )
@@ -72,27 +68,27 @@ def _import_capsules(is_batch: bool, take: _Method, schema_capsule: Any, array_c
     return _native._finish_import(imported, array_capsule, in_capsules=True)
 
 
-def _import_array(take: _Method, in_ptr: Any, type: Any) -> Any:
+def _import_array(take: Method, in_ptr: Any, type: Any) -> Any:
     return _import(take, in_ptr, type, is_batch=False)
 
 
-def _import_batch(take: _Method, in_ptr: Any, schema: Any) -> Any:
+def _import_batch(take: Method, in_ptr: Any, schema: Any) -> Any:
     return _import(take, in_ptr, schema, is_batch=True)
 
 
-def _import(take: _Method, in_ptr: Any, second: Any, is_batch: bool) -> Any:
+def _import(take: Method, in_ptr: Any, second: Any, is_batch: bool) -> Any:
     in_ptr, second = _native._prepare_import(in_ptr, second, in_capsules=False, is_batch=is_batch)
     imported = take(in_ptr, second)
     return _native._finish_import(imported, in_ptr, in_capsules=False)
 
 
-def _tensor_of(original: _Method, array: Any, *args: Any, **kwargs: Any) -> Any:
+def _tensor_of(original: Method, array: Any, *args: Any, **kwargs: Any) -> Any:
     if _native._is_on_device(array):
         return _export_tensor(_tensor(array), *args, **kwargs)
     return original(_on_host(array), *args, **kwargs)
 
 
-def _device_of(original: _Method, array: Any) -> Any:
+def _device_of(original: Method, array: Any) -> Any:
     if not _native._is_on_device(array):
         return original(_on_host(array))
     on_device = [it for it in array.buffers() if it is not None and not it.is_cpu]
@@ -150,7 +146,7 @@ def _checked(array: Any) -> _native.DeviceArray:
     )
 
 
-def _import_tensor(original: _Method, *args: Any, **kwargs: Any) -> Any:
+def _import_tensor(original: Method, *args: Any, **kwargs: Any) -> Any:
     try:
         return original(*args, **kwargs)
     except NotImplementedError as error:

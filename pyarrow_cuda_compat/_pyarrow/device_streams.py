@@ -12,7 +12,6 @@ exported one by one.
 With ``PYARROW_CUDA_HOOK=0`` this package does not change pyarrow's classes.
 """
 
-from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
@@ -20,12 +19,10 @@ import pyarrow as pa
 
 from .. import _native
 from .._interop.pickling import lies_on_host
-from .patching import add, named, override
-
-_Method = Callable[..., Any]
+from .patching import Method, add, named, override
 
 
-def _exports(describe: _Method, prepare: _Method) -> _Method:
+def _exports(describe: Method, prepare: Method) -> Method:
     """The method of a class that `describe`s capsules with schemas as its objects have them."""
 
     def __arrow_c_device_stream__(self: Any, requested_schema: Any = None, **kwargs: Any) -> Any:
@@ -94,7 +91,7 @@ def _reader(reader: Any, requested: Any) -> Any:
     return pa.RecordBatchReader.from_batches(asked, chain(ahead, map(cast, reader)))
 
 
-def _from_stream(original: _Method, data: Any, schema: Any = None) -> Any:
+def _from_stream(original: Method, data: Any, schema: Any = None) -> Any:
     is_host_data = isinstance(data, pa.Table | pa.RecordBatch) and lies_on_host(data)
     if is_host_data or not hasattr(data, "__arrow_c_device_stream__"):
         return original(data, schema)
@@ -107,7 +104,7 @@ def _from_stream(original: _Method, data: Any, schema: Any = None) -> Any:
     return _native._import_stream(data.__arrow_c_device_stream__(requested))
 
 
-def _imports(cls: type, take: _Method, parts: str) -> _Method:
+def _imports(cls: type, take: Method, parts: str) -> Method:
     """The method of a class whose objects `take` makes of capsules."""
 
     def _import_from_c_device_capsule(capsule: Any) -> Any:

@@ -18,7 +18,6 @@ Chunked arrays and tables on the host do not have the methods of the last two ro
 prefer them to what they have.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -26,9 +25,7 @@ import pyarrow as pa
 
 from .. import _native
 from .._interop.pickling import lies_on_host
-from .patching import add, override
-
-_Method = Callable[..., Any]
+from .patching import Method, add, override
 
 
 def batch_of(table: Any) -> Any:
@@ -37,12 +34,12 @@ def batch_of(table: Any) -> Any:
     return _native._assemble(table.schema, columns)
 
 
-def _combine(cls: type, original: _Method, data: Any, memory_pool: Any = None) -> Any:
+def _combine(cls: type, original: Method, data: Any, memory_pool: Any = None) -> Any:
     combined = _native._combine(data, cls)
     return original(data, memory_pool) if combined is None else combined
 
 
-def _of_one(name: str, one: _Method) -> property:
+def _of_one(name: str, one: Method) -> property:
     """The method of that name of what `one` makes of data on a device."""
 
     def method(self: Any) -> Any:

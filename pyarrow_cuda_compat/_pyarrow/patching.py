@@ -12,6 +12,9 @@ from typing import Any, Literal
 
 from .. import _native
 
+#: Of a class of pyarrow; a function for `override` takes pyarrow's own method, and its arguments.
+Method = Callable[..., Any]
+
 
 def guard(found: Any, guard: Any) -> bool:
     """Puts a guard into a compiled class, property, function or method.  Returns whether it is
@@ -29,7 +32,7 @@ def guard(found: Any, guard: Any) -> bool:
 def override(
     cls: type,
     name: str,
-    method: Callable[..., Any],
+    method: Method,
     when: Literal["any", "always", "result"] = "always",
 ) -> None:
     """Has `method` answer calls of a method, or reads of a property: always, or if ``any`` argument
@@ -47,7 +50,7 @@ def add(cls: type, name: str, member: Any) -> None:
         _native._class_changed(cls)
 
 
-def named(function: Callable[..., Any], cls: type, name: str) -> Callable[..., Any]:
+def named(function: Method, cls: type, name: str) -> Method:
     """A function that looks like a method of a class."""
     function.__name__, function.__qualname__ = name, f"{cls.__name__}.{name}"
     function.__module__ = cls.__module__

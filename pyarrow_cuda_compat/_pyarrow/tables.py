@@ -14,39 +14,36 @@ With ``PYARROW_CUDA_HOOK=0`` this package does not change the methods.
 Each function here takes pyarrow's own method or property and its arguments, or the result.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 
 from .. import _native
 from .guards.actions import count_nulls
-from .patching import override
-
-_Method = Callable[..., Any]
+from .patching import Method, override
 
 
 def _placed_with_metadata(answer: Any) -> Any:
     return answer._replace(batch=_native._placed(answer.batch))
 
 
-def _to_batches(original: _Method, *arguments: Any, **keywords: Any) -> Any:
+def _to_batches(original: Method, *arguments: Any, **keywords: Any) -> Any:
     return [*map(_native._placed, original(*arguments, **keywords))]
 
 
-def _table_of_batches(original: _Method, batches: Any, schema: Any = None) -> Any:
+def _table_of_batches(original: Method, batches: Any, schema: Any = None) -> Any:
     return original([count_nulls(_native._placed(batch)) for batch in batches], schema)
 
 
-def _reader_of_batches(original: _Method, schema: Any, batches: Any) -> Any:
+def _reader_of_batches(original: Method, schema: Any, batches: Any) -> Any:
     return original(schema, map(_native._placed, batches))
 
 
-def _to_reader(_original: _Method, table: Any, max_chunksize: Any = None) -> Any:
+def _to_reader(_original: Method, table: Any, max_chunksize: Any = None) -> Any:
     return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize))
 
 
-def _null_count(original: _Method, data: Any) -> int:
+def _null_count(original: Method, data: Any) -> int:
     if isinstance(data, pa.ChunkedArray):
         return sum(chunk.null_count for chunk in data.chunks)
     _native._count_nulls(data)  # on a copy of the bitmap, unless their number is known

@@ -52,10 +52,6 @@ impl DeviceArrayData {
 
 impl DeviceRecordBatch {
     /// One batch of the rows of several with the same schema: see [`DeviceArrayData::concat`].
-    ///
-    /// # Errors
-    ///
-    /// As there.
     pub fn concat(batches: &[Self]) -> Result<Self, Error> {
         let Some(first) = batches.first() else { return invalid("there are no batches") };
         let rows: Vec<_> = batches.iter().map(|batch| batch.rows().clone()).collect();

@@ -42,7 +42,10 @@ pub enum CudaError {
 }
 
 /// The error of a driver function: number, name and text come from the driver.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("Cuda error {code} in function '{function}': {}{}",
+    name.as_ref().map_or_else(String::new, |name| format!("[{name}] ")),
+    text.as_deref().unwrap_or("unknown error"))]
 pub struct CallError {
     /// The function, without the suffix of its binary interface (`cuMemAlloc`).
     pub function: &'static str,
@@ -149,18 +152,6 @@ fn ask(question: unsafe fn(i32, *mut c_void) -> i32, code: i32) -> Option<String
     // SAFETY: the driver's strings are NUL-terminated and static.
     Some(unsafe { CStr::from_ptr(answer) }.to_string_lossy().into_owned())
 }
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Cuda error {} in function '{}': ", self.code, self.function)?;
-        if let Some(name) = &self.name {
-            write!(f, "[{name}] ")?;
-        }
-        f.write_str(self.text.as_deref().unwrap_or("unknown error"))
-    }
-}
-
-impl std::error::Error for CallError {}
 
 /// Why an allocator that the program has set gave no memory.
 #[derive(Clone, Debug)]

@@ -3,28 +3,6 @@
 //! Each module uses only modules before it in this order: registration, interpreter, errors, signals, bounded_sequences,
 //! pyarrow, package, tracing, devices, contexts, memory, streams, copies, ipc, exchange, files, buffers, device_array,
 //! guards.
-//!
-//! | module | contents |
-//! |---|---|
-//! | `registration` | adding functions to the module |
-//! | `interpreter/` | the GIL, destructors, reports of failed releases, interpreter exit |
-//! | `errors/` | the exceptions for failures, and for wrong arguments |
-//! | `signals` | waits and copies that Ctrl-C can end |
-//! | `bounded_sequences` | sequences that callers pass, of limited length |
-//! | `pyarrow/` | the imported pyarrow: its objects from and to Rust, subclasses of its Cython classes |
-//! | `package` | functions that the Python package passes in |
-//! | `tracing` | records of calls, for logging and NVTX |
-//! | `devices` | the driver and the devices |
-//! | `contexts/` | `Context`, and arguments that name one |
-//! | `memory/` | caches of released memory, pools, allocators, registered host memory |
-//! | `streams/` | `Stream`, `Event`, and streams of other libraries |
-//! | `copies/` | the data of arguments, and the limits of staged copies |
-//! | `ipc/` | handles of memory for other processes, record batches as messages |
-//! | `exchange/` | DLPack, the CUDA array interface, the C Device interface, Numba, pickles |
-//! | `files/` | `BufferReader`, `BufferWriter`, and copies between files and buffers |
-//! | `buffers/` | `CudaBuffer`, `HostBuffer`, and the methods of `Context` that make buffers |
-//! | `device_array/` | `DeviceArray` |
-//! | `guards/` | functions of pyarrow that read data on the host, and their replacements |
 
 // Nothing that callers pass may panic.  Tests may.
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]

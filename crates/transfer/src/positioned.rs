@@ -1,12 +1,15 @@
 //! Reads and writes of files at a position, which fail with the place where they ended.
 
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// Why and where a file could not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", match code.map(io::Error::from_raw_os_error) {
+    Some(error) => format!("cannot read the file at byte {position}: {error}"),
+    None => format!("the file ends at byte {position}, before the end of the copy"),
+})]
 pub struct ReadError {
     /// The position in the file, in bytes.
     pub position: u64,
@@ -14,38 +17,18 @@ pub struct ReadError {
     pub code: Option<i32>,
 }
 
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { position, code } = *self;
-        match code.map(io::Error::from_raw_os_error) {
-            Some(error) => write!(f, "cannot read the file at byte {position}: {error}"),
-            None => write!(f, "the file ends at byte {position}, before the end of the copy"),
-        }
-    }
-}
-
-impl std::error::Error for ReadError {}
-
 /// Why and where a file could not be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", match code.map(io::Error::from_raw_os_error) {
+    Some(error) => format!("cannot write the file at byte {position}: {error}"),
+    None => format!("the file takes no more bytes at byte {position}"),
+})]
 pub struct WriteError {
     /// The position in the file, in bytes.
     pub position: u64,
     /// The system's error number; `None` if the file takes no more bytes and the system does not say why.
     pub code: Option<i32>,
 }
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { position, code } = *self;
-        match code.map(io::Error::from_raw_os_error) {
-            Some(error) => write!(f, "cannot write the file at byte {position}: {error}"),
-            None => write!(f, "the file takes no more bytes at byte {position}"),
-        }
-    }
-}
-
-impl std::error::Error for WriteError {}
 
 /// Fills `out` with the bytes of a file from `position` on.  The file's own position does not matter.
 ///

@@ -8,20 +8,12 @@ use arrow_schema::{DataType, SchemaRef};
 impl DeviceRecordBatch {
     /// The structure of the C Device interface, as that of an array of structs: see
     /// [`DeviceArrayData::export`].
-    ///
-    /// # Errors
-    ///
-    /// As there.
     pub fn export(&self) -> Result<FFI_ArrowDeviceArray, Error> {
         self.rows().export()
     }
 
     /// As [`export`](Self::export), for a batch that work on a stream may still write to: see
     /// [`DeviceArrayData::export_on`].
-    ///
-    /// # Errors
-    ///
-    /// As there.
     pub fn export_on(&self, stream: &Stream) -> Result<FFI_ArrowDeviceArray, Error> {
         self.rows().export_on(stream)
     }
@@ -49,10 +41,6 @@ impl DeviceRecordBatch {
     /// [`DeviceArrayData::import_on`].
     ///
     /// # Safety
-    ///
-    /// As [`import`](Self::import).
-    ///
-    /// # Errors
     ///
     /// As [`import`](Self::import).
     pub unsafe fn import_on(

@@ -80,10 +80,6 @@ impl DeviceArrayData {
     /// # Safety
     ///
     /// As [`import`](Self::import).
-    ///
-    /// # Errors
-    ///
-    /// As [`import`](Self::import).
     pub unsafe fn import_on(
         stream: &Stream,
         array: FFI_ArrowDeviceArray,

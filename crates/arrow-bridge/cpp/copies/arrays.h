@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "arrow/array/data.h"
 #include "arrow/record_batch.h"

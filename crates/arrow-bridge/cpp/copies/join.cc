@@ -96,8 +96,7 @@ class Results {
 Result<ArrayDataVector> Join(std::vector<ArrayDataVector> columns) {
   if (columns.empty()) return ArrayDataVector{};
   const int32_t device = DeviceOf(columns.front());
-  ARROW_ASSIGN_OR_RAISE(const auto gpu, Device::Get(device));
-  const auto manager = gpu->default_memory_manager();
+  ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(device));
   Tree tree;
   std::vector<size_t> counts;
   size_t most = 0;

@@ -35,8 +35,7 @@ struct Target {
     for (const auto& column : columns) {
       if (number < 0 || FindBuffer(*column, is_elsewhere) != nullptr) return nullptr;
     }
-    ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(number));
-    return device->default_memory_manager();
+    return ManagerOfDevice(number);
   }
 };
 

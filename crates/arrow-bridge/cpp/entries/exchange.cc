@@ -102,9 +102,7 @@ arrow::DeviceAllocationType DeviceTypeOf(const arrow::RecordBatch& batch) {
 }  // namespace
 
 Outcome<PyObject*> PrepareEntry(PyObject* object, bool is_batch) noexcept {
-  return GuardValue([&]() -> Result<PyObject*> {
-    return Prepared(object, is_batch);
-  });
+  return GuardValue([&] { return Prepared(object, is_batch); });
 }
 
 Failure CountNullsEntry(PyObject* object) noexcept {

@@ -8,7 +8,6 @@
 #include "arrow/array/util.h"
 #include "arrow/type.h"
 #include "border/status.h"
-#include "entries/require.h"
 #include "memory/on_device.h"
 #include "memory/resolve.h"
 #include "pyarrow/objects.h"

@@ -1,12 +1,6 @@
 // The values behind pyarrow's objects.
 #pragma once
 
-#include "arrow/array/array_base.h"
-#include "arrow/array/data.h"
-#include "arrow/buffer.h"
-#include "arrow/chunked_array.h"
-#include "arrow/record_batch.h"
-#include "arrow/table.h"
 #include "border/ffi.h"
 #include "border/names.h"
 #include "memory/buffer.h"

@@ -32,8 +32,8 @@ Outcome<NewTable*> TableOfStoredEntry(const RustStored* stored, int32_t device,
       const auto& [data, size] = names.first[number];
       columns->emplace_back(reinterpret_cast<const char*>(data), size);
     }
-    ARROW_ASSIGN_OR_RAISE(const auto on, Device::Get(device));
-    ARROW_ASSIGN_OR_RAISE(auto table, TableOfStored(stored, on->default_memory_manager(), columns));
+    ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(device));
+    ARROW_ASSIGN_OR_RAISE(auto table, TableOfStored(stored, manager, columns));
     return new NewTable{std::move(table)};
   });
 }

@@ -114,13 +114,12 @@ class HostSizes {
 };
 
 Result<std::vector<int64_t>> CopiedSizes(const void* address, int64_t count, int32_t number) {
-  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(number));
+  ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(number));
   int64_t size = 0;
   if (__builtin_mul_overflow(count, int64_t{sizeof(int64_t)}, &size)) {
     return Status::Invalid("an array has an impossible number of buffers: ", count);
   }
-  const arrow::Buffer there(static_cast<const uint8_t*>(address), size,
-                            device->default_memory_manager());
+  const arrow::Buffer there(static_cast<const uint8_t*>(address), size, manager);
   // Compares the size with what is allocated there.
   ARROW_ASSIGN_OR_RAISE(const auto memory, Borrowed::From(there));
   std::vector<int64_t> sizes(static_cast<size_t>(count));
@@ -227,8 +226,7 @@ Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,
   if (!is_uncounted && reads.maps.empty()) return Status::OK();
   auto manager = arrow::default_cpu_memory_manager();
   if (IsOnGpu(*array)) {
-    ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
-    manager = device->default_memory_manager();
+    ARROW_ASSIGN_OR_RAISE(manager, ManagerOfDevice(device_id));
   }
   for (ArrowArray* keys : reads.maps) {
     ARROW_RETURN_NOT_OK(CountNulls(manager, keys));
@@ -238,9 +236,9 @@ Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,
 }
 
 Result<Location> LocationOf(const ArrowDeviceArray& array) {
-  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(array.device_id));
-  return Location{device->default_memory_manager(),
-              static_cast<arrow::DeviceAllocationType>(array.device_type)};
+  ARROW_ASSIGN_OR_RAISE(auto manager, ManagerOfDevice(array.device_id));
+  return Location{std::move(manager),
+                  static_cast<arrow::DeviceAllocationType>(array.device_type)};
 }
 
 }  // namespace arrow_cuda

@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "arrow/array/data.h"
 #include "arrow/c/abi.h"
 #include "border/names.h"
 #include "exchange/exportable.h"

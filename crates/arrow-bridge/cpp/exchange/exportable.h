@@ -4,9 +4,6 @@
 
 #include <optional>
 
-#include "arrow/array/array_base.h"
-#include "arrow/array/data.h"
-#include "arrow/record_batch.h"
 #include "border/names.h"
 
 namespace arrow_cuda {

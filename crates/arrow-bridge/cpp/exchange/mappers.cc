@@ -10,7 +10,6 @@ namespace arrow_cuda {
 namespace {
 
 using arrow::DeviceAllocationType;
-using ManagerResult = Result<ManagerPtr>;
 
 // The CPU reads pinned memory without synchronisation, so the import waits for GPU work that still
 // writes to it.
@@ -33,13 +32,8 @@ class PinnedManager : public arrow::CPUMemoryManager {
   const int64_t device_id_;
 };
 
-ManagerResult ManagerOf(int64_t device_id) {
-  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
-  return device->default_memory_manager();
-}
-
 // Pinned memory belongs to no particular device; libarrow itself exports it with device -1.
-ManagerResult PinnedManagerOf(int64_t device_id) {
+Result<ManagerPtr> PinnedManagerOf(int64_t device_id) {
   return std::make_shared<PinnedManager>(std::max<int64_t>(device_id, 0));
 }
 
@@ -52,9 +46,9 @@ Status Register(DeviceAllocationType type, arrow::DeviceMapper mapper) {
 }  // namespace
 
 Status RegisterMappers() {
-  ARROW_RETURN_NOT_OK(Register(DeviceAllocationType::kCUDA, ManagerOf));
+  ARROW_RETURN_NOT_OK(Register(DeviceAllocationType::kCUDA, ManagerOfDevice));
   // Managed memory is a GPU's as well; it migrates when another processor touches it.
-  ARROW_RETURN_NOT_OK(Register(DeviceAllocationType::kCUDA_MANAGED, ManagerOf));
+  ARROW_RETURN_NOT_OK(Register(DeviceAllocationType::kCUDA_MANAGED, ManagerOfDevice));
   return Register(DeviceAllocationType::kCUDA_HOST, PinnedManagerOf);
 }
 

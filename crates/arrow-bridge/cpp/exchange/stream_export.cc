@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <new>
 #include <optional>
@@ -113,15 +112,15 @@ class ProducerOf : public Producer {
   Result<std::shared_ptr<Data>> EmptyThere(const Data& data) {
     ARROW_ASSIGN_OR_RAISE(const auto empty, EmptyLike(data));
     if (id_.type != ARROW_DEVICE_CUDA) return empty;
-    ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(id_.device));
-    return empty->CopyTo(device->default_memory_manager());
+    ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(id_.device));
+    return empty->CopyTo(manager);
   }
 
   Status ExportThere(std::shared_ptr<Data> data, ArrowDeviceArray* out) {
     ARROW_ASSIGN_OR_RAISE(data, Exportable(data));
     if (id_.type == ARROW_DEVICE_CUDA) {
-      ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(id_.device));
-      const Location location{device->default_memory_manager(), arrow::DeviceAllocationType::kCUDA};
+      ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(id_.device));
+      const Location location{manager, arrow::DeviceAllocationType::kCUDA};
       ARROW_ASSIGN_OR_RAISE(data, WithEmptyBuffersAt(data, location));
     }
     ARROW_RETURN_NOT_OK(Export(*data, out));

@@ -17,19 +17,15 @@ Status Missing(std::string_view what) {
 Status TooDeep() { return Status::Invalid("the structure is nested too deeply"); }
 
 // Nothing else of a released structure may be read.
-Status RequireLive(const ArrowSchema& schema) {
-  if (schema.release != nullptr) return Status::OK();
-  return Status::Invalid("Cannot import released ArrowSchema");
-}
-
-Status RequireLive(const ArrowArray& array) {
-  if (array.release != nullptr) return Status::OK();
-  return Status::Invalid("Cannot import released ArrowArray");
+template <typename Structure>
+Status RequireLive(const Structure& structure, const char* name) {
+  if (structure.release != nullptr) return Status::OK();
+  return Status::Invalid("Cannot import released ", name);
 }
 
 Status Check(const ArrowSchema& schema, int depth) {
   if (depth > kMaxDepth) return TooDeep();
-  ARROW_RETURN_NOT_OK(RequireLive(schema));
+  ARROW_RETURN_NOT_OK(RequireLive(schema, "ArrowSchema"));
   if (schema.format == nullptr) return Missing("its format");
   // libarrow would make a list of so many.
   if (schema.n_children < 0) {
@@ -91,7 +87,7 @@ template <typename Description>
 Status Check(ArrowArray* checked, const Description& described, ReadOnHost* reads, int depth) {
   const ArrowArray& array = *checked;
   if (depth > kMaxDepth) return TooDeep();
-  ARROW_RETURN_NOT_OK(RequireLive(array));
+  ARROW_RETURN_NOT_OK(RequireLive(array, "ArrowArray"));
   ARROW_RETURN_NOT_OK(CheckRange(array));
   if (array.n_buffers > 0 && array.buffers == nullptr) return Missing("its buffers");
   if (array.n_children != ChildCount(described)) return Status::OK();

@@ -14,8 +14,7 @@ Result<ManagerPtr> ManagerOf(int32_t device, const arrow::Buffer* parent) {
       parent->device()->device_id() == device) {
     return parent->memory_manager();
   }
-  ARROW_ASSIGN_OR_RAISE(const auto found, Device::Get(device));
-  return found->default_memory_manager();
+  return ManagerOfDevice(device);
 }
 
 class HostSlice : public arrow::Buffer {

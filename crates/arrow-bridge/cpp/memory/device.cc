@@ -62,6 +62,11 @@ bool IsCuda(const arrow::MemoryManager& manager) {
          manager.device()->device_type() == arrow::DeviceAllocationType::kCUDA;
 }
 
+Result<ManagerPtr> ManagerOfDevice(int64_t number) {
+  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(number));
+  return device->default_memory_manager();
+}
+
 Result<EventPtr> Device::SyncEvent::Wrap(int32_t device, void* place, release_fn_t release) {
   if (!release) release = [](void*) {};
   Handle<RustEvent> event;

@@ -40,6 +40,9 @@ class Device : public arrow::Device {
 
 bool IsCuda(const arrow::MemoryManager& manager);
 
+// Fails for a number that no GPU has.
+Result<ManagerPtr> ManagerOfDevice(int64_t number);
+
 class Device::SyncEvent : public arrow::Device::SyncEvent {
  public:
   // `event` is null where `place` is.

@@ -24,14 +24,14 @@ Result<Handle<RustBuffer>> SliceOf(const DeviceBuffer& whole, const arrow::Buffe
     return Status::Invalid("buffer lies outside the CudaBuffer that it is a part of");
   }
   const bool is_mutable = buffer.is_mutable() && whole.is_mutable();
-  ARROW_ASSIGN_OR_RAISE(auto slice, Call(Rust().buffer_slice, whole.rust(), static_cast<int64_t>(offset), buffer.size(), is_mutable));
-  return slice;
+  return Call(Rust().buffer_slice, whole.rust(), static_cast<int64_t>(offset), buffer.size(),
+              is_mutable);
 }
 
 Result<Handle<RustBuffer>> ViewOf(const arrow::Buffer& buffer, Owner owner) {
   const auto device = static_cast<int32_t>(buffer.device()->device_id());
-  ARROW_ASSIGN_OR_RAISE(auto view, Call(Rust().buffer_view, device, buffer.address(), buffer.size(), buffer.is_mutable(), owner));
-  return view;
+  return Call(Rust().buffer_view, device, buffer.address(), buffer.size(), buffer.is_mutable(),
+              owner);
 }
 
 Status NotOnDevice() { return Status::TypeError("buffer is not backed by a CudaBuffer"); }

@@ -6,7 +6,6 @@
 
 #include "arrow/buffer.h"
 #include "arrow/ipc/dictionary.h"
-#include "arrow/record_batch.h"
 #include "border/names.h"
 
 namespace arrow_cuda {

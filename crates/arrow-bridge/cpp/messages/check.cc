@@ -1,8 +1,6 @@
 #include "messages/check.h"
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "arrow/buffer.h"
 #include "arrow/extension_type.h"

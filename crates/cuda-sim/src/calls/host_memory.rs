@@ -96,17 +96,8 @@ fn allocate(driver: &Driver, pointer: Out<usize>, size: usize, flags: u32) -> Re
 
 /// Ends the region of this kind that starts at `base`, when all queued work is done.
 fn end_when_idle(driver: &Driver, base: u64, kind: &Kind) -> Result {
-    let id = || {
-        let memory = driver.memory();
-        let region = memory.regions.get(&base).filter(|region| region.kind == *kind);
-        region.map(|region| region.id).ok_or(INVALID_VALUE)
-    };
-    let found = id()?;
+    let found = driver.memory().regions.get(&base).cloned();
+    let region = found.filter(|region| region.kind == *kind).ok_or(INVALID_VALUE)?;
     driver.synchronize();
-    // Another thread may have ended it meanwhile.
-    if id()? != found {
-        return Err(INVALID_VALUE);
-    }
-    driver.memory().release(base);
-    Ok(())
+    driver.memory().release_found(&region)
 }

@@ -61,12 +61,7 @@ exported! { driver:
             // Work of other devices that uses the memory is not waited for, as on an H200.
             false => driver.devices[region.device].synchronize(),
         }
-        let mut memory = driver.memory();
-        // Another thread may have freed it meanwhile.
-        if memory.regions.get(&pointer).is_none_or(|now| now.id != region.id) {
-            return Err(INVALID_VALUE);
-        }
-        memory.release(pointer);
+        driver.memory().release_found(&region)?;
     }
 
     [3020] call cuMemGetAddressRange_v2(base: Out<u64>, size: Out<usize>, pointer: u64) {

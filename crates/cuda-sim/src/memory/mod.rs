@@ -104,6 +104,13 @@ impl Memory {
         }
     }
 
+    /// Ends a region that was found earlier.  Fails if another thread has ended it meanwhile.
+    pub fn release_found(&mut self, found: &Region) -> Result {
+        self.regions.get(&found.base).filter(|now| now.id == found.id).ok_or(INVALID_VALUE)?;
+        self.release(found.base);
+        Ok(())
+    }
+
     pub fn containing(&self, address: u64) -> Option<&Region> {
         let (_, region) = self.regions.range(..=address).next_back()?;
         (address < region.end()).then_some(region)

@@ -34,10 +34,10 @@ pub(crate) fn copy_to<'py>(
         let kind = kind_of(pyarrow, cls)?;
         let named = stream.map(|stream| ask("stream", stream)).transpose()?;
         let destination = &place_of_context(pyarrow, destination)?;
-        let place = place_of(pyarrow, destination);
-        if place.is_none() && matches!(kind, DataKind::ChunkedArray | DataKind::Table) {
-            return Err(not_a_place(destination)?);
-        }
+        let place = match kind {
+            DataKind::ChunkedArray | DataKind::Table => Some(needed_place(pyarrow, destination)?),
+            DataKind::Array | DataKind::Batch => place_of(pyarrow, destination),
+        };
         let chosen = match place {
             Some(place) => in_contexts(py, named, place, pyarrow.bridge.device_of(live(object)))?,
             None => ChosenOrder::NOW,
@@ -92,9 +92,7 @@ pub(crate) fn buffer_to<'py>(
     let pyarrow = pyarrow(py)?;
     let destination = &place_of_context(pyarrow, destination)?;
     span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
-    let Some(place) = place_of(pyarrow, destination) else {
-        return Err(not_a_place(destination)?);
-    };
+    let place = needed_place(pyarrow, destination)?;
     let made = made(py, |bridge| bridge.buffer_to(live(buffer), place, is_view))?;
     match span(&made) {
         Some(span) if span.device_type == CUDA => wrap_memory_of(&made),
@@ -134,14 +132,26 @@ pub(super) fn place_of_context<'py>(
 }
 
 /// The destination that a `pyarrow.Device` or a `pyarrow.MemoryManager` is.
-pub(super) fn place_of<'a>(
-    pyarrow: &Pyarrow,
-    object: &'a Bound<'_, PyAny>,
-) -> Option<Destination<'a>> {
+fn place_of<'a>(pyarrow: &Pyarrow, object: &'a Bound<'_, PyAny>) -> Option<Destination<'a>> {
     let is_device = is_of(object, &pyarrow.lib.device);
     let is_place = is_device || is_of(object, &pyarrow.lib.memory_manager);
     // SAFETY: an object of its class.
     is_place.then(|| unsafe { Destination::new(live(object), is_device) })
+}
+
+/// The same; pyarrow's exception for any other object.
+pub(super) fn needed_place<'a>(
+    pyarrow: &Pyarrow,
+    object: &'a Bound<'_, PyAny>,
+) -> PyResult<Destination<'a>> {
+    if let Some(place) = place_of(pyarrow, object) {
+        return Ok(place);
+    }
+    Err(PyTypeError::new_err(format!(
+        "Argument 'destination' has incorrect type (expected a pyarrow Device or MemoryManager, a \
+         Context, or a device number, got {})",
+        object.get_type().repr()?
+    )))
 }
 
 /// On the stream that is named, or on the thread's, if device memory takes part in the copy.
@@ -163,13 +173,4 @@ pub(super) fn in_contexts(
         py.detach(|| numbers.into_iter().map(Context::primary).collect::<Result<Vec<_>, _>>());
     let contexts = contexts.or_raise(py)?;
     ChosenOrder::of(py, named, &contexts.iter().collect::<Vec<_>>())
-}
-
-/// The exception for an invalid destination, with pyarrow's message.
-pub(super) fn not_a_place(destination: &Bound<'_, PyAny>) -> PyResult<PyErr> {
-    Ok(PyTypeError::new_err(format!(
-        "Argument 'destination' has incorrect type (expected a pyarrow Device or MemoryManager, a \
-         Context, or a device number, got {})",
-        destination.get_type().repr()?
-    )))
 }

@@ -444,12 +444,14 @@ fn residue_is_known_until_it_is_wiped() {
     assert_eq!(ledger.share(first + 4096), None, "not in use");
 }
 
-/// Random sizes, as `8 GiB alive` of the workloads: what is reserved stays close to what was needed.
-#[test]
-fn random_sizes_leave_little_unused() {
-    let mut ledger = with_limit(1 << 40);
-    let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let (mut alive, mut live): (Vec<(u64, u64)>, u64) = (Vec::new(), 0);
+/// Allocates and releases 20,000 times, of random sizes and with 8 GiB alive.  Returns how many bytes were reserved for
+/// each that was needed.
+pub(super) fn reserved_for_random_sizes(
+    ledger: &mut Ledger,
+    mut random: TestRng,
+    mut add: impl FnMut(&mut Ledger, u64) -> u64,
+) -> f64 {
+    let (mut alive, mut live) = (Vec::new(), 0);
     for _ in 0..20_000 {
         let size = 2f64.powf(random.random_range(10.0..28.0)) as u64;
         if !alive.is_empty() && (live + size > 8 << 30 || random.random_bool(0.45)) {
@@ -457,12 +459,22 @@ fn random_sizes_leave_little_unused() {
             live -= gone;
             ledger.release(address, false);
         } else {
-            alive.push((add(&mut ledger, size, Placement::Alone), size));
+            alive.push((add(ledger, size), size));
             live += size;
         }
     }
+    let stats = &ledger.account.stats;
+    stats.peak_reserved_bytes as f64 / stats.peak_allocated_bytes as f64
+}
+
+/// What is reserved stays close to what was needed.
+#[test]
+fn random_sizes_leave_little_unused() {
+    let (mut ledger, random) =
+        (with_limit(1 << 40), TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let add = |ledger: &mut Ledger, size| add(ledger, size, Placement::Alone);
+    let share = reserved_for_random_sizes(&mut ledger, random, add);
     let stats = ledger.account.stats;
-    let share = stats.peak_reserved_bytes as f64 / stats.peak_allocated_bytes as f64;
     assert!(share < 1.25, "{share:.3}: {stats:?}");
     assert!(stats.driver_allocations + stats.driver_frees < 600, "{stats:?}");
 }

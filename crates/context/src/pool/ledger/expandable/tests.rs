@@ -1,3 +1,4 @@
+use super::super::tests::reserved_for_random_sizes;
 use super::super::{Access, Placement};
 use super::*;
 use proptest::prelude::*;
@@ -44,24 +45,13 @@ fn add(ledger: &mut Ledger, size: u64) -> Option<(u64, usize, usize)> {
 fn random_sizes_leave_little_unused_and_move_little() {
     for seed in 0..30 {
         let mut ledger = expandable(160 << 30);
-        let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
-        let (mut alive, mut live, mut calls) = (Vec::new(), 0, 0);
-        for _ in 0..20_000 {
-            let size = 2f64.powf(random.random_range(10.0..28.0)) as u64;
-            if !alive.is_empty() && (live + size > 8 << 30 || random.random_bool(0.45)) {
-                let (address, gone) = alive.swap_remove(random.random_range(0..alive.len()));
-                live -= gone;
-                ledger.release(address, false);
-            } else {
-                let (address, moved, created) = add(&mut ledger, size).expect("addresses");
-                calls += moved + created;
-                alive.push((address, size));
-                live += size;
-            }
-        }
-        let stats = ledger.account.stats;
-        let share = stats.peak_reserved_bytes as f64 / stats.peak_allocated_bytes as f64;
-        assert!(share <= 1.08, "{share:.3}, seed {seed}: {stats:?}");
+        let (random, mut calls) = (TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]), 0);
+        let share = reserved_for_random_sizes(&mut ledger, random, |ledger, size| {
+            let (address, moved, created) = add(ledger, size).expect("addresses");
+            calls += moved + created;
+            address
+        });
+        assert!(share <= 1.08, "{share:.3}, seed {seed}: {:?}", ledger.account.stats);
         assert!(calls < 20_000 * 2 / 5, "{calls} chunks, seed {seed}");
     }
 }
