@@ -94,19 +94,21 @@ def to_cudf(value: Any) -> Any:
         return plc.Table([*map(to_cudf, value.columns)])
     if isinstance(value, pa.Scalar):
         return scalar_of(value)
-    column = _flat(value) if kind_of(value.type) in _FLAT else plc.Column.from_arrow(value)
+    buffers = value.buffers() if kind_of(value.type) in _FLAT else ()
+    is_flat = bool(buffers) and not any(it is not None and it.is_cpu for it in buffers)
+    column = _flat(value, *buffers) if is_flat else plc.Column.from_arrow(value)
     # Joins and gathers mix up the nulls of slices.
     return column.copy() if column.offset() and column.null_count() else column
 
 
-def _flat(array: Any) -> Any:
+def _flat(array: Any, mask: Any, data: Any) -> Any:
     """What `Column.from_arrow` makes of an array, in a third of the time."""
     _native._make_ready(array)
     nulls, kind = array.null_count, cudf_type(array.type)
-    mask, data = (None if it is None else _Span(it.address, it.size, it) for it in array.buffers())
-    if data is not None and data.ptr % (array.type.bit_width // 8):
-        return _flat(array.copy_to(here()))  # a kernel would fail, and all work after it
-    return plc.Column(kind, len(array), data, mask if nulls else None, nulls, array.offset, [])
+    if data is not None and data.address % (array.type.bit_width // 8):
+        return to_cudf(array.copy_to(here()))  # a kernel would fail, and all work after it
+    mask, data = (it and _Span(it.address, it.size, it) for it in (mask if nulls else None, data))
+    return plc.Column(kind, len(array), data, mask, nulls, array.offset, [])
 
 
 #: Scalars of these kinds are kept on the device, each of which would be a copy for every call.

@@ -102,6 +102,7 @@ class Column:
         self.value = value
         if isinstance(value, DataType):
             mask, nulls, offset, _children = more
+            assert not data.owner.is_cpu
             assert data.ptr % (value.kind.bit_width // 8) == 0
             buffers = [it and it.owner for it in (mask, data)]
             assert [it and it.address for it in buffers] == [it and it.ptr for it in (mask, data)]

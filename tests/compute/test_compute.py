@@ -16,6 +16,7 @@ from pyarrow.cuda import CudaBuffer
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat._compute import engine
+from pyarrow_cuda_compat._pyarrow.guards.table import METHOD, TABLE
 
 from . import standin
 from .answers import digest_of
@@ -83,6 +84,14 @@ def test_memory_that_is_not_aligned(there):
     array = pa.Array.from_buffers(pa.int32(), 2, [None, buffer])
     assert buffer.address % 4 == 1
     assert back(pc.add(array, 1)).to_pylist() == [2, 3]
+
+
+def test_sets_on_the_host_are_copied(there, rows, libcudf):
+    columns = sys.modules["pyarrow_cuda_compat._compute.columns"]
+    assert columns.to_cudf(pa.array([1, 2])).value.to_pylist() == [1, 2]
+    mask = there(pa.array([True, None])).buffers()[0]
+    half = pa.Array.from_buffers(pa.int8(), 2, [mask, pa.py_buffer(b"ab")])
+    assert columns.to_cudf(half).value.to_pylist() == [97, None]
 
 
 def test_host_data_is_moved_to_the_device(there):
@@ -319,6 +328,36 @@ def test_calls_are_recorded(there, caplog):
     first, second = (each.getMessage() for each in caplog.records)
     assert "add: 3 rows by libcudf, " in first
     assert "failed after" in second
+
+
+#: Arguments of methods that need some.
+ARGUMENTS = {
+    "cast": [pa.float64()],
+    "fill_null": [1],
+    "index": [1],
+    "take": [[0]],
+    "filter": [pa.array([True, False])],
+    "sort_by": ["a"],
+    "group_by": ["a"],
+    "join": [pa.table({"a": [1]}), "a"],
+}
+
+
+@pytest.mark.parametrize(
+    "method", [name for _, names, rule in TABLE if rule == METHOD for name in names.split()]
+)
+def test_methods_call_functions(there, monkeypatch, method):
+    owner, _, name = method.partition(".")
+    array = there(pa.array([1, 2]))
+    batch = pa.record_batch({"a": array})
+    data = {"Array": array, "ChunkedArray": pa.chunked_array([array]), "RecordBatch": batch}
+    data |= {"Table": pa.Table.from_batches([batch]), "_Tabular": batch}
+    monkeypatch.setattr(engine, "_rows", "none here")
+    call = partial(getattr(data[owner], name), *ARGUMENTS.get(name, []))
+    if name == "group_by":
+        call = partial(call().aggregate, [("a", "sum")])
+    with pytest.raises(NotImplementedError, match=r"pyarrow.(compute|acero)\.\w+ reads it"):
+        call()
 
 
 def test_methods_check_what_they_do_not_call_functions_for(there):

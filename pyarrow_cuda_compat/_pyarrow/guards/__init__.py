@@ -18,11 +18,12 @@ from .. import patching
 from . import assertions
 from .actions import Action, copy_to_host, count_nulls, refuse
 from .chunked import slice_chunks, write_batches, write_row_groups
-from .compute import call, method, query
+from .compute import call, check, method, query
 from .conditional import concat_tables, from_offsets, join, size_of, validate
 from .table import (
     BATCHES,
     CAST,
+    CHECK,
     COMPUTE,
     COUNT,
     JOIN,
@@ -57,6 +58,7 @@ _SUBSTITUTES: dict[str, Callable[..., Any]] = {
     COMPUTE: call,
     METHOD: method,
     QUERY: query,
+    CHECK: check,
 }
 #: Functions of Python code, by their numbers, and their wrappers.
 _Wrappers = dict[int, tuple[Any, Any]]

@@ -55,6 +55,12 @@ def method(original: _Original, data: Any, *arguments: Any, **keywords: Any) -> 
         _native._trust(before)
 
 
+def check(_original: _Original, data: Any) -> None:
+    """pyarrow's check that a chunked array lies on the host, of one on a device."""
+    if not _native._is_trusted(data):
+        _native._refuse(data, "pyarrow.lib.ChunkedArray._assert_cpu")
+
+
 def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     """The answer of the engine, which is recorded if the program has asked for records."""
     traced = engine.traced

@@ -28,6 +28,12 @@ pub(crate) fn trust(address: usize) -> usize {
     TRUSTED.replace(address)
 }
 
+/// Whether the check passes for an object.
+#[pyfunction(name = "_is_trusted")]
+pub(super) fn is_trusted(object: &Bound<'_, PyAny>) -> bool {
+    TRUSTED.get() == object.as_ptr().addr()
+}
+
 /// `void (object)`; a failure sets a Python exception.
 type Assertion = unsafe extern "C" fn(object: *mut ffi::PyObject);
 
@@ -66,7 +72,7 @@ unsafe extern "C" fn assert_on_host<const NUMBER: usize>(object: *mut ffi::PyObj
         // SAFETY: pyarrow calls this with the object itself.
         let object = unsafe { Bound::from_borrowed_ptr(py, object) };
         match is_there(&object) {
-            _ if TRUSTED.get() == object.as_ptr() as usize => {}
+            _ if is_trusted(&object) => {}
             Ok(false) => {
                 if let Some(original) = THEIRS.get(NUMBER).and_then(OnceLock::get) {
                     // SAFETY: what pyarrow itself would have called.
