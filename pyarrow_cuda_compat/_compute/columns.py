@@ -107,8 +107,8 @@ def _flat(array: Any, mask: Any, data: Any) -> Any:
     nulls, kind = array.null_count, cudf_type(array.type)
     if data is not None and data.address % (array.type.bit_width // 8):
         return to_cudf(array.copy_to(here()))  # a kernel would fail, and all work after it
-    mask, data = (it and _Span(it.address, it.size, it) for it in (mask if nulls else None, data))
-    return plc.Column(kind, len(array), data, mask, nulls, array.offset, [])
+    data, mask = (None if it is None else _Span(it.address, it.size, it) for it in (data, mask))
+    return plc.Column(kind, len(array), data, mask if nulls else None, nulls, array.offset, [])
 
 
 #: Scalars of these kinds are kept on the device, each of which would be a copy for every call.

@@ -102,10 +102,10 @@ class Column:
         self.value = value
         if isinstance(value, DataType):
             mask, nulls, offset, _children = more
-            assert not data.owner.is_cpu
             assert data.ptr % (value.kind.bit_width // 8) == 0
+            spans = [it for it in (mask, data) if it is not None]
+            assert all(it.owner.address == it.ptr and not it.owner.is_cpu for it in spans)
             buffers = [it and it.owner for it in (mask, data)]
-            assert [it and it.address for it in buffers] == [it and it.ptr for it in (mask, data)]
             self.value = _imported(pa.Array.from_buffers(value.kind, size, buffers, nulls, offset))
 
     @staticmethod

@@ -260,6 +260,7 @@ def test_results_are_not_read_again(there, libcudf):
 def test_indices_beyond_the_data(there, kind):
     array = there(pa.array([1, 2, 3]))
     assert back(array.take(there(pa.array([2, 0], kind)))).to_pylist() == [3, 1]
+    assert back(array.take(there(pa.array([], kind)))).to_pylist() == []
     for indices, wrong in (([0, 3], 3), ([1, 4, 3], 4), ([4, 5], 4)):
         with pytest.raises(pa.lib.ArrowIndexError, match=f"Index {wrong} out of bounds"):
             array.take(there(pa.array(indices, kind)))
