@@ -164,7 +164,7 @@ def _imported(array: pa.Array) -> pa.Array:
     return array.copy_to(HOST)
 
 
-#: What was called, so that tests see that the stand-in has answered.
+#: The calls, by which tests see that the stand-in has answered.
 CALLS: list[str] = []
 _BINARY = {
     "ADD": pc.add,

@@ -467,7 +467,7 @@ pub(super) fn reserved_for_random_sizes(
     stats.peak_reserved_bytes as f64 / stats.peak_allocated_bytes as f64
 }
 
-/// What is reserved stays close to what was needed.
+/// Reserved memory stays close to the memory that was needed.
 #[test]
 fn random_sizes_leave_little_unused() {
     let (mut ledger, random) =
