@@ -9,9 +9,10 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import Call
-from .columns import cudf_type, to_scalar
+from .columns import to_scalar
 from .comparisons import need_no_negative_zero
-from .table import ANY, NUMBERS, SIMPLE, TIMES, rows
+from .kinds import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
+from .table import rows
 
 _is = pa.types
 _aggregation = plc.aggregation

@@ -10,8 +10,8 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from . import operations as op
 from .calls import Call
 from .casts import without_loss
-from .columns import cudf_type
-from .table import NUMBERS, rows
+from .kinds import NUMBERS, cudf_type
+from .table import rows
 
 _is = pa.types
 _OVERFLOW = "overflow"

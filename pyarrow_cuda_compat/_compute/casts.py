@@ -9,8 +9,9 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import Call
-from .columns import cudf_type, kind_of, to_cudf
-from .table import NUMBERS, TIMES, rows
+from .columns import to_cudf
+from .kinds import NUMBERS, TIMES, cudf_type, kind_of
+from .table import rows
 
 _is = pa.types
 #: The largest integers up to which a type of floating-point numbers has all.

@@ -4,66 +4,21 @@ bytes."""
 from __future__ import annotations
 
 import atexit
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, NamedTuple
-from weakref import ref
+from typing import Any
 
 import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
 from .._pyarrow.joins import batch_of
+from . import spans
+from .engine import here
+from .kinds import SIMPLE, cudf_type, kind_of
+from .known import known, remember
 
 _is = pa.types
-#: The words of rows for the types that they take, and the check of each.
-_KINDS: dict[str, Callable[[Any], bool]] = {
-    "bool": _is.is_boolean,
-    "int": _is.is_integer,
-    "float": lambda it: _is.is_float32(it) or _is.is_float64(it),
-    "decimal": _is.is_decimal128,
-    "string": _is.is_string,
-    "date": _is.is_date32,
-    "time": lambda it: _is.is_timestamp(it) and it.tz in (None, "UTC"),
-    "duration": _is.is_duration,
-    "list": lambda it: _is.is_list(it) and _has_kinds([it.value_type]),
-    "struct": lambda it: _is.is_struct(it) and _has_kinds([each.type for each in it]),
-    "dictionary": lambda it: _is.is_dictionary(it) and _has_kinds([it.value_type]),
-}
-
-
-#: Kinds of types without parts.
-_SIMPLE = frozenset(_KINDS) - {"list", "struct", "dictionary"}
-
-
-def _has_kinds(types: list[pa.DataType]) -> bool:
-    return bool(types) and all(kind_of(each) != "other" for each in types)
-
-
-@lru_cache(maxsize=1024)
-def kind_of(kind: pa.DataType) -> str:
-    """The kind of a type, in the words of the rows; ``other`` if libcudf has no such type."""
-    return next((name for name, check in _KINDS.items() if check(kind)), "other")
-
-
-@lru_cache(maxsize=1024)
-def cudf_type(kind: pa.DataType) -> Any:
-    """libcudf's type for a type of pyarrow that has a kind."""
-    return plc.DataType.from_arrow(pa.timestamp(kind.unit) if _is.is_timestamp(kind) else kind)
-
-
-_thread = threading.local()
-
-
-def compute_in(context: Any) -> None:
-    """Sets the context in which the thread's call computes."""
-    _thread.context = context
-
-
-def here() -> Any:
-    """That context."""
-    return _thread.context
 
 
 def on_device(data: Any) -> Any:
@@ -75,17 +30,8 @@ def on_device(data: Any) -> Any:
     return batch_of(data) if isinstance(data, pa.Table) else data
 
 
-class _Span(NamedTuple):
-    """Memory on a device, by libcudf's names."""
-
-    ptr: int
-    size: int
-    owner: pa.Buffer
-
-
 _NUMBERS = frozenset(("bool", "int", "float"))
-#: Kinds of types whose values lie in one buffer, as libcudf has them.
-_FLAT = frozenset(("int", "float", "date", "time", "duration"))
+_TABLES = pa.RecordBatch | pa.Table
 
 
 def to_cudf(value: Any) -> Any:
@@ -94,21 +40,11 @@ def to_cudf(value: Any) -> Any:
         return plc.Table([*map(to_cudf, value.columns)])
     if isinstance(value, pa.Scalar):
         return scalar_of(value)
-    buffers = value.buffers() if kind_of(value.type) in _FLAT else ()
-    is_flat = bool(buffers) and not any(it is not None and it.is_cpu for it in buffers)
-    column = _flat(value, *buffers) if is_flat else plc.Column.from_arrow(value)
+    column = spans.column_of(value)
+    if column is None:
+        column = plc.Column.from_arrow(value)
     # Joins and gathers mix up the nulls of slices.
     return column.copy() if column.offset() and column.null_count() else column
-
-
-def _flat(array: Any, mask: Any, data: Any) -> Any:
-    """What `Column.from_arrow` makes of an array, in a third of the time."""
-    _native._make_ready(array)
-    nulls, kind = array.null_count, cudf_type(array.type)
-    if data is not None and data.address % (array.type.bit_width // 8):
-        return to_cudf(array.copy_to(here()))  # a kernel would fail, and all work after it
-    data, mask = (None if it is None else _Span(it.address, it.size, it) for it in (data, mask))
-    return plc.Column(kind, len(array), data, mask if nulls else None, nulls, array.offset, [])
 
 
 #: Scalars of these kinds are kept on the device, each of which would be a copy for every call.
@@ -131,41 +67,42 @@ def scalar_of(value: pa.Scalar) -> Any:
     return found
 
 
-class Known(NamedTuple):
-    """What is known of a result, as long as a program has it."""
-
-    result: Any
-    #: The column or table that it was made of: booleans are in bytes there.
-    column: Any
-    #: Whether its values, which are not null, are 0 to this number without it; 0 if not known.
-    below: int
-
-
-_known: dict[int, Known] = {}
-
-
-def remember(result: Any, column: Any, below: int = 0) -> None:
-    place = id(result)
-    _known[place] = Known(ref(result, lambda _: _known.pop(place, None)), column, below)
-
-
 def argument(value: Any) -> tuple[Any, Any, int]:
     """An argument in one piece on the device, as libcudf's, and the number that it is below."""
     if isinstance(value, pa.Scalar):
         return value, scalar_of(value), 0
-    found, piece = known(value), on_device(value)
+    piece, found = on_device(value), known(value)
+    if isinstance(value, _TABLES):
+        return piece, table_of(value), 0
     return (piece, to_cudf(piece), 0) if found is None else (piece, found.column, found.below)
 
 
-def known(data: Any) -> Known | None:
-    found = _known.get(id(data))
-    return found if found is not None and found.result() is data else None
+def table_of(data: Any) -> Any:
+    """A table or record batch as libcudf's, which is remembered if it is a view."""
+    found = known(data)
+    if found is None:
+        made = to_cudf(on_device(data))
+        if _is_in_one_piece(data) and all(map(spans.is_view, made.columns())):
+            remember(data, here(), made, is_result=False)
+        return made
+    if not found.is_result:
+        _native._make_ready(data)
+    return found.column
+
+
+def _is_in_one_piece(data: Any) -> bool:
+    """Whether `on_device` makes no copy of it."""
+    columns = data.columns if isinstance(data, pa.Table) else ()
+    return _native._is_on_device(data) and all(it.num_chunks == 1 for it in columns)
 
 
 def to_arrow(column: Any, kind: pa.DataType) -> Any:
     """An array of a type, over the memory of a column with that layout."""
     if column.offset():  # libcudf exports the nulls of a slice from its beginning on
         column = column.copy()
+    array = spans.array_of(column, kind)
+    if array is not None:
+        return array
     schema, array = column.__arrow_c_device_array__()
     return _as(pa.Array._import_from_c_device_capsule(schema, array), kind)
 
@@ -184,7 +121,7 @@ def to_table(columns: Iterable[Any], schema: pa.Schema, cls: Any = pa.Table) -> 
     arrays = [to_arrow(column, field.type) for column, field in zip(columns, schema, strict=True)]
     result = cls.from_arrays(arrays, schema=schema)
     if all(map(is_as_imported, columns, schema.types)):
-        remember(result, plc.Table(columns))
+        remember(result, here(), plc.Table(columns), is_result=True)
     return result
 
 
@@ -195,7 +132,7 @@ def is_as_imported(column: Any, kind: pa.DataType) -> bool:
 
 @lru_cache(maxsize=1024)
 def _imported_type(kind: pa.DataType) -> Any:
-    return cudf_type(kind) if kind_of(kind) in _SIMPLE else None
+    return cudf_type(kind) if kind_of(kind) in SIMPLE.split() else None
 
 
 def _as(array: Any, kind: pa.DataType) -> Any:

@@ -12,8 +12,9 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from . import operations as op
 from .calls import Call
 from .casts import without_loss
-from .columns import cudf_type, to_cudf
-from .table import ANY, NUMBERS, SIMPLE, TIMES, rows
+from .columns import to_cudf
+from .kinds import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
+from .table import rows
 
 _is = pa.types
 #: libcudf mixes up the nulls of slices of booleans in some of its functions.

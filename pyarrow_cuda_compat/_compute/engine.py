@@ -111,6 +111,19 @@ def _load() -> Any:
     return rows
 
 
+_thread = threading.local()
+
+
+def compute_in(context: Any) -> None:
+    """Sets the context in which the thread's call computes."""
+    _thread.context = context
+
+
+def here() -> Any:
+    """That context."""
+    return _thread.context
+
+
 class Elsewhere(Exception):
     """The data lies where libcudf cannot compute; the text says where."""
 

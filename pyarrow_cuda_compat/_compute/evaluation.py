@@ -11,8 +11,10 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .casts import EXACT
-from .columns import here, kind_of, scalar_of
+from .columns import scalar_of
+from .engine import here
 from .expressions import Part, parsed, serialized
+from .kinds import kind_of
 
 _is = pa.types
 #: By pyarrow's name: the operator that treats nulls in the same way.

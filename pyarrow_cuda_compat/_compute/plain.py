@@ -9,8 +9,8 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import Call
-from .columns import cudf_type
-from .table import ANY, rows
+from .kinds import ANY, cudf_type
+from .table import rows
 
 
 @rows(ANY, is_valid="unary.is_valid")

@@ -24,16 +24,10 @@ from . import (
     times,
 )
 from .calls import DATA, Call, NotCovered
-from .columns import (
-    argument,
-    compute_in,
-    here,
-    is_as_imported,
-    kind_of,
-    remember,
-    to_arrow,
-    to_table,
-)
+from .columns import argument, is_as_imported, to_arrow, to_table
+from .engine import compute_in, here
+from .kinds import kind_of
+from .known import remember
 from .table import ROWS, Row
 
 _PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)
@@ -48,7 +42,9 @@ QUERIES = {
 def in_context(context: Any, answer: Callable[[], Any]) -> Any:
     """An answer that libcudf computes in the primary context of a device."""
     compute_in(context)
-    return _native._in_primary_context(answer, context.device_number)
+    found = _native._in_primary_context(answer, context.device_number)
+    _native._order_current_stream(context)
+    return found
 
 
 def run(original: Any, function: Any, arguments: Any, options: Any = None) -> Any:
@@ -135,5 +131,5 @@ def _in_form(call: Call, found: Any) -> Any:
     result = pa.chunked_array([array]) if isinstance(prototype, pa.ChunkedArray) else array
     # An argument's own memory may be written to by the program.
     if is_as_imported(found, call.type) and all(found is not each for each in call.values):
-        remember(result, found, call.result_below)
+        remember(result, here(), found, is_result=True, below=call.result_below)
     return result

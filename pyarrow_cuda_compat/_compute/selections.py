@@ -11,7 +11,8 @@ from . import operations as op
 from .calls import Call, rows_of
 from .columns import to_arrow, to_cudf
 from .comparisons import need_no_negative_zero, places_in
-from .table import ANY, NUMBERS, SIMPLE, TIMES, rows
+from .kinds import ANY, NUMBERS, SIMPLE, TIMES
+from .table import rows
 
 _is = pa.types
 _DICTIONARIES = f"{ANY} dictionary"

@@ -6,12 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-#: Kinds of types, as `columns.kind_of` names them.
-NUMBERS = "int float"
-TIMES = "date time duration"
-SIMPLE = f"bool {NUMBERS} decimal string {TIMES}"
-ANY = f"{SIMPLE} list struct"
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -20,7 +14,8 @@ class Row:
     #: Takes a `Call` and the extra arguments of the row, and returns a column or a value of
     #: pyarrow's.
     answer: Callable[..., Any]
-    #: The kinds of types that each argument may have; the last ones hold for further arguments.
+    #: The kinds of types that each argument may have, as `kinds` names them; the last ones hold for
+    #: further arguments.
     takes: tuple[tuple[str, ...], ...]
     #: Whether all arguments have as many rows.
     is_elementwise: bool

@@ -14,9 +14,11 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import NotCovered, options_of
-from .columns import cudf_type, here, kind_of, known, on_device, to_cudf, to_table
+from .columns import on_device, table_of, to_table
+from .engine import here
 from .evaluation import Evaluation
-from .table import ANY, SIMPLE
+from .kinds import ANY, cudf_type, kind_of
+from .known import known
 
 _is = pa.types
 _Nulls = plc.types.NullPolicy
@@ -33,26 +35,18 @@ def _need_kinds(schema: pa.Schema, kinds: str) -> None:
         _need(kind_of(kind) in kinds.split(), f"not with columns of type {kind}")
 
 
-def _batch(table: Any) -> Any:
-    return on_device(table) if table.num_columns else table
-
-
 def _columns(table: Any, names: Iterable[str]) -> dict[str, Any]:
     """Some columns of a table as libcudf's, by name."""
-    found = known(table)
-    if found is not None:
-        columns, places = found.column.columns(), table.schema.get_field_index
-        return {name: columns[places(name)] for name in names}
-    names = list(names)
-    batch = _batch(table.select(names))
-    return dict(zip(names, to_cudf(batch).columns(), strict=True))
+    if known(table) is None:
+        table = table.select(list(names))
+    columns, places = table_of(table).columns(), table.schema.get_field_index
+    return {name: columns[places(name)] for name in names}
 
 
 def filter_table(original: _Original, table: Any, expression: Any) -> Any:
     schema = table.schema
     _need_kinds(schema, ANY)
-    found = known(table)
-    every = to_cudf(_batch(table)) if found is None else found.column
+    every = table_of(table)
     mask = Evaluation(every.columns(), schema).of(expression)
     _need(isinstance(mask, plc.Column), "not with an expression without fields")
     selected = op.kept(every, mask)
@@ -232,7 +226,7 @@ def join(
     ).schema
     _need(filter_expression is None, "not with a filter")
     lists = [[it] if isinstance(it, str) else list(it) for it in (left_keys, right_keys)]
-    sides = [_Side(_batch(table), keys) for table, keys in zip((left, right), lists, strict=True)]
+    sides = [_Side(table, keys) for table, keys in zip((left, right), lists, strict=True)]
     for one, other in zip(*(side.kinds for side in sides), strict=True):
         _need(one == other, "not with keys of several types")
     name, is_exchanged = _JOINS[join_type]
@@ -250,13 +244,14 @@ def join(
 class _Side:
     """A table of a join."""
 
-    def __init__(self, batch: Any, keys: list[str]) -> None:
-        _need_kinds(batch.schema, f"{SIMPLE} list struct")
-        self.batch, self.keys = batch, keys
-        fields = [batch.schema.field(key) for key in keys]
+    def __init__(self, table: Any, keys: list[str]) -> None:
+        _need_kinds(table.schema, ANY)
+        # Chunks become one only once.
+        self.table, self.keys = table if known(table) else on_device(table), keys
+        fields = [table.schema.field(key) for key in keys]
         _need_kinds(pa.schema(fields), _KEYS)
         self.kinds = [field.type for field in fields]
-        self.by = to_cudf(batch.select(keys))
+        self.by = plc.Table(list(_columns(self.table, keys).values()))
         #: The numbers of the rows of the result, of which those that are too large are null.
         self.map: Any = None
         self.may_lack = False
@@ -264,12 +259,13 @@ class _Side:
     def rows(self, names: list[str]) -> dict[str, Any]:
         if self.map is None or not names:
             return {}
-        rows = op.gathered(to_cudf(self.batch.select(names)), self.map, may_lack=self.may_lack)
+        columns = plc.Table(list(_columns(self.table, names).values()))
+        rows = op.gathered(columns, self.map, may_lack=self.may_lack)
         return dict(zip(names, rows.columns(), strict=True))
 
 
 def _joined(join_type: str, left: _Side, right: _Side, *, coalesces: bool) -> list[Any]:
-    lefts, rights = (side.batch.schema.names for side in (left, right))
+    lefts, rights = (side.table.schema.names for side in (left, right))
     if coalesces and join_type in ("inner", "left outer"):
         rights = [name for name in rights if name not in right.keys]
     elif coalesces and join_type == "right outer":

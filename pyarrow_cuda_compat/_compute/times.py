@@ -9,7 +9,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import Call
-from .columns import cudf_type
+from .kinds import cudf_type
 from .table import rows
 
 _is = pa.types

@@ -35,6 +35,20 @@ fn what_waits_for_the_default_stream_waits_for_the_threads(
 }
 
 #[test]
+fn the_threads_stream_waits_for_the_default_stream() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let gate = Gate::on_default_stream(&context);
+    context.order_current_stream().expect("alive");
+    assert_eq!(stream.is_complete(), Ok(true), "no thread uses it yet");
+    stream.enter_thread();
+    context.order_current_stream().expect("alive");
+    assert_eq!(stream.is_complete(), Ok(false));
+    gate.open();
+    assert!(stream.synchronize().is_ok() && stream.leave_thread());
+}
+
+#[test]
 fn the_last_one_counts_until_it_is_left() {
     let (_alone, context) = alone();
     let streams = [(); 2].map(|()| Stream::new(&context).expect("room"));

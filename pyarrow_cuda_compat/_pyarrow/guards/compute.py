@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ... import _native
 from ..._compute import engine
+from ..._compute.known import known
 
 _DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
 _Original = Callable[..., Any]
@@ -123,6 +124,9 @@ def _context_of(arguments: Any) -> Any:
 
 def _contexts_of(data: Any) -> Iterable[Any]:
     """The contexts of arrays, of columns or of chunks; none for buffers and messages."""
+    found = known(data)
+    if found is not None:
+        return (found.context,)
     if isinstance(data, pa.Array):
         there = (it for it in data.buffers() if it is not None and not it.is_cpu)
         return (_native.CudaBuffer.from_buffer(it).context for it in islice(there, 1))

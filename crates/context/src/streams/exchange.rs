@@ -97,6 +97,19 @@ impl Context {
         self.queue_after(&self.unreached(events)?)
     }
 
+    /// Inside `with stream:`, has that stream wait for the work on the legacy default stream, without
+    /// waiting for it: for memory that comes from a producer that works there.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors, including those of the queued work.
+    pub fn order_current_stream(&self) -> CudaResult<()> {
+        match Stream::current(self) {
+            Some(stream) => stream.wait_for(&Stream::default_of(self).record()?),
+            None => Ok(()),
+        }
+    }
+
     /// The events that are not reached; one of them for the stream that this thread uses in place of
     /// the default stream.
     fn unreached(&self, events: &[&Event]) -> CudaResult<Vec<Event>> {

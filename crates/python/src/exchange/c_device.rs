@@ -2,6 +2,7 @@
 //! in Python: `pyarrow_cuda_compat/_pyarrow/device_arrays.py`.
 
 use super::pointers::{Pointer, in_capsule};
+use crate::contexts::argument::context_argument;
 use crate::errors::OrRaise;
 use crate::pyarrow::from_pyarrow::live;
 use crate::pyarrow::pyarrow;
@@ -33,6 +34,12 @@ pub(crate) fn prepare(object: Bound<'_, PyAny>, is_batch: bool) -> PyResult<Boun
 pub(crate) fn make_ready(array: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = array.py();
     pyarrow(py)?.bridge.make_ready(live(array)).or_raise(py)
+}
+
+/// Inside `with stream:`, has that stream wait for the default stream: for results of a library that works there.
+#[pyfunction(name = "_order_current_stream")]
+pub(crate) fn order_current_stream(context: &Bound<'_, PyAny>) -> PyResult<()> {
+    context_argument(context)?.context().order_current_stream().or_raise(context.py())
 }
 
 /// The addresses that pyarrow exports to, in the form in which pyarrow gets them.

@@ -1,5 +1,6 @@
 //! Device buffers over foreign memory.
 
+use crate::contexts::argument::context_argument;
 use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
 use crate::exchange::array_interface;
 use crate::interpreter::Owner;
@@ -56,6 +57,22 @@ pub(crate) fn of_object<'py>(
 
 pub(crate) fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyAny>> {
     wrap_buffer(py, DeviceBuffer::allocate(context, 0).or_raise(py)?)
+}
+
+/// A buffer over the result of another library, which counts as unchanged.
+#[pyfunction(name = "_lent_buffer")]
+pub(crate) fn lent_buffer<'py>(
+    context: &Bound<'py, PyAny>,
+    address: u64,
+    size: u64,
+    owner: Py<PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = context.py();
+    let context = context_argument(context)?.context();
+    match size {
+        0 => empty(py, context),
+        _ => wrap_buffer(py, view(py, context, address, size, false, Some(owner))?),
+    }
 }
 
 /// A view of memory that `base` keeps valid, at an address of the host or of the device.

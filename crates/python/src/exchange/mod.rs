@@ -22,9 +22,11 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     private!(
         module,
         c_device::make_ready,
+        c_device::order_current_stream,
         c_device::finish_export,
         c_device::export_places,
         c_device::prepare,
+        foreign_memory::lent_buffer,
         copy_to::combine,
         copy_to::copy_slice,
         copy_to::copy_to,

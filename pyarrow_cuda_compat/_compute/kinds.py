@@ -1,0 +1,49 @@
+"""The kinds of types, in the words of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
+
+_is = pa.types
+#: The words of rows for the types that they take, and the check of each.
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "bool": _is.is_boolean,
+    "int": _is.is_integer,
+    "float": lambda it: _is.is_float32(it) or _is.is_float64(it),
+    "decimal": _is.is_decimal128,
+    "string": _is.is_string,
+    "date": _is.is_date32,
+    "time": lambda it: _is.is_timestamp(it) and it.tz in (None, "UTC"),
+    "duration": _is.is_duration,
+    "list": lambda it: _is.is_list(it) and _has_kinds([it.value_type]),
+    "struct": lambda it: _is.is_struct(it) and _has_kinds([each.type for each in it]),
+    "dictionary": lambda it: _is.is_dictionary(it) and _has_kinds([it.value_type]),
+}
+
+
+NUMBERS = "int float"
+TIMES = "date time duration"
+#: Without parts.
+SIMPLE = f"bool {NUMBERS} decimal string {TIMES}"
+ANY = f"{SIMPLE} list struct"
+
+
+def _has_kinds(types: list[pa.DataType]) -> bool:
+    return bool(types) and all(kind_of(each) != "other" for each in types)
+
+
+@lru_cache(maxsize=1024)
+def kind_of(kind: pa.DataType) -> str:
+    """The kind of a type, in the words of the rows; ``other`` if libcudf has no such type."""
+    return next((name for name, check in _KINDS.items() if check(kind)), "other")
+
+
+@lru_cache(maxsize=1024)
+def cudf_type(kind: pa.DataType) -> Any:
+    """libcudf's type for a type of pyarrow that has a kind."""
+    return plc.DataType.from_arrow(pa.timestamp(kind.unit) if _is.is_timestamp(kind) else kind)

@@ -1,0 +1,86 @@
+"""Numbers, times and strings as libcudf's columns, and back, by the addresses of their memory: in a
+third of the time that the C Device interface takes, which serves all other types."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
+
+from .. import _native
+from .engine import here
+from .kinds import cudf_type, kind_of
+
+#: Kinds of types whose values lie in one buffer, as libcudf has them.
+_FLAT = frozenset(("int", "float", "date", "time", "duration"))
+_OFFSETS = plc.DataType(plc.TypeId.INT32)
+
+
+class Span(NamedTuple):
+    """Memory on a device, by libcudf's names."""
+
+    ptr: int
+    size: int
+    owner: pa.Buffer
+
+
+def _span(buffer: Any) -> Span | None:
+    return None if buffer is None else Span(buffer.address, buffer.size, buffer)
+
+
+def column_of(array: Any) -> Any:
+    """The column over the memory of an array; None for other types, and for memory on the host."""
+    kind = kind_of(array.type)
+    if kind not in _FLAT and (kind != "string" or not len(array)):
+        return None
+    buffers = array.buffers()
+    if any(it is not None and it.is_cpu for it in buffers):
+        return None
+    _native._make_ready(array)
+    mask, *rest = map(_span, buffers)
+    numbers = rest[0]
+    width = 4 if kind == "string" else array.type.bit_width // 8
+    if numbers is not None and numbers.ptr % width:
+        return column_of(array.copy_to(here()))  # a kernel would fail, and all work after it
+    nulls, end = array.null_count, array.offset + len(array)
+    children = []
+    if kind == "string":
+        children = [plc.Column(_OFFSETS, end + 1, numbers, None, 0, 0, [])]
+    return plc.Column(
+        cudf_type(array.type),
+        len(array),
+        rest[-1],
+        mask if nulls else None,
+        nulls,
+        array.offset,
+        children,
+    )
+
+
+def is_view(column: Any) -> bool:
+    """Whether the column is over the memory of an array."""
+    return isinstance(column.data(), Span)
+
+
+def array_of(column: Any, kind: pa.DataType) -> Any:
+    """The array of a type over the memory of a column that starts at its first row; None for other
+    types."""
+    if kind_of(kind) in _FLAT:
+        spans = [column.data()]
+    elif kind_of(kind) == "string" and column.num_children():
+        offsets = column.child(0)
+        if offsets.type() != _OFFSETS:
+            return None
+        spans = [offsets.data(), column.data()]
+    else:
+        return None
+    nulls = column.null_count()
+    buffers = [_lent(column.null_mask()) if nulls else None, *map(_lent, spans)]
+    return pa.Array.from_buffers(kind, column.size(), buffers, nulls)
+
+
+def _lent(span: Any) -> Any:
+    """A buffer over memory of libcudf's, which the buffer keeps."""
+    address, size = (span.ptr, span.size) if span is not None else (0, 0)
+    return _native._lent_buffer(here(), address, size, span)
