@@ -9,8 +9,9 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import Call
+from .casts import EXACT
 from .columns import to_scalar
-from .comparisons import need_no_negative_zero
+from .comparisons import need_no_negative_zero, need_same_bits
 from .kinds import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
 from .table import rows
 
@@ -65,6 +66,8 @@ def _extremes(call: Call, names: tuple[str, ...]) -> list[Any]:
             return [pa.scalar(float("nan"), kind) for _ in names]
         value = numbers
     found = [op.reduced(value, getattr(_aggregation, name)()) for name in names]
+    if _is.is_floating(kind) and not all(each.to_py() for each in found):
+        need_no_negative_zero(call.need, value)  # pyarrow's result is the first zero
     return [to_scalar(each, kind) for each in found]
 
 
@@ -111,7 +114,7 @@ def count(call: Call) -> Any:
 def count_distinct(call: Call) -> Any:
     value, mode = call.values[0], call.options["mode"]
     has_null = int(value.null_count() > 0)
-    need_no_negative_zero(call, value)
+    need_same_bits(call, value)
     found = 0
     if mode != _NULL:
         found = plc.reduce.distinct_count(value, _Nulls.EXCLUDE, _Nans.NAN_IS_VALID)
@@ -175,10 +178,15 @@ def index(call: Call) -> Any:
 def spread(call: Call, aggregation: str) -> Any:
     decided = _decided(call)
     value, ddof = call.values[0], call.options["ddof"]
+    call.need(ddof >= 0, "not with such degrees of freedom")
     if decided is not None or value.size() - value.null_count() <= ddof:
         return pa.scalar(None, call.type)
     if _is.is_floating(call.types[0]) and not op.are_finite(value):
         return pa.scalar(float("nan"), call.type)
+    call.need(
+        _is.is_floating(call.types[0]) or op.are_within(value, EXACT[pa.float64()]),
+        "not with integers that double does not have",
+    )
     return _reduced(call, getattr(_aggregation, aggregation)(ddof))
 
 
@@ -190,6 +198,7 @@ _INTERPOLATIONS = ("LINEAR", "LOWER", "HIGHER", "NEAREST", "MIDPOINT")
 def quantile(call: Call) -> Any:
     value, options = call.values[0], call.options
     wanted = options["q"]
+    call.need(all(0 <= each <= 1 for each in wanted), "not beyond 0 and 1")
     nulls = value.null_count()
     is_null = (nulls and not options["skip_nulls"]) or value.size() - nulls < options["min_count"]
     if _is.is_floating(call.types[0]) and not is_null:

@@ -94,7 +94,7 @@ def negate(call: Call, checks: bool) -> Any:
     (value,) = call.values
     if _is.is_floating(call.type):
         return op.unary("NEGATE", value)
-    if checks:
+    if checks and not _is.is_duration(call.type):
         _refuse_smallest(call, value)
     if _is.is_duration(call.type):
         value = op.same_bits(value, op.INT64)
@@ -104,10 +104,9 @@ def negate(call: Call, checks: bool) -> Any:
 
 def _refuse_smallest(call: Call, value: Any) -> None:
     """Raises if an integer has no counterpart of the other sign."""
-    if _is.is_signed_integer(call.type) or _is.is_duration(call.type):
-        smallest = -(2 ** (call.type.bit_width - 1))
-        bits = op.same_bits(value, op.INT64) if _is.is_duration(call.type) else value
-        if op.is_anywhere(op.binary("EQUAL", bits, op.cast(op.scalar(smallest), bits.type()))):
+    if _is.is_signed_integer(call.type):
+        smallest = op.scalar(-(2 ** (call.type.bit_width - 1)), call.type)
+        if op.is_anywhere(op.binary("EQUAL", value, smallest)):
             raise pa.ArrowInvalid(_OVERFLOW)
 
 
@@ -207,7 +206,8 @@ def round_to_digits(call: Call) -> Any:
         call.need(digits >= 0, "not integers to tens")
         return _as_result(call)[0]
     call.need(mode in _MODES, "not with this mode")
-    call.need(abs(digits) < 20, "not to so many digits")
+    # pyarrow's larger powers of ten have the digits of single precision.
+    call.need(abs(digits) <= 10, "not to so many digits")
     factor = op.scalar(float(10 ** abs(digits)), call.type)
     kind = value.type()
     there, back = ("MUL", "DIV") if digits >= 0 else ("DIV", "MUL")
@@ -276,8 +276,9 @@ def _null_behind_first(value: Any, result: Any) -> Any:
 @rows("int float", pairwise_diff=False, pairwise_diff_checked=True)
 def pairwise_diff(call: Call, checks: bool) -> Any:
     (value,) = _as_result(call)
-    nothing = plc.Column.all_null_like(value, 1).to_scalar()
-    before = plc.copying.shift(value, call.options["periods"], nothing)
+    nothing, periods = plc.Column.all_null_like(value, 1).to_scalar(), call.options["periods"]
+    call.need(abs(periods) < 2**31, "not over so many rows")
+    before = plc.copying.shift(value, periods, nothing)
     result = op.binary("SUB", value, before, value.type())
     if checks and _is.is_integer(call.type) and not op.exact("SUB", value, before, result):
         raise pa.ArrowInvalid(_OVERFLOW)

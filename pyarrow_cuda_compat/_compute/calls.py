@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import starmap
@@ -95,6 +95,11 @@ def decoded(serialized: bytes) -> dict[str, Any]:
     return of_struct(pa.ipc.open_file(serialized).get_batch(0).column(0))
 
 
+def object_of(serialized: bytes) -> Any:
+    """The same options as pyarrow's object."""
+    return pc.FunctionOptions.deserialize(pa.py_buffer(serialized)) if serialized else None
+
+
 def of_struct(column: Any) -> dict[str, Any]:
     """The options in an array with one struct."""
     found: dict[str, Any] = {}
@@ -107,7 +112,10 @@ def of_struct(column: Any) -> dict[str, Any]:
         elif field.name == "value":
             found[field.name] = value[0]
         elif field.name != _TYPE_NAME:
-            found[field.name] = value[0].as_py()
+            try:
+                found[field.name] = value[0].as_py()
+            except UnicodeDecodeError:
+                raise NotCovered("not with bytes that are not UTF-8") from None
     return found
 
 
@@ -123,21 +131,34 @@ def default_options(name: str) -> tuple[bytes, dict[str, Any]]:
     return kept, decoded(kept) if kept else {}
 
 
-def prototype(original: Callable[..., Any], name: str, shapes: tuple[Any, ...], kept: bytes) -> Any:
+def prototype(original: Callable[..., Any], name: str, shapes: Iterable[Any], options: Any) -> Any:
     """What pyarrow returns for arguments of such classes and types without rows: it has the class
     and type of the result, and pyarrow raises here what it says about wrong types and options."""
-    options = pc.FunctionOptions.deserialize(pa.py_buffer(kept)) if kept else None
     return original(pc.get_function(name), list(starmap(_without_rows, shapes)), options)
 
 
-def shape_of(value: Any) -> tuple[Any, Any]:
-    """The class and the type or schema of an argument."""
-    if isinstance(value, pa.Scalar):
-        return pa.Scalar, value.type
-    return type(value), value.schema if isinstance(value, _TABLES) else value.type
+def shape_of(value: Any) -> tuple[Any, Any, str]:
+    """The class of an argument, its type or schema, and the metadata of its fields' fields."""
+    cls = pa.Scalar if isinstance(value, pa.Scalar) else type(value)
+    kind = value.schema if isinstance(value, _TABLES) else value.type
+    return cls, kind, metadata_of(kind)
 
 
-def _without_rows(cls: Any, kind: Any) -> Any:
+def metadata_of(kind: Any) -> str:
+    """A text that differs where a type or schema is equal to another but for metadata within."""
+    if not _has_fields(kind):
+        return ""
+    schema = kind if isinstance(kind, pa.Schema) else pa.schema([pa.field("", kind)])
+    text: str = schema.to_string(truncate_metadata=False, show_field_metadata=True)
+    return text
+
+
+@lru_cache(maxsize=1024)
+def _has_fields(kind: Any) -> bool:
+    return any(map(pa.types.is_nested, kind.types if isinstance(kind, pa.Schema) else [kind]))
+
+
+def _without_rows(cls: Any, kind: Any, _metadata: str) -> Any:
     if cls is pa.Scalar:
         return pa.scalar(None, kind)
     if issubclass(cls, pa.ChunkedArray):
@@ -153,6 +174,10 @@ def as_given(value: Any) -> Any:
     """An argument as pyarrow takes it: containers become arrays, and other values scalars."""
     if isinstance(value, DATA | pa.Scalar):
         return value
-    if isinstance(value, list | tuple) or hasattr(value, "__array__"):
+    if isinstance(value, list | tuple) or (hasattr(value, "__array__") and value.ndim):
         return pa.array(value)
-    return pa.scalar(value)
+    try:
+        return pa.scalar(value)
+    except Exception:
+        text = f"Got unexpected argument type {type(value)} for compute function"
+        raise TypeError(text) from None

@@ -12,6 +12,7 @@ from .calls import Call
 from .columns import to_cudf
 from .kinds import NUMBERS, TIMES, cudf_type, kind_of
 from .table import rows
+from .times import PER_SECOND, need_calendar
 
 _is = pa.types
 #: The largest integers up to which a type of floating-point numbers has all.
@@ -106,12 +107,9 @@ def _int_or_time(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType
     return op.same_bits(value, cudf_type(wanted))
 
 
-_UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-
-
 def _between_units(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
     call.need(getattr(given, "tz", None) == getattr(wanted, "tz", None), "not between time zones")
-    before, after = _UNITS[given.unit], _UNITS[wanted.unit]
+    before, after = PER_SECOND[given.unit], PER_SECOND[wanted.unit]
     counts = op.same_bits(value, op.INT64)
     operator, factor = ("MUL", after // before) if after >= before else ("DIV", before // after)
     result = op.binary(operator, counts, op.scalar(factor, pa.int64()), op.INT64)
@@ -127,10 +125,12 @@ def _between_units(call: Call, value: Any, given: pa.DataType, wanted: pa.DataTy
 
 def _date_to_time(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
     call.need(wanted.tz is None and wanted.unit != "ns", f"not to {wanted}")
+    call.need(op.are_within(value, 2**63 // (86400 * PER_SECOND[wanted.unit])), "not of such dates")
     return op.cast(value, cudf_type(wanted))
 
 
 def _time_to_date(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    need_calendar(call, value, given)
     days = plc.datetime.floor_datetimes(value, plc.datetime.RoundingFrequency.DAY)
     return op.cast(days, cudf_type(wanted))
 
@@ -147,7 +147,8 @@ def _bool_to_string(call: Call, value: Any, given: pa.DataType, wanted: pa.DataT
 def _string_to_int(call: Call, value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
     kind = cudf_type(wanted)
     plain = plc.strings.regex_program.RegexProgram.create(
-        "^-?[0-9]+$", plc.strings.regex_flags.RegexFlags.DEFAULT
+        "^-?[0-9]+$" if _is.is_signed_integer(wanted) else "^[0-9]+$",
+        plc.strings.regex_flags.RegexFlags.DEFAULT,
     )
     convert = plc.strings.convert.convert_integers
     is_plain = plc.strings.contains.contains_re(value, plain)

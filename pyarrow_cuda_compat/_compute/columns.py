@@ -71,9 +71,9 @@ def argument(value: Any) -> tuple[Any, Any, int]:
     """An argument in one piece on the device, as libcudf's, and the number that it is below."""
     if isinstance(value, pa.Scalar):
         return value, scalar_of(value), 0
-    piece, found = on_device(value), known(value)
     if isinstance(value, _TABLES):
-        return piece, table_of(value), 0
+        return on_device(value), table_of(value), 0
+    piece, found = on_device(value), known(value)
     return (piece, to_cudf(piece), 0) if found is None else (piece, found.column, found.below)
 
 

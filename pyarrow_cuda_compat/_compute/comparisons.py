@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache, reduce
 from typing import Any
 
@@ -127,13 +128,33 @@ def _as_result(call: Call, place: int) -> Any:
     return without_loss(value, call.types[place], call.type) if _is_number(call.type) else value
 
 
-def need_no_negative_zero(call: Call, value: Any) -> None:
-    """pyarrow tells -0.0 from 0.0 where it looks for equal values; libcudf does not."""
-    bits = {plc.TypeId.FLOAT32: pa.int32(), plc.TypeId.FLOAT64: pa.int64()}.get(value.type().id())
-    if bits is not None:
-        negative_zero = op.scalar(-(2 ** (bits.bit_width - 1)), bits)
-        is_there = op.binary("EQUAL", op.same_bits(value, cudf_type(bits)), negative_zero)
-        call.need(not op.is_anywhere(is_there), "not with -0.0")
+_BITS = {plc.TypeId.FLOAT32: pa.int32(), plc.TypeId.FLOAT64: pa.int64()}
+
+
+def need_same_bits(call: Call, *values: Any) -> None:
+    """pyarrow compares bits where it looks for equal values: those of -0.0 are not those of 0.0,
+    and there are several of NaN.  libcudf compares numbers."""
+    kind = _BITS.get(values[0].type().id())
+    if kind is None:
+        return
+    need_no_negative_zero(call.need, *values)
+    of_nan = set()
+    for value in values:
+        if op.has_nan(value):
+            bits = plc.Table([op.same_bits(value, cudf_type(kind))])
+            found = op.one(op.kept(bits, op.is_nan(value)))
+            if found.size():
+                of_nan.update(each.to_py() for each in plc.reduce.minmax(found))
+    call.need(len(of_nan) <= 1, "not with several kinds of NaN")
+
+
+def need_no_negative_zero(need: Callable[[bool, str], None], *values: Any) -> None:
+    """Refuses a call with floating-point numbers of which one is -0.0."""
+    kind = _BITS[values[0].type().id()]
+    negative_zero = op.scalar(-(2 ** (kind.bit_width - 1)), kind)
+    for value in values:
+        bits = op.same_bits(value, cudf_type(kind))
+        need(not op.is_anywhere(op.binary("EQUAL", bits, negative_zero)), "not with -0.0")
 
 
 @rows("bool", SIMPLE, SIMPLE)
@@ -196,8 +217,7 @@ def _set_of(call: Call) -> tuple[Any, bool]:
 def is_in(call: Call) -> Any:
     (value,) = call.values
     wanted, has_null = _set_of(call)
-    need_no_negative_zero(call, value)
-    need_no_negative_zero(call, wanted)
+    need_same_bits(call, value, wanted)
     valid = op.one(op.without_nulls([wanted]))
     if not valid.size():
         found = plc.Column.from_scalar(op.scalar(False), value.size())

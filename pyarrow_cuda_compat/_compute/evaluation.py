@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
+from .calls import object_of
 from .casts import EXACT
 from .columns import scalar_of
 from .engine import here
@@ -28,6 +31,13 @@ _OPERATORS = {
     "and_kleene": "NULL_LOGICAL_AND",
     "or_kleene": "NULL_LOGICAL_OR",
     "invert": "NOT",
+}
+_SIGNED, _UNSIGNED = (
+    [getattr(pa, f"{sign}int{bits}")() for bits in (8, 16, 32, 64)] for sign in ("", "u")
+)
+_SMALLER = {
+    **{kind: kinds[:place] for kinds in (_SIGNED, _UNSIGNED) for place, kind in enumerate(kinds)},
+    pa.float64(): [pa.float32()],
 }
 _KINDS = ("bool", "int", "float", "date", "time", "duration")
 #: Operations in one pass: a thread keeps the results of all.
@@ -54,7 +64,10 @@ class Evaluation:
         if key in _passes:
             value, places = _passes[key]
             return op.computed(value, *(self._columns[place] for place in places))
-        value, _ = self._value(parsed(text))
+        value, kind = self._value(parsed(text))
+        if kind != pa.bool_():
+            text = f"Filter expression must evaluate to bool, but {expression} evaluates to {kind}"
+            raise pa.lib.ArrowTypeError(text)
         places = [_place(column, self._columns) for column in self._read]
         if isinstance(value, tuple) and None not in places:
             if len(_passes) >= _MOST_KEPT:
@@ -70,7 +83,15 @@ class Evaluation:
         from .rows import chained
 
         name, arguments, options = part
+        function = pc.get_function(name)
+        if function.kind not in ("scalar", "meta"):
+            raise pa.ArrowInvalid(f"Filters have no functions of whole columns, such as {name}")
         values, types = zip(*map(self._value, arguments), strict=True)
+        if len(set(types)) > 1:
+            values, types = zip(*map(_small, values, types), strict=True)
+        if all(isinstance(value, pa.Scalar) for value in values):
+            value = function.call(values, object_of(options))
+            return value, value.type
         operands = self._operands(name, values, types)
         if operands is not None:
             return (_OPERATORS[name], *operands), pa.bool_()
@@ -115,6 +136,20 @@ class Evaluation:
             place = len(self._read)
             self._read.append(value)
         return place
+
+
+def _small(value: Any, kind: pa.DataType) -> tuple[Any, pa.DataType]:
+    """An operand; pyarrow gives literals among operands of several types the smallest type that has
+    their value."""
+    if not isinstance(value, pa.Scalar) or not value.is_valid:
+        return value, kind
+    number = value.as_py()
+    for smaller in _SMALLER.get(kind, ()):
+        with suppress(pa.ArrowInvalid):
+            small = value.cast(smaller)
+            if small.as_py() == number:
+                return small, smaller
+    return value, kind
 
 
 def _place(column: Any, columns: Sequence[Any]) -> int | None:

@@ -34,7 +34,7 @@ ANY = f"{SIMPLE} list struct"
 
 
 def _has_kinds(types: list[pa.DataType]) -> bool:
-    return bool(types) and all(kind_of(each) != "other" for each in types)
+    return bool(types) and all(kind_of(each) in ANY.split() for each in types)
 
 
 @lru_cache(maxsize=1024)

@@ -119,6 +119,18 @@ def are_finite(column: Any) -> bool:
     return is_everywhere(computed(("LESS", ("ABS", 0), infinity), column))
 
 
+def are_within(column: Any, most: int) -> bool:
+    """Whether no number or time of a column is larger than one without a sign, or not much."""
+    kind = column.type()
+    bits = 8 * plc.types.size_of(kind)
+    if most >= 2 ** (bits - 1) and bits < 64:
+        return True
+    if plc.traits.is_chrono(kind):
+        column = same_bits(column, INT32 if bits == 32 else INT64)
+    ends = plc.reduce.minmax(column)
+    return all(each is None or abs(each) <= most for each in (it.to_py() for it in ends))
+
+
 def is_anywhere(mask: Any) -> bool:
     """Whether a mask is true somewhere."""
     return bool(mask.size()) and bool(plc.reduce.reduce(mask, plc.aggregation.any(), BOOL).to_py())

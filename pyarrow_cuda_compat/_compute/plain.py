@@ -19,12 +19,6 @@ from .table import rows
     utf8_length="strings.attributes.count_characters",
     binary_length="strings.attributes.count_bytes",
 )
-@rows(
-    "date time",
-    quarter="datetime.extract_quarter",
-    day_of_year="datetime.day_of_year",
-    is_leap_year="datetime.is_leap_year",
-)
 @rows("list", list_value_length="lists.count_elements")
 def function(call: Call, name: str) -> Any:
     return op.cast(attrgetter(name)(plc)(call.values[0]), cudf_type(call.type))

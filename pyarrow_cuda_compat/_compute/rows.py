@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -57,8 +56,12 @@ def run(original: Any, function: Any, arguments: Any, options: Any = None) -> An
     """
     given = [calls.as_given(each) for each in arguments]
     kept, decoded = calls.options_of(function, options)
-    row, prototype = _plan(original, function.name, tuple(map(calls.shape_of, given)), kept)
+    row, prototype = _plan(
+        original, function.name, tuple(map(calls.shape_of, given)), kept, lambda: options
+    )
     data = [it for it in given if isinstance(it, DATA)]
+    if not all(it.num_columns for it in data if isinstance(it, pa.RecordBatch | pa.Table)):
+        raise NotCovered("not tables without columns")
     if row.is_elementwise and len(set(map(len, data))) > 1:
         raise pa.ArrowInvalid("Array arguments must all be the same length")
     if not any(map(len, data)):
@@ -77,24 +80,34 @@ def chained(
 ) -> tuple[Any, pa.DataType]:
     """The answer for columns and scalars of libcudf's as such a one, and its type."""
     shapes = tuple(
-        (pa.Scalar if isinstance(value, plc.Scalar) else pa.Array, kind)
+        (pa.Scalar if isinstance(value, plc.Scalar) else pa.Array, kind, calls.metadata_of(kind))
         for value, kind in zip(values, types, strict=True)
     )
-    row, prototype = _plan(pc.Function.call, name, shapes, kept)
+    row, prototype = _plan(pc.Function.call, name, shapes, kept, lambda: calls.object_of(kept))
     decoded = calls.decoded(kept) if kept else calls.default_options(name)[1]
     call = Call(name, values, types, decoded, prototype, [])
     return row.answer(call, *row.extra), prototype.type
 
 
-@lru_cache(maxsize=4096)
-def _plan(original: Any, name: str, shapes: tuple[Any, ...], kept: bytes) -> tuple[Row, Any]:
+_plans: dict[Any, tuple[Row, Any]] = {}
+_MOST_PLANS = 4096
+
+
+def _plan(
+    original: Any, name: str, shapes: tuple[Any, ...], kept: bytes, options: Callable[[], Any]
+) -> tuple[Row, Any]:
     """The row of a function, which covers the types of the arguments, and what pyarrow returns for
     such arguments without rows."""
-    row = ROWS.get(name)
-    if row is None:
-        raise NotCovered("libcudf has no such function, or answers in another way")
-    check_types(row, [kind for _, kind in shapes])
-    return row, calls.prototype(original, name, shapes, kept)
+    key = original, name, shapes, kept
+    if key not in _plans:
+        row = ROWS.get(name)
+        if row is None:
+            raise NotCovered("libcudf has no such function, or answers in another way")
+        check_types(row, [kind for _, kind, _ in shapes])
+        if len(_plans) >= _MOST_PLANS:
+            _plans.clear()
+        _plans[key] = row, calls.prototype(original, name, shapes, options())
+    return _plans[key]
 
 
 def check_types(row: Row, given: list[Any]) -> None:

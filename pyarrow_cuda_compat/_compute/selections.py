@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from . import operations as op
 from .calls import Call, rows_of
 from .columns import to_arrow, to_cudf
-from .comparisons import need_no_negative_zero, places_in
+from .comparisons import need_same_bits, places_in
 from .kinds import ANY, NUMBERS, SIMPLE, TIMES
 from .table import rows
 
@@ -50,6 +51,7 @@ def take(call: Call) -> Any:
     values, numbers = call.values
     call.need(isinstance(numbers, plc.Column), "not of one row")
     size = rows_of(values)
+    call.need(size, "not of no rows")
     has_null = numbers.null_count() > 0
     if not 0 < call.below[1] <= size:
         _check_bounds(numbers, size)
@@ -109,10 +111,16 @@ def _nulls_first(key: dict[str, Any], options: dict[str, Any]) -> bool:
 def _column_of(
     call: Call, schema: pa.Schema, table: Any, key: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Any, int, bool, pa.DataType]:
-    place = schema.get_field_index(key["target"].removeprefix("."))
-    call.need(place >= 0, "not by fields within columns")
+    place = schema.get_field_index(_name_in(key["target"]) or "")
+    call.need(place >= 0, "not by such a name, which may be a path")
     column = table.columns()[place]
     return column, key["order"], _nulls_first(key, options), schema.field(place).type
+
+
+def _name_in(path: str) -> str | None:
+    """The name in a path of pyarrow's, where it is that of a field with no escapes."""
+    is_name = path.startswith(".") and not any(sign in path[1:] for sign in ".[\\")
+    return path[1:] if is_name else None
 
 
 @rows(SIMPLE, sort_indices=(), array_sort_indices=())
@@ -152,14 +160,14 @@ def rank(call: Call) -> Any:
 
 @rows(SIMPLE)
 def unique(call: Call) -> Any:
-    need_no_negative_zero(call, call.values[0])
+    need_same_bits(call, call.values[0])
     return op.first_rows(call.values[0])
 
 
 @rows(SIMPLE)
 def value_counts(call: Call) -> Any:
     (value,) = call.values
-    need_no_negative_zero(call, value)
+    need_same_bits(call, value)
     group = plc.groupby.GroupBy(plc.Table([value]), plc.types.NullPolicy.INCLUDE)
     place = plc.groupby.GroupByRequest(
         op.counter(value.size()),
@@ -212,6 +220,7 @@ def list_element(call: Call) -> Any:
     value, place = call.values
     call.need(isinstance(place, plc.Scalar), "not with several indices")
     place = place.to_py()
+    call.need(place is None or place < 2**31, "not such an index")
     lengths = plc.lists.count_elements(value)
     if place is None or place < 0:
         raise pa.ArrowInvalid(
@@ -226,9 +235,9 @@ def list_element(call: Call) -> Any:
 def struct_field(call: Call) -> Any:
     value = call.array(0)
     path = call.options["field_ref"]
-    call.need(path.count(".") + path.count("[") == 1, "not with fields within fields")
-    name = path[1:].rstrip("]")
-    place = int(name) if path.startswith("[") else value.type.get_field_index(name)
+    name, number = _name_in(path), re.fullmatch(r"\[([0-9]+)\]", path)
+    place = int(number[1]) if number else value.type.get_field_index(name or "")
+    call.need(number or place >= 0, "not by such a name, which may be a path")
     if not value.null_count:
         return value.field(place)
     valid = op.is_valid(call.values[0])
@@ -238,4 +247,6 @@ def struct_field(call: Call) -> Any:
 @rows(ANY)
 def make_struct(call: Call) -> Any:
     call.need(all(isinstance(it, plc.Column) for it in call.values), "not with scalars")
+    may_be_null = zip(call.values, call.options["field_nullability"], strict=True)
+    call.need(all(null or not it.null_count() for it, null in may_be_null), "not with such nulls")
     return struct_of([call.array(place) for place in range(len(call.values))], list(call.type))

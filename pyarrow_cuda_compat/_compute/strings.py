@@ -106,8 +106,9 @@ def _stripped(call: Call, side: str, characters: Any) -> Any:
 def pad(call: Call, side: str) -> Any:
     width, padding = call.options["width"], call.options["padding"]
     value = call.values[0] if call.name.startswith("utf8") else _need_ascii(call)
-    call.need(width < _LARGEST and len(padding) == 1, "not to such a width, or by such a string")
-    return _strings.padding.pad(value, max(width, 0), getattr(_Side, side), padding)
+    is_one = len(padding) == 1 and (padding.isascii() or call.name.startswith("utf8"))
+    call.need(0 <= width < _LARGEST and is_one, "not to such a width, or by such a string")
+    return _strings.padding.pad(value, width, getattr(_Side, side), padding)
 
 
 @rows("string", utf8_reverse=(), ascii_reverse=())
@@ -131,7 +132,7 @@ def match(call: Call, name: str) -> Any:
 @rows("string")
 def match_like(call: Call) -> Any:
     pattern = _pattern(call)
-    call.need("\\" not in pattern, "not with escapes")
+    call.need(not {"\\", "\0"} & {*pattern}, "not with escapes")
     return _strings.contains.like(call.values[0], pattern, None)
 
 
@@ -146,7 +147,7 @@ def find_substring(call: Call) -> Any:
 @rows("string")
 def count_substring(call: Call) -> Any:
     pattern = _pattern(call)
-    call.need(pattern, "not of the empty string")
+    call.need(pattern and "\0" not in pattern, "not of the empty string, or with NUL")
     literal = "".join(f"\\{each}" if each in ".^$*+?()[]{}|\\" else each for each in pattern)
     return op.cast(
         _strings.contains.count_re(call.values[0], _regex(literal)), cudf_type(call.type)
@@ -157,11 +158,13 @@ def count_substring(call: Call) -> Any:
 #: signs, sets of these, each possibly repeated, and the start.
 _ONE = r"(?:[A-Za-z0-9 _,;:@#%&=<>~\"'!/]|\[(?:[A-Za-z0-9](?:-[A-Za-z0-9])?)+\])"
 _PLAIN = re.compile(rf"\^?(?:{_ONE}[*+?]?)+")
+_RANGE = re.compile(".-.")
 
 
 def _plain_regex(call: Call) -> Any:
     pattern = _pattern(call)
-    call.need(_PLAIN.fullmatch(pattern), "not with such a regular expression")
+    is_plain = _PLAIN.fullmatch(pattern) and all(it[0] <= it[2] for it in _RANGE.findall(pattern))
+    call.need(is_plain, "not with such a regular expression")
     return _regex(pattern)
 
 
@@ -207,7 +210,8 @@ def split_pattern(call: Call) -> Any:
 def utf8_slice_codeunits(call: Call) -> Any:
     start, stop, step = (call.options[name] for name in ("start", "stop", "step"))
     stop = None if stop is None or stop >= _LARGEST else stop
-    call.need(step == 1 and start >= 0 and (stop is None or stop >= 0), "not backwards")
+    is_forwards = step == 1 and 0 <= start < _LARGEST and (stop is None or stop >= 0)
+    call.need(is_forwards, "not backwards, or behind such a number")
     bounds = [op.scalar(bound, pa.int32()) for bound in (start, stop, step)]
     return _strings.slice.slice_strings(call.values[0], *bounds)
 
@@ -230,7 +234,9 @@ def binary_join_element_wise(call: Call) -> Any:
     call.need(isinstance(separator, plc.Scalar), "not by several separators")
     call.need(separator.is_valid() and len(parts) > 0, "not without a separator")
     handling = call.options["null_handling"]
-    has_values = any(isinstance(it, plc.Scalar) or not it.null_count() for it in parts)
+    has_values = any(
+        it.is_valid() if isinstance(it, plc.Scalar) else not it.null_count() for it in parts
+    )
     call.need(handling != _SKIP or has_values, "not with rows of nulls, which pyarrow leaves out")
     separator_on_nulls = _strings.combine.SeparatorOnNulls
     replacement = {_EMIT: None, _SKIP: ""}.get(handling, call.options["null_replacement"])
@@ -277,6 +283,8 @@ _CLASSES = {
 def is_of(call: Call, name: str) -> Any:
     without, somewhere = _CLASSES[name]
     value = call.values[0] if call.name.startswith("ascii") else _need_ascii(call)
+    if call.name == "utf8_is_space":
+        without, somewhere = (it.replace("\r", "\r\x1c-\x1f") for it in (without, somewhere))
     contains = _strings.contains.contains_re
     has_other = contains(value, _regex(without))
     return op.binary("LOGICAL_AND", op.invert(has_other), contains(value, _regex(somewhere)))

@@ -5,7 +5,9 @@ Each function takes pyarrow's own, and its arguments.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -13,8 +15,10 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
-from .calls import NotCovered, options_of
+from .calls import NotCovered, metadata_of, options_of
+from .casts import EXACT
 from .columns import on_device, table_of, to_table
+from .comparisons import need_no_negative_zero
 from .engine import here
 from .evaluation import Evaluation
 from .kinds import ANY, cudf_type, kind_of
@@ -33,6 +37,14 @@ def _need(condition: object, reason: str) -> None:
 def _need_kinds(schema: pa.Schema, kinds: str) -> None:
     for kind in schema.types:
         _need(kind_of(kind) in kinds.split(), f"not with columns of type {kind}")
+
+
+def _need_names(schema: pa.Schema, names: Iterable[Any]) -> None:
+    """Refuses numbers and paths, which pyarrow takes, too, and names of several columns."""
+    counts = Counter(schema.names)
+    for name in names:
+        is_name = isinstance(name, str) and not name.startswith((".", "["))
+        _need(is_name and counts[name] == 1, f"not by {name!r}")
 
 
 def _columns(table: Any, names: Iterable[str]) -> dict[str, Any]:
@@ -61,7 +73,9 @@ _MAX_RESULTS = 256
 
 def _result_of(original: _Original, *arguments: Any, **options: Any) -> Any:
     """What pyarrow's function makes of tables without rows, which takes it half a millisecond."""
-    schemas = tuple(it.schema for it in arguments if isinstance(it, pa.Table))
+    schemas = tuple(
+        (it.schema, metadata_of(it.schema)) for it in arguments if isinstance(it, pa.Table)
+    )
     key = (
         original,
         schemas,
@@ -80,12 +94,13 @@ _NUMBERS = "int float"
 #: pyarrow tells -0.0 from 0.0 in keys, and libcudf does not.
 _KEYS = "bool int decimal string date time duration"
 _ORDERED = f"bool {_NUMBERS} decimal string date time duration"
+_EXTREMES = f"bool {_NUMBERS} string date time duration"
 _AGGREGATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "hash_sum": (lambda _: plc.aggregation.sum(), _NUMBERS),
     "hash_product": (lambda _: plc.aggregation.product(), _NUMBERS),
     "hash_mean": (lambda _: plc.aggregation.mean(), "float"),
-    "hash_min": (lambda _: plc.aggregation.min(), "int bool date time duration string"),
-    "hash_max": (lambda _: plc.aggregation.max(), "int bool date time duration string"),
+    "hash_min": (lambda _: plc.aggregation.min(), _EXTREMES),
+    "hash_max": (lambda _: plc.aggregation.max(), _EXTREMES),
     "hash_variance": (lambda it: plc.aggregation.variance(it["ddof"]), _NUMBERS),
     "hash_stddev": (lambda it: plc.aggregation.std(it["ddof"]), _NUMBERS),
     "hash_count": (lambda it: _count(it["mode"]), f"{_ORDERED} list struct"),
@@ -112,15 +127,16 @@ def group_by(
     empty = table.schema.empty_table()
     schema = _result_of(original, empty, aggregates, keys, use_threads=use_threads).schema
     keys = [keys] if isinstance(keys, str) else list(keys)
-    _need(keys, "not without keys")
+    _need(keys and len(set(keys)) == len(keys), "not without keys, or by one twice")
     if not len(table):
         return schema.empty_table().copy_to(here().memory_manager)
     used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
+    _need_names(table.schema, used)
     _need_kinds(pa.schema([table.schema.field(key) for key in keys]), _KEYS)
     columns = _columns(table, used)
     wanted = [
-        _Aggregate(columns, table.schema, keys[0], each, schema.field(each[-1]).type)
-        for each in aggregates
+        _Aggregate(columns, table.schema, keys[0], each, kind)
+        for each, kind in zip(aggregates, schema.types[len(keys) :], strict=True)
     ]
     by = plc.Table([columns[key] for key in keys])
     # A column that several aggregations read is grouped once.
@@ -160,11 +176,17 @@ class _Aggregate:
         given = schema.field(self.source).type
         _need(kind_of(given) in kinds.split(), f"not {name} of type {given}")
         _, decoded = options_of(pc.get_function(name), options)
-        if name in ("hash_sum", "hash_product"):
+        is_spread, is_float = name in ("hash_variance", "hash_stddev"), _is.is_floating(given)
+        if is_spread:
+            _need(decoded["ddof"] >= 0, "not with such degrees of freedom")
+            is_exact = op.are_finite if is_float else partial(op.are_within, most=EXACT[kind])
+            _need(is_exact(self.values), f"not {name} with NaN, infinity or large integers")
+        elif name in ("hash_min", "hash_max") and is_float:
+            _need(not op.has_nan(self.values), f"not {name} with NaN")
+            need_no_negative_zero(_need, self.values)
+        if is_spread or name in ("hash_sum", "hash_product", "hash_mean"):
             self.source = self.source if given == kind else (self.source, kind)
             self.values = op.cast(self.values, cudf_type(kind))
-        elif name in ("hash_variance", "hash_stddev") and _is.is_floating(given):
-            _need(op.are_finite(self.values), f"not {name} with NaN or infinity")
         self.aggregations = [make(decoded)]
         self.least = decoded.get("min_count", 0)
         # libcudf's result of no values is null.
@@ -174,6 +196,9 @@ class _Aggregate:
         _need(self.least <= 1 or name not in ("hash_min", "hash_max"), f"not {name} with min_count")
         if self.least > 1:
             self.aggregations.append(_count(0))
+        if is_spread:
+            # Has libcudf sort the groups: without, it sums squares, whose digits cancel.
+            self.aggregations.append(plc.aggregation.nunique(_Nulls.EXCLUDE))
 
     def result(self, found: Any) -> Any:
         result = op.cast(found[self.place], cudf_type(self.kind))
@@ -225,7 +250,12 @@ def join(
         original, join_type, empty[0], left_keys, empty[1], right_keys, **options
     ).schema
     _need(filter_expression is None, "not with a filter")
-    lists = [[it] if isinstance(it, str) else list(it) for it in (left_keys, right_keys)]
+    lists = [[it] if isinstance(it, str | int) else it for it in (left_keys, right_keys)]
+    for table, keys in zip((left, right), lists, strict=True):
+        names = table.schema.names
+        _need(len(set(names)) == len(names), "not with columns of one name")
+        _need_names(table.schema, keys)
+        _need(len(set(keys)) == len(lists[0]), "not by one key twice, or of one side")
     sides = [_Side(table, keys) for table, keys in zip((left, right), lists, strict=True)]
     for one, other in zip(*(side.kinds for side in sides), strict=True):
         _need(one == other, "not with keys of several types")

@@ -16,7 +16,7 @@ _is = pa.types
 _datetime = plc.datetime
 _COMPONENTS = "year month day hour minute second millisecond microsecond nanosecond"
 #: How many of them a second, minute, hour or day has, by unit of time.
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def _component(value: Any, name: str) -> Any:
@@ -24,16 +24,40 @@ def _component(value: Any, name: str) -> Any:
     return _datetime.extract_datetime_component(value, component)
 
 
+#: libcudf's calendar ends with the year 32,767.
+_MOST_DAYS = 365 * 30_000
+
+
+def need_calendar(call: Call, value: Any, kind: pa.DataType) -> None:
+    """Refuses times beyond libcudf's calendar, and those whose day begins before all times."""
+    per_day = 1 if _is.is_date(kind) else 86400 * PER_SECOND[kind.unit]
+    is_near = op.are_within(value, min(_MOST_DAYS * per_day, 2**63 - per_day))
+    call.need(is_near, "not of times so far away")
+
+
+def _near(call: Call) -> Any:
+    """The argument, if libcudf's calendar has it."""
+    need_calendar(call, call.values[0], call.types[0])
+    return call.values[0]
+
+
 @rows("date time", **{name: name for name in _COMPONENTS.split()})
 def component(call: Call, name: str) -> Any:
-    return op.cast(_component(call.values[0], name), cudf_type(call.type))
+    return op.cast(_component(_near(call), name), cudf_type(call.type))
+
+
+@rows(
+    "date time", quarter="extract_quarter", day_of_year="day_of_year", is_leap_year="is_leap_year"
+)
+def part(call: Call, name: str) -> Any:
+    return op.cast(getattr(_datetime, name)(_near(call)), cudf_type(call.type))
 
 
 @rows("date time")
 def day_of_week(call: Call) -> Any:
     first, zero_based = call.options["week_start"], call.options["count_from_zero"]
     # libcudf counts from Monday, which is 1, to Sunday.
-    day = op.cast(_component(call.values[0], "weekday"), op.INT64)
+    day = op.cast(_component(_near(call), "weekday"), op.INT64)
     shifted = op.binary("ADD", day, op.scalar(7 - first, pa.int64()), op.INT64)
     found = op.binary("MOD", shifted, op.scalar(7, pa.int64()), op.INT64)
     return found if zero_based else op.binary("ADD", found, op.scalar(1, pa.int64()), op.INT64)
@@ -41,12 +65,12 @@ def day_of_week(call: Call) -> Any:
 
 @rows("date time")
 def iso_year(call: Call) -> Any:
-    return op.cast(_component(_thursday(call.values[0]), "year"), op.INT64)
+    return op.cast(_component(_thursday(_near(call)), "year"), op.INT64)
 
 
 @rows("date time")
 def iso_week(call: Call) -> Any:
-    day = op.cast(_datetime.day_of_year(_thursday(call.values[0])), op.INT64)
+    day = op.cast(_datetime.day_of_year(_thursday(_near(call))), op.INT64)
     before = op.binary("SUB", day, op.scalar(1, pa.int64()), op.INT64)
     weeks = op.binary("DIV", before, op.scalar(7, pa.int64()), op.INT64)
     return op.binary("ADD", weeks, op.scalar(1, pa.int64()), op.INT64)
@@ -81,7 +105,7 @@ def rounded(call: Call, name: str) -> Any:
     call.need(not options["ceil_is_strictly_greater"], "not strictly upwards")
     call.need(not options["calendar_based_origin"], "not by the calendar")
     function = getattr(_datetime, f"{name}_datetimes")
-    return function(call.values[0], getattr(_datetime.RoundingFrequency, _UNITS[unit]))
+    return function(_near(call), getattr(_datetime.RoundingFrequency, _UNITS[unit]))
 
 
 #: By unit between two times: what they are floored to, and how many nanoseconds it has.
@@ -99,17 +123,19 @@ _BETWEEN = {
 
 @rows("time", of_one_type=True, **{name: each for name, each in _BETWEEN.items()})
 def between(call: Call, unit: str, nanoseconds: int) -> Any:
-    per_count = _SECOND // _PER_SECOND[call.types[0].unit]
+    per_count = _SECOND // PER_SECOND[call.types[0].unit]
     if nanoseconds <= per_count:
-        counts = [op.same_bits(value, op.INT64) for value in call.values]
-        operator, factor = "MUL", per_count // nanoseconds
-    else:
-        values = [op.column_of(value, call.rows) for value in call.values]
-        counts = [op.same_bits(_floored(value, unit), op.INT64) for value in values]
-        operator, factor = "DIV", nanoseconds // per_count
-    start, end = counts
-    difference = op.binary("SUB", end, start, op.INT64)
-    return op.binary(operator, difference, op.scalar(factor, pa.int64()), op.INT64)
+        start, end = (op.same_bits(value, op.INT64) for value in call.values)
+        factor = op.scalar(per_count // nanoseconds, pa.int64())
+        return op.binary("MUL", _minus(end, start), factor, op.INT64)
+    factor = op.scalar(nanoseconds // per_count, pa.int64())
+    counts = []
+    for value, kind in zip(call.values, call.types, strict=True):
+        column = op.column_of(value, call.rows)
+        need_calendar(call, column, kind)
+        whole = op.same_bits(_floored(column, unit), op.INT64)
+        counts.append(op.binary("DIV", whole, factor, op.INT64))
+    return _minus(*reversed(counts))
 
 
 def _minus(one: Any, other: Any) -> Any:
@@ -119,6 +145,8 @@ def _minus(one: Any, other: Any) -> Any:
 @rows("date time", of_one_type=True, years_between=(), quarters_between=4)
 def years_between(call: Call, quarters: int = 0) -> Any:
     start, end = (op.column_of(value, call.rows) for value in call.values)
+    for value in (start, end):
+        need_calendar(call, value, call.types[0])
     years = [op.cast(_component(value, "year"), op.INT64) for value in (end, start)]
     difference = _minus(*years)
     if not quarters:

@@ -42,6 +42,8 @@ WORDS = [
     "\t",
     "a,b,,c",
     "aaa",
+    "a\0",
+    "\x1c",
 ]
 BEYOND = ["é", "ß", "Éa", "日本", "😀x", "e\u0301", "\u00a0", "İ", "ǆ", "\u0661"]
 
@@ -51,6 +53,8 @@ class Maker:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
+        #: How far tame floating-point numbers are from 0: the squares of some lose their digits.
+        self.far = self.pick([0, 0, 0, 1e5, -1e9])
 
     def pick(self, values: Any) -> Any:
         return self.random.choice(list(values))
@@ -68,7 +72,7 @@ class Maker:
             )
         if pa.types.is_floating(kind):
             if is_tame:
-                return r.randint(-40, 40) / 4
+                return self.far + r.randint(-40, 40) / 4
             wild = [
                 0.0,
                 -0.0,
@@ -88,9 +92,13 @@ class Maker:
         if pa.types.is_string(kind) or pa.types.is_large_string(kind):
             return self.pick(WORDS if is_tame else WORDS + BEYOND)
         if pa.types.is_date32(kind):
-            return r.randint(-30000, 60000)
+            return (
+                r.randint(-30000, 60000) if is_tame else self.pick([-(2**31), 2**31 - 1, -1, 9**7])
+            )
         if pa.types.is_timestamp(kind):
-            return self.time(kind.unit)
+            if is_tame or r.random() < 0.9:
+                return self.time(kind.unit)
+            return self.pick([-(2**63), 2**63 - 1, -(2**62), 2**62, 0, -1])
         if pa.types.is_duration(kind):
             return r.randint(-(10**6), 10**6)
         if pa.types.is_list(kind):
@@ -444,7 +452,8 @@ def _grouped(maker: Maker) -> tuple[list[Any], Any]:
     table = _table_of(maker, "k", size, _KEY_KINDS).append_column(
         "v", maker.array(maker.kind(("int", "float", "string", "bool")), size)
     )
-    table = table.append_column("w", maker.array(pa.float64(), size))
+    kind = maker.pick([pa.float64(), pa.float64(), pa.float32(), pa.int64(), pa.uint32()])
+    table = table.append_column("w", maker.array(kind, size))
     options = pc.ScalarAggregateOptions(**{k: maker.pick(v) for k, v in _NULLS.items()})
     count = pc.CountOptions(maker.pick(["only_valid", "all"]))
     wanted = [
@@ -492,8 +501,8 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
     size = maker.pick([0, 1, 7, 40])
     table = pa.table(
         {
-            "i": maker.array(pa.int32(), size),
-            "f": maker.array(pa.float64(), size),
+            "i": maker.array(maker.kind(("int",)), size),
+            "f": maker.array(maker.kind(("float",)), size),
             "s": maker.array(pa.string(), size),
         }
     )
@@ -509,6 +518,10 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             f.is_nan() | (f + 1 > 3),
             (i.cast("int64") * 2 > 5) & pc.starts_with(s, "a"),
             pc.if_else(i > 0, f, 0.0) > 1,
+            pc.add(i, 100) > 50,
+            i * 2 - 1 < 2.5,
+            f + 0.5 > pc.scalar(1) + 2,
+            i > 2.5,
         ]
     )
     return [table], lambda it: it.filter(expression)

@@ -101,7 +101,7 @@ def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
                 rows = f"libcudf does not answer this call: {reason}"
             except MemoryError as error:
                 raise _native.OutOfMemoryError(str(error)) from error
-            except RuntimeError as error:
+            except (RuntimeError, ValueError) as error:
                 if "CUDF failure" not in str(error):
                     raise
                 rows = f"libcudf refuses this call: {error}"  # by a check of its own
