@@ -276,8 +276,9 @@ def _null_behind_first(value: Any, result: Any) -> Any:
 @rows("int float", pairwise_diff=False, pairwise_diff_checked=True)
 def pairwise_diff(call: Call, checks: bool) -> Any:
     (value,) = _as_result(call)
-    nothing, periods = plc.Column.all_null_like(value, 1).to_scalar(), call.options["periods"]
+    periods = call.options["periods"]
     call.need(abs(periods) < 2**31, "not over so many rows")
+    nothing = plc.Column.all_null_like(value, 1).to_scalar()
     before = plc.copying.shift(value, periods, nothing)
     result = op.binary("SUB", value, before, value.type())
     if checks and _is.is_integer(call.type) and not op.exact("SUB", value, before, result):

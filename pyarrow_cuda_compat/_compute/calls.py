@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,11 +14,7 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .columns import to_arrow
-
-
-class NotCovered(Exception):
-    """libcudf would not answer as pyarrow does; the text says for what."""
-
+from .kinds import NotCovered
 
 #: Data with rows, and data of several columns.
 DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
@@ -174,7 +171,8 @@ def as_given(value: Any) -> Any:
     """An argument as pyarrow takes it: containers become arrays, and other values scalars."""
     if isinstance(value, DATA | pa.Scalar):
         return value
-    if isinstance(value, list | tuple) or (hasattr(value, "__array__") and value.ndim):
+    numpy = sys.modules.get("numpy")
+    if isinstance(value, list | tuple) or (numpy and isinstance(value, numpy.ndarray)):
         return pa.array(value)
     try:
         return pa.scalar(value)

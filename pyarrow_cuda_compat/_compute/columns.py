@@ -15,7 +15,7 @@ from .. import _native
 from .._pyarrow.joins import batch_of
 from . import spans
 from .engine import here
-from .kinds import SIMPLE, cudf_type, kind_of
+from .kinds import SIMPLE, NotCovered, cudf_type, kind_of
 from .known import known, remember
 
 _is = pa.types
@@ -58,7 +58,8 @@ def scalar_of(value: pa.Scalar) -> Any:
     if not value.is_valid or kind_of(value.type) not in _KEPT_KINDS:
         return plc.Scalar.from_arrow(value)
     # Another context comes after a reset of the device.  0.0 equals -0.0, but is another value.
-    key = here(), value.type, repr(value.as_py())
+    number = value.value if kind_of(value.type) == "date" else value.as_py()
+    key = here(), value.type, repr(number)
     found = _scalars.get(key)
     if found is None:
         if len(_scalars) >= _MOST_KEPT:
@@ -104,7 +105,10 @@ def to_arrow(column: Any, kind: pa.DataType) -> Any:
     if array is not None:
         return array
     schema, array = column.__arrow_c_device_array__()
-    return _as(pa.Array._import_from_c_device_capsule(schema, array), kind)
+    try:
+        return _as(pa.Array._import_from_c_device_capsule(schema, array), kind)
+    except pa.ArrowInvalid as error:  # parts without rows may have no memory
+        raise NotCovered(f"libcudf's result is not valid: {error}") from None
 
 
 def to_scalar(scalar: Any, kind: pa.DataType) -> Any:

@@ -138,7 +138,7 @@ def need_same_bits(call: Call, *values: Any) -> None:
     if kind is None:
         return
     need_no_negative_zero(call.need, *values)
-    of_nan = set()
+    of_nan: set[int] = set()
     for value in values:
         if op.has_nan(value):
             bits = plc.Table([op.same_bits(value, cudf_type(kind))])

@@ -66,8 +66,9 @@ class Evaluation:
             return op.computed(value, *(self._columns[place] for place in places))
         value, kind = self._value(parsed(text))
         if kind != pa.bool_():
-            text = f"Filter expression must evaluate to bool, but {expression} evaluates to {kind}"
-            raise pa.lib.ArrowTypeError(text)
+            raise pa.lib.ArrowTypeError(
+                f"Filter expression must evaluate to bool, but {expression} evaluates to {kind}"
+            )
         places = [_place(column, self._columns) for column in self._read]
         if isinstance(value, tuple) and None not in places:
             if len(_passes) >= _MOST_KEPT:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from .calls import NotCovered
+from .kinds import NotCovered
 
 
 class _Schema(ctypes.Structure):

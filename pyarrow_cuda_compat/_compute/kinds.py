@@ -9,6 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
+
+class NotCovered(Exception):
+    """libcudf would not answer as pyarrow does; the text says for what."""
+
+
 _is = pa.types
 #: The words of rows for the types that they take, and the check of each.
 _KINDS: dict[str, Callable[[Any], bool]] = {

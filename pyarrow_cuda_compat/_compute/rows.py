@@ -22,10 +22,10 @@ from . import (
     tables,
     times,
 )
-from .calls import DATA, Call, NotCovered
+from .calls import DATA, Call
 from .columns import argument, is_as_imported, to_arrow, to_table
 from .engine import compute_in, here
-from .kinds import kind_of
+from .kinds import NotCovered, kind_of
 from .known import remember
 from .table import ROWS, Row
 

@@ -111,7 +111,8 @@ def _nulls_first(key: dict[str, Any], options: dict[str, Any]) -> bool:
 def _column_of(
     call: Call, schema: pa.Schema, table: Any, key: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Any, int, bool, pa.DataType]:
-    place = schema.get_field_index(_name_in(key["target"]) or "")
+    name = _name_in(key["target"])
+    place = -1 if name is None else schema.get_field_index(name)
     call.need(place >= 0, "not by such a name, which may be a path")
     column = table.columns()[place]
     return column, key["order"], _nulls_first(key, options), schema.field(place).type
@@ -236,8 +237,8 @@ def struct_field(call: Call) -> Any:
     value = call.array(0)
     path = call.options["field_ref"]
     name, number = _name_in(path), re.fullmatch(r"\[([0-9]+)\]", path)
-    place = int(number[1]) if number else value.type.get_field_index(name or "")
-    call.need(number or place >= 0, "not by such a name, which may be a path")
+    place = int(number[1]) if number else -1 if name is None else value.type.get_field_index(name)
+    call.need(place >= 0, "not by such a name, which may be a path")
     if not value.null_count:
         return value.field(place)
     valid = op.is_valid(call.values[0])
@@ -247,6 +248,6 @@ def struct_field(call: Call) -> Any:
 @rows(ANY)
 def make_struct(call: Call) -> Any:
     call.need(all(isinstance(it, plc.Column) for it in call.values), "not with scalars")
-    may_be_null = zip(call.values, call.options["field_nullability"], strict=True)
+    may_be_null = zip(call.values, call.options["field_nullability"], strict=False)
     call.need(all(null or not it.null_count() for it, null in may_be_null), "not with such nulls")
     return struct_of([call.array(place) for place in range(len(call.values))], list(call.type))

@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
-from .calls import NotCovered, metadata_of, options_of
+from .calls import metadata_of, options_of
 from .casts import EXACT
 from .columns import on_device, table_of, to_table
 from .comparisons import need_no_negative_zero
 from .engine import here
 from .evaluation import Evaluation
-from .kinds import ANY, cudf_type, kind_of
+from .kinds import ANY, NotCovered, cudf_type, kind_of
 from .known import known
 
 _is = pa.types
@@ -250,7 +250,7 @@ def join(
         original, join_type, empty[0], left_keys, empty[1], right_keys, **options
     ).schema
     _need(filter_expression is None, "not with a filter")
-    lists = [[it] if isinstance(it, str | int) else it for it in (left_keys, right_keys)]
+    lists: list[Any] = [[it] if isinstance(it, str | int) else it for it in (left_keys, right_keys)]
     for table, keys in zip((left, right), lists, strict=True):
         names = table.schema.names
         _need(len(set(names)) == len(names), "not with columns of one name")

@@ -56,6 +56,7 @@ def part(call: Call, name: str) -> Any:
 @rows("date time")
 def day_of_week(call: Call) -> Any:
     first, zero_based = call.options["week_start"], call.options["count_from_zero"]
+    call.need(1 <= first <= 7, "not such a week")
     # libcudf counts from Monday, which is 1, to Sunday.
     day = op.cast(_component(_near(call), "weekday"), op.INT64)
     shifted = op.binary("ADD", day, op.scalar(7 - first, pa.int64()), op.INT64)
@@ -104,6 +105,8 @@ def rounded(call: Call, name: str) -> Any:
     call.need(options["multiple"] == 1 and unit < len(_UNITS), "not to such a unit")
     call.need(not options["ceil_is_strictly_greater"], "not strictly upwards")
     call.need(not options["calendar_based_origin"], "not by the calendar")
+    if 10 ** (3 * unit) <= 10**9 // PER_SECOND[call.types[0].unit]:
+        return call.values[0]  # libcudf would count in the smaller unit
     function = getattr(_datetime, f"{name}_datetimes")
     return function(_near(call), getattr(_datetime.RoundingFrequency, _UNITS[unit]))
 

@@ -124,6 +124,8 @@ def outcome(name: str, given: list[Any], chosen: Any) -> Any:
 def difference(name: str, given: list[Any], expected: Any, found: Any) -> str | None:
     """What differs, or none."""
     if isinstance(expected, Exception) or isinstance(found, Exception):
+        if isinstance(expected, pa.ArrowException) and isinstance(found, pa.ArrowException):
+            return None
         if type(expected) is type(found):
             return None
         return f"{expected!r:.150} became {found!r:.300}"

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -84,6 +85,57 @@ def test_memory_that_is_not_aligned(there):
     array = pa.Array.from_buffers(pa.int32(), 2, [None, buffer])
     assert buffer.address % 4 == 1
     assert back(pc.add(array, 1)).to_pylist() == [2, 3]
+    words = pa.array(["ab", "c"])
+    data = cuda.Context(0).buffer_from_data(words.buffers()[2])
+    values = b"x" + words.buffers()[1].to_pybytes()
+    offsets = cuda.Context(0).buffer_from_data(values).slice(1)
+    array = pa.Array.from_buffers(pa.string(), 2, [None, offsets, data])
+    assert back(pc.utf8_upper(array)).to_pylist() == ["AB", "C"]
+
+
+def test_results_are_the_memory_of_libcudf(there, libcudf):
+    words = there(pa.array(["skipped", "ab", None, "c"]).slice(1))
+    result = pc.utf8_upper(words)
+    assert back(result).equals(pa.array(["AB", None, "C"]))
+    assert not result.buffers()[2].is_mutable
+    assert back(pc.add(there(pa.array([1, None])), 1)).to_pylist() == [2, None]
+    assert "export" not in libcudf
+    assert back(pc.is_null(words)).to_pylist() == [False, True, False]
+    assert "export" in libcudf  # booleans are in bytes there
+
+
+def test_views_of_tables_are_kept(there, libcudf):
+    context = cuda.Context(0)
+    data = context.buffer_from_data(np.arange(4))
+    values = pa.Array.from_buffers(pa.int64(), 3, [None, data], offset=1)
+    table = pa.table({"a": values, "s": there(pa.array(["x", "y", None]))})
+    for sliced in (table, table.slice(1, 2)):
+        libcudf.clear()
+        expected = [each for each in (1, 2, 3) if each > 1]
+        assert back(sliced.filter(pc.field("a") > 1))["a"].to_pylist() == expected
+        assert libcudf.count("import") == 3  # with the offsets of the strings
+        libcudf.clear()
+        assert back(sliced.filter(pc.field("a") > 1))["a"].to_pylist() == expected
+        assert "import" not in libcudf
+    place = id(table)
+    assert known.known(table).column.columns()[0].data().ptr == data.address
+    del table, sliced
+    assert place not in known._known
+    chunks = pa.chunked_array([values, values])
+    copied = pa.table({"a": chunks})
+    copied.filter(pc.field("a") > 1)
+    assert known.known(copied) is None  # such a copy would not follow the program's writes
+
+
+def test_a_stream_in_a_block_waits_for_results(there, default_stream):
+    context = cuda.Context(0)
+    result = pc.add(there(pa.array([1, 2])), 1)
+    with pyarrow_cuda_compat.Stream(context, non_blocking=True) as stream:
+        let_go = default_stream.hold()
+        engine.rows().in_context(context, lambda: result)
+        assert not stream.query()
+        let_go()
+        assert back(result).to_pylist() == [2, 3]
 
 
 def test_sets_on_the_host_are_copied(there, rows, libcudf):
@@ -175,9 +227,25 @@ def test_overflow(there):
         pc.add_checked(array, pa.scalar(1, pa.int8()))
 
 
+def word():
+    return pa.array(["a"]).copy_to(cuda.Context(0))
+
+
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
+        (lambda it: pc.quantile(it, q=float("nan")), "not beyond 0 and 1"),
+        (lambda it: pc.round(it.cast(pa.float64()), ndigits=11), "not to so many digits"),
+        (lambda it: pc.pairwise_diff(it, 2**31), "not over so many rows"),
+        (lambda it: pc.stddev(it, ddof=-1), "not with such degrees of freedom"),
+        (lambda it: pc.match_substring(word(), b"\xc3"), "not UTF-8"),
+        (lambda it: pc.ascii_lpad(word(), 3, "\u00e9"), "not to such a width"),
+        (lambda it: pc.utf8_rpad(word(), -3, "x"), "not to such a width"),
+        (lambda it: pc.utf8_slice_codeunits(word(), 2**31, 2**32), "behind such a number"),
+        (lambda it: pc.count_substring(word(), "\0"), "or with NUL"),
+        (lambda it: pc.match_like(word(), "\0%"), "not with escapes"),
+        (lambda it: pc.match_substring_regex(word(), "[z-a]"), "such a regular expression"),
+        (lambda it: pc.day_of_week(it.cast(pa.timestamp("s")), week_start=8), "not such a week"),
         (lambda it: pc.winsorize(it, 0.1, 0.9), "libcudf has no such function"),
         (lambda it: pc.sum(it.cast(pa.decimal128(5))), "not from int64"),
         (lambda it: pc.cumulative_sum(it, start=3), "not with a start"),
@@ -198,6 +266,51 @@ def test_wrong_types_and_lengths(there):
         pc.add(array, "a")
 
 
+def test_values_of_python_and_numpy(there):
+    array = there(pa.array([1, 2]))
+    for value in (2, np.int64(2), np.array([2, 2]), [2, 2]):
+        assert back(pc.add(array, value)).to_pylist() == [3, 4]
+    for value in (range(2), 2**64):
+        with pytest.raises(TypeError, match="Got unexpected argument type"):
+            pc.add(array, value)
+    with pytest.raises(pa.ArrowInvalid, match="only handle 1-dimensional"):
+        pc.add(array, np.array(1))
+
+
+def test_dates_that_python_does_not_have(there):
+    last = pa.scalar(2**31 - 1, pa.int32()).cast(pa.date32())
+    dates = there(pa.array([0, 2**31 - 1], pa.int32()).cast(pa.date32()))
+    assert back(pc.equal(dates, last)).to_pylist() == [False, True]
+
+
+def test_metadata_within_types_is_that_of_the_argument(there, rows):
+    calls = sys.modules["pyarrow_cuda_compat._compute.calls"]
+    fields = [pa.field("x", pa.int64(), metadata={"f": text}) for text in "ab"]
+    one, other = (pa.table({"s": pa.array([], pa.struct([field]))}) for field in fields)
+    assert one.schema == other.schema
+    assert calls.shape_of(one) == calls.shape_of(one.slice(0))
+    assert calls.shape_of(one) != calls.shape_of(other)
+
+
+def test_names_that_may_be_paths_are_refused(there):
+    table = there(pa.table({"k": [1, 2], "a.b": [1, 2], "": [1, 2]}))
+    twice = there(pa.table([[1], [2], [3]], ["k", "v", "v"]))
+    records = there(pa.array([{"a.b": 1, "": 2}]))
+    for call in (
+        lambda: table.sort_by("a.b"),
+        lambda: table.group_by(".k").aggregate([("k", "sum")]),
+        lambda: table.group_by("k").aggregate([(".k", "sum")]),
+        lambda: table.join(table, 0),
+        lambda: table.join(twice, "k", coalesce_keys=False),
+        lambda: pc.struct_field(records, "a.b"),
+        lambda: pc.struct_field(records, []),
+    ):
+        with pytest.raises(NotImplementedError, match="Implemented only for data on CPU"):
+            call()
+    with pytest.raises(NotImplementedError, match="tables without columns"):
+        there(pa.table({"a": [1]})).select([]).take(there(pa.array([0])))
+
+
 def test_no_memory(there, monkeypatch):
     monkeypatch.setattr(standin, "FAILURE", partial(MemoryError, "std::bad_alloc"))
     with pytest.raises(pyarrow_cuda_compat.OutOfMemoryError, match="bad_alloc"):
@@ -216,6 +329,38 @@ def test_filters(there):
     assert back(there(batch).filter((pc.field("a") < 2) & (pc.field("b") == "x"))).num_rows == 1
     with pytest.raises(pa.ArrowInvalid, match="No match for FieldRef"):
         there(table).filter(pc.field("c") > 1)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pc.add(pc.field("i"), 100) < 0,  # wraps: literals get the smallest type
+        pc.field("i") + 100 > 0,  # overflows
+        pc.field("i") + 1000 > 0,
+        pc.field("f") + 1.0 > 16777216.0,  # in single precision
+        pc.field("f") + 0.1 > 16777216.0,
+        pc.field("i") > pc.scalar(1) + 2,
+        (pc.scalar(1) > 2) | (pc.field("i") > 0),
+        pc.field("l") > 2.5,  # in single precision, which does not have the number
+        pc.field("i"),
+        pc.cumulative_sum(pc.field("i")) > 0,
+    ],
+)
+def test_expressions_have_pyarrows_types(there, expression):
+    table = pa.table(
+        {
+            "i": pa.array([100, -5], pa.int8()),
+            "f": pa.array([16777216.0, 1.0], pa.float32()),
+            "l": [2**30 + 1, 0],
+        }
+    )
+    try:
+        expected = table.filter(expression)
+    except pa.ArrowException as error:
+        with pytest.raises(type(error)):
+            there(table).filter(expression)
+    else:
+        assert back(there(table).filter(expression)).equals(expected)
 
 
 @pytest.mark.parametrize(
