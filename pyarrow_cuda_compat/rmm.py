@@ -59,17 +59,5 @@ def memory_resource(context: Any = None) -> Any:
     """
     context = _native._context(0 if context is None else context)
     mr = required("rmm.mr", "this needs RMM: install rmm-cu12 or rmm-cu13")
-    buffers: dict[int, Any] = {}
-
-    def allocate(size: int, stream: Any) -> int:
-        if not size:
-            return 0
-        buffer = _native._allocate(context, size, is_own=True)
-        buffers[buffer.address] = buffer
-        return buffer.address
-
-    def deallocate(address: int, size: int, stream: Any) -> None:
-        if address:
-            del buffers[address]
-
-    return mr.CallbackMemoryResource(allocate, deallocate)
+    memory = _native._CallbackMemory(context)
+    return mr.CallbackMemoryResource(memory.allocate, memory.deallocate)

@@ -2,12 +2,14 @@
 
 mod allocator;
 mod cache;
+mod callback_memory;
 mod pinned_cache;
 pub(crate) mod pinned_pool;
 mod registered_array;
 
 use crate::errors::out_of_memory_class;
 use crate::registration::{PACKAGE, private, public};
+use callback_memory::PyCallbackMemory;
 use pyo3::PyClass;
 use pyo3::prelude::*;
 use registered_array::PyRegisteredArray;
@@ -32,5 +34,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         allocator::set_allocator,
     )?;
     module.setattr(PyRegisteredArray::NAME, module.py().get_type::<PyRegisteredArray>())?;
+    module.add_class::<PyCallbackMemory>()?;
     private!(module, allocator::allocate)
 }
