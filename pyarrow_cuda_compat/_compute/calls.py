@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .columns import to_arrow
-from .kinds import NotCovered
+from .kinds import NotCovered, need
 
 #: Data with rows, and data of several columns.
 DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
@@ -41,6 +41,16 @@ class Call:
     result_below: int = 0
 
     @property
+    def value(self) -> Any:
+        """The first argument."""
+        return self.values[0]
+
+    @property
+    def given(self) -> Any:
+        """The type of the first argument."""
+        return self.types[0]
+
+    @property
     def type(self) -> pa.DataType:
         """That of the result."""
         return self.prototype.type
@@ -51,14 +61,11 @@ class Call:
 
     def array(self, place: int) -> Any:
         """An argument as pyarrow's array."""
-        return (
-            self.arrays[place] if self.arrays else to_arrow(self.values[place], self.types[place])
-        )
+        if self.arrays:
+            return self.arrays[place]
+        return to_arrow(self.values[place], self.types[place])
 
-    def need(self, condition: object, reason: str) -> None:
-        """Refuses the call unless the condition holds: the row covers nothing else."""
-        if not condition:
-            raise NotCovered(reason)
+    need = staticmethod(need)
 
 
 def rows_of(value: Any) -> int:

@@ -16,7 +16,7 @@ from .._pyarrow.joins import batch_of
 from . import spans
 from .engine import here
 from .kinds import SIMPLE, NotCovered, cudf_type, kind_of
-from .known import known, remember
+from .known import keep, known, remember
 
 _is = pa.types
 
@@ -54,7 +54,6 @@ atexit.register(_scalars.clear)  # while RMM can still give the memory back
 
 
 def scalar_of(value: pa.Scalar) -> Any:
-    """A scalar as libcudf's."""
     if not value.is_valid or kind_of(value.type) not in _KEPT_KINDS:
         return plc.Scalar.from_arrow(value)
     # Another context comes after a reset of the device.  0.0 equals -0.0, but is another value.
@@ -62,9 +61,7 @@ def scalar_of(value: pa.Scalar) -> Any:
     key = here(), value.type, repr(number)
     found = _scalars.get(key)
     if found is None:
-        if len(_scalars) >= _MOST_KEPT:
-            _scalars.clear()
-        found = _scalars[key] = plc.Scalar.from_arrow(value)
+        found = keep(_scalars, key, plc.Scalar.from_arrow(value), _MOST_KEPT)
     return found
 
 

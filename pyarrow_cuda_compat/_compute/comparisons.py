@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache, reduce
 from typing import Any
 
@@ -14,7 +13,7 @@ from . import operations as op
 from .calls import Call
 from .casts import without_loss
 from .columns import to_cudf
-from .kinds import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
+from .kinds import ANY, NUMBERS, SIMPLE, TIMES, cudf_type, need
 from .table import rows
 
 _is = pa.types
@@ -41,16 +40,11 @@ def _of_common_type(call: Call) -> list[Any]:
     return [without_loss(*each, kind) for each in zip(call.values, call.types, strict=True)]
 
 
-@rows(
-    SIMPLE,
-    equal="EQUAL",
-    not_equal="NOT_EQUAL",
-    less="LESS",
-    less_equal="LESS_EQUAL",
-    greater="GREATER",
-    greater_equal="GREATER_EQUAL",
-)
-def comparison(call: Call, operator: str) -> Any:
+@rows(SIMPLE, equal="EQUAL", not_equal="NOT_EQUAL", less="LESS", less_equal="LESS_EQUAL")
+@rows(SIMPLE, greater="GREATER", greater_equal="GREATER_EQUAL")
+@rows("bool", and_="LOGICAL_AND", or_="LOGICAL_OR", xor="NOT_EQUAL")
+@rows("bool", and_kleene="NULL_LOGICAL_AND", or_kleene="NULL_LOGICAL_OR")
+def comparison_or_logic(call: Call, operator: str) -> Any:
     return op.binary(operator, *_of_common_type(call))
 
 
@@ -73,53 +67,37 @@ def extreme(call: Call, operator: str, skipping: str) -> Any:
     return reduce(larger, values)
 
 
-@rows(
-    "bool",
-    and_="LOGICAL_AND",
-    or_="LOGICAL_OR",
-    xor="NOT_EQUAL",
-    and_kleene="NULL_LOGICAL_AND",
-    or_kleene="NULL_LOGICAL_OR",
-)
-def logic(call: Call, operator: str) -> Any:
-    return op.binary(operator, *call.values)
-
-
 @rows("bool", and_not="LOGICAL_AND", and_not_kleene="NULL_LOGICAL_AND")
 def and_not(call: Call, operator: str) -> Any:
     left, right = call.values
-    if isinstance(right, plc.Scalar):
-        right = plc.Column.from_scalar(right, call.rows)
-    return op.binary(operator, left, op.invert(right))
+    return op.binary(operator, left, op.invert(op.column_of(right, call.rows)))
 
 
 @rows(ANY)
 def is_null(call: Call) -> Any:
-    (value,) = call.values
-    found = plc.unary.is_null(value)
-    if not (call.options["nan_is_null"] and _is.is_floating(call.types[0])):
+    found = plc.unary.is_null(call.value)
+    if not (call.options["nan_is_null"] and _is.is_floating(call.given)):
         return found
-    return op.binary("LOGICAL_OR", found, plc.unary.is_nan(value))
+    return op.binary("LOGICAL_OR", found, plc.unary.is_nan(call.value))
 
 
 @rows(ANY)
 def true_unless_null(call: Call) -> Any:
-    valid = op.is_valid(call.values[0])
+    valid = op.is_valid(call.value)
     return op.null_where(op.invert(valid), valid)
 
 
 @rows(NUMBERS)
 def is_nan(call: Call) -> Any:
-    return op.is_nan(call.values[0])
+    return op.is_nan(call.value)
 
 
 @rows(NUMBERS, is_finite=("LESS", "EQUAL"), is_inf=("EQUAL", "NOT_EQUAL"))
 def is_infinite(call: Call, operator: str, of_integers: str) -> Any:
-    (value,) = call.values
-    if not _is.is_floating(call.types[0]):
-        return op.binary(of_integers, value, value)
-    infinity = op.scalar(float("inf"), call.types[0])
-    return op.binary(operator, op.unary("ABS", value), infinity)
+    if not _is.is_floating(call.given):
+        return op.binary(of_integers, call.value, call.value)
+    infinity = op.scalar(float("inf"), call.given)
+    return op.binary(operator, op.unary("ABS", call.value), infinity)
 
 
 def _as_result(call: Call, place: int) -> Any:
@@ -137,7 +115,7 @@ def need_same_bits(call: Call, *values: Any) -> None:
     kind = _BITS.get(values[0].type().id())
     if kind is None:
         return
-    need_no_negative_zero(call.need, *values)
+    need_no_negative_zero(*values)
     of_nan: set[int] = set()
     for value in values:
         if op.has_nan(value):
@@ -148,18 +126,18 @@ def need_same_bits(call: Call, *values: Any) -> None:
     call.need(len(of_nan) <= 1, "not with several kinds of NaN")
 
 
-def need_no_negative_zero(need: Callable[[bool, str], None], *values: Any) -> None:
+def need_no_negative_zero(*values: Any) -> None:
     """Refuses a call with floating-point numbers of which one is -0.0."""
     kind = _BITS[values[0].type().id()]
-    negative_zero = op.scalar(-(2 ** (kind.bit_width - 1)), kind)
     for value in values:
         bits = op.same_bits(value, cudf_type(kind))
-        need(not op.is_anywhere(op.binary("EQUAL", bits, negative_zero)), "not with -0.0")
+        is_negative_zero = op.binary("EQUAL", bits, op.smallest(kind))
+        need(not op.is_anywhere(is_negative_zero), "not with -0.0")
 
 
 @rows("bool", SIMPLE, SIMPLE)
 def if_else(call: Call) -> Any:
-    mask = call.values[0]
+    mask = call.value
     call.need(isinstance(mask, plc.Column), "not with one condition for all rows")
     _need_one_type(call, call.types[1:])
     result = op.choose(mask, _as_result(call, 1), _as_result(call, 2))
@@ -197,7 +175,7 @@ def case_when(call: Call) -> Any:
 
 @rows(_WITHOUT_BOOL, fill_null_forward="PRECEDING", fill_null_backward="FOLLOWING")
 def fill_null(call: Call, policy: str) -> Any:
-    return op.filled(call.values[0], getattr(plc.replace.ReplacePolicy, policy))
+    return op.filled(call.value, getattr(plc.replace.ReplacePolicy, policy))
 
 
 #: Rules for nulls in the data, by pyarrow's numbers: nulls match nulls, or are not in the set.
@@ -209,7 +187,7 @@ def _set_of(call: Call) -> tuple[Any, bool]:
     """The distinct values of the set as a column, and whether null is one that counts."""
     behavior, values = call.options["null_matching_behavior"], call.options["value_set"]
     call.need(behavior in (_MATCH, _SKIP), "not with this rule for nulls")
-    call.need(values.type == call.types[0], "not with a set of another type")
+    call.need(values.type == call.given, "not with a set of another type")
     return to_cudf(values), behavior == _MATCH and values.null_count > 0
 
 
@@ -218,7 +196,7 @@ def is_in(call: Call) -> Any:
     (value,) = call.values
     wanted, has_null = _set_of(call)
     need_same_bits(call, value, wanted)
-    valid = op.one(op.without_nulls([wanted]))
+    valid = op.valid(wanted)
     if not valid.size():
         found = plc.Column.from_scalar(op.scalar(False), value.size())
     else:
@@ -228,13 +206,12 @@ def is_in(call: Call) -> Any:
 
 @rows(_LOOKUPS, index_in=())
 def index_in(call: Call) -> Any:
-    (value,) = call.values
     wanted, has_null = _set_of(call)
-    found = places_in(wanted, value)
+    found = places_in(wanted, call.value)
     if not has_null:
         return found
     null = op.scalar(call.options["value_set"].is_null().index(True).as_py(), pa.int32())
-    return op.choose(plc.unary.is_null(value), null, found)
+    return op.choose(plc.unary.is_null(call.value), null, found)
 
 
 def places_in(wanted: Any, values: Any) -> Any:

@@ -18,6 +18,7 @@ from .columns import scalar_of
 from .engine import here
 from .expressions import Part, parsed, serialized
 from .kinds import kind_of
+from .known import keep
 
 _is = pa.types
 #: By pyarrow's name: the operator that treats nulls in the same way.
@@ -71,9 +72,7 @@ class Evaluation:
             )
         places = [_place(column, self._columns) for column in self._read]
         if isinstance(value, tuple) and None not in places:
-            if len(_passes) >= _MOST_KEPT:
-                _passes.clear()
-            _passes[key] = value, places
+            keep(_passes, key, (value, places), _MOST_KEPT)
         return self._column(value)
 
     def _value(self, part: Part) -> tuple[Any, pa.DataType]:

@@ -14,6 +14,12 @@ class NotCovered(Exception):
     """libcudf would not answer as pyarrow does; the text says for what."""
 
 
+def need(condition: object, reason: str) -> None:
+    """Refuses a call unless the condition holds: its row covers nothing else."""
+    if not condition:
+        raise NotCovered(reason)
+
+
 _is = pa.types
 #: The words of rows for the types that they take, and the check of each.
 _KINDS: dict[str, Callable[[Any], bool]] = {

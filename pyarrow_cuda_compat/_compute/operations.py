@@ -132,7 +132,6 @@ def are_within(column: Any, most: int) -> bool:
 
 
 def is_anywhere(mask: Any) -> bool:
-    """Whether a mask is true somewhere."""
     return bool(mask.size()) and bool(plc.reduce.reduce(mask, plc.aggregation.any(), BOOL).to_py())
 
 
@@ -145,6 +144,17 @@ def is_everywhere(mask: Any) -> bool:
 def counter(rows: int) -> Any:
     """0, 1, 2 and so on."""
     return plc.filling.sequence(rows, scalar(0, pa.int32()), scalar(1, pa.int32()))
+
+
+def on_int64(operator: str, left: Any, right: Any) -> Any:
+    """An operation on integers of 64 bits, of which the right one may be Python's."""
+    right = scalar(right, pa.int64()) if isinstance(right, int) else right
+    return binary(operator, left, right, INT64)
+
+
+def smallest(kind: pa.DataType) -> Any:
+    """The smallest integer of a type with a sign."""
+    return scalar(-(2 ** (kind.bit_width - 1)), kind)
 
 
 def kept(table: Any, mask: Any) -> Any:
@@ -179,6 +189,21 @@ def without_nulls(columns: Sequence[Any]) -> Any:
     """The rows in which no column is null."""
     keys = list(range(len(columns)))
     return plc.stream_compaction.drop_nulls(plc.Table(list(columns)), keys, len(keys))
+
+
+def valid(column: Any) -> Any:
+    """The values that are not null."""
+    return one(without_nulls([column])) if column.null_count() else column
+
+
+def regex(pattern: str) -> Any:
+    flags = plc.strings.regex_flags.RegexFlags.DEFAULT
+    return plc.strings.regex_program.RegexProgram.create(pattern, flags)
+
+
+def matches(strings: Any, pattern: str) -> Any:
+    """Whether a regular expression matches somewhere in each string."""
+    return plc.strings.contains.contains_re(strings, regex(pattern))
 
 
 def reduced(column: Any, aggregation: Any, kind: Any = None) -> Any:

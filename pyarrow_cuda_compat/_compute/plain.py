@@ -14,17 +14,14 @@ from .table import rows
 
 
 @rows(ANY, is_valid="unary.is_valid")
-@rows(
-    "string",
-    utf8_length="strings.attributes.count_characters",
-    binary_length="strings.attributes.count_bytes",
-)
+@rows("string", utf8_length="strings.attributes.count_characters")
+@rows("string", binary_length="strings.attributes.count_bytes")
 @rows("list", list_value_length="lists.count_elements")
 def function(call: Call, name: str) -> Any:
-    return op.cast(attrgetter(name)(plc)(call.values[0]), cudf_type(call.type))
+    return op.cast(attrgetter(name)(plc)(call.value), cudf_type(call.type))
 
 
 @rows("bool", invert="NOT")
 @rows("int", bit_wise_not="BIT_INVERT")
 def operator(call: Call, name: str) -> Any:
-    return op.unary(name, call.values[0])
+    return op.unary(name, call.value)

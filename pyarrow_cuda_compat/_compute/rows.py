@@ -26,7 +26,7 @@ from .calls import DATA, Call
 from .columns import argument, is_as_imported, to_arrow, to_table
 from .engine import compute_in, here
 from .kinds import NotCovered, kind_of
-from .known import remember
+from .known import keep, remember
 from .table import ROWS, Row
 
 _PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)
@@ -104,9 +104,8 @@ def _plan(
         if row is None:
             raise NotCovered("libcudf has no such function, or answers in another way")
         check_types(row, [kind for _, kind, _ in shapes])
-        if len(_plans) >= _MOST_PLANS:
-            _plans.clear()
-        _plans[key] = row, calls.prototype(original, name, shapes, options())
+        plan = row, calls.prototype(original, name, shapes, options())
+        keep(_plans, key, plan, _MOST_PLANS)
     return _plans[key]
 
 

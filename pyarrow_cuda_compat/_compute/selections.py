@@ -30,7 +30,7 @@ def _table(value: Any) -> Any:
 
 def _like(call: Call, table: Any) -> Any:
     """A table for tables and record batches, and else its column."""
-    return table if isinstance(call.values[0], plc.Table) else op.one(table)
+    return table if isinstance(call.value, plc.Table) else op.one(table)
 
 
 @rows(ANY, "bool", elementwise=True, filter_=(), array_filter=())
@@ -73,14 +73,14 @@ def _check_bounds(numbers: Any, size: int) -> None:
 
 @rows(ANY)
 def drop_null(call: Call) -> Any:
-    return _like(call, op.without_nulls(_table(call.values[0]).columns()))
+    return _like(call, op.without_nulls(_table(call.value).columns()))
 
 
 @rows(f"bool {NUMBERS}")
 def indices_nonzero(call: Call) -> Any:
     (value,) = call.values
-    if not _is.is_boolean(call.types[0]):
-        value = op.binary("NOT_EQUAL", value, op.scalar(0, call.types[0]))
+    if not _is.is_boolean(call.given):
+        value = op.binary("NOT_EQUAL", value, op.scalar(0, call.given))
     return op.cast(op.places(value), _UINT64)
 
 
@@ -90,11 +90,11 @@ _DESCENDS, _AT_START = 1, 0
 
 def _order(call: Call) -> Any:
     """The numbers of the rows in the order of the keys in the options."""
-    value, options = call.values[0], call.options
+    value, options = call.value, call.options
     keys = options.get("sort_keys") or []
     if not isinstance(value, plc.Table):
         key = keys[0] if keys else {"order": 0, **options}
-        keys = [(value, key["order"], _nulls_first(key, options), call.types[0])]
+        keys = [(value, key["order"], _nulls_first(key, options), call.given)]
     else:
         schema = call.array(0).schema
         keys = [_column_of(call, schema, value, key, options) for key in keys]
@@ -161,8 +161,8 @@ def rank(call: Call) -> Any:
 
 @rows(SIMPLE)
 def unique(call: Call) -> Any:
-    need_same_bits(call, call.values[0])
-    return op.first_rows(call.values[0])
+    need_same_bits(call, call.value)
+    return op.first_rows(call.value)
 
 
 @rows(SIMPLE)
@@ -170,23 +170,19 @@ def value_counts(call: Call) -> Any:
     (value,) = call.values
     need_same_bits(call, value)
     group = plc.groupby.GroupBy(plc.Table([value]), plc.types.NullPolicy.INCLUDE)
-    place = plc.groupby.GroupByRequest(
-        op.counter(value.size()),
-        [plc.aggregation.min(), plc.aggregation.count(plc.types.NullPolicy.INCLUDE)],
-    )
-    keys, (found,) = group.aggregate([place])
+    first_and_count = [plc.aggregation.min(), plc.aggregation.count(plc.types.NullPolicy.INCLUDE)]
+    places = plc.groupby.GroupByRequest(op.counter(value.size()), first_and_count)
+    keys, (found,) = group.aggregate([places])
     first, counts = found.columns()
     order = op.order_of([(first, False, False)], is_float=[False])
     counts = op.cast(counts, op.INT64)
     values, counts = op.gathered(plc.Table([*keys.columns(), counts]), order).columns()
-    fields = list(call.type)
-    arrays = [to_arrow(each, it.type) for each, it in zip((values, counts), fields, strict=True)]
-    return struct_of(arrays, fields)
+    columns = zip((values, counts), call.type, strict=True)
+    return _struct_of(call, [to_arrow(column, field.type) for column, field in columns])
 
 
-def struct_of(arrays: list[Any], fields: list[pa.Field]) -> Any:
-    size = len(arrays[0])
-    return pa.Array.from_buffers(pa.struct(fields), size, [None], 0, 0, arrays)
+def _struct_of(call: Call, arrays: list[Any]) -> Any:
+    return pa.Array.from_buffers(call.type, len(arrays[0]), [None], 0, 0, arrays)
 
 
 #: Nulls are nulls of the indices, by pyarrow's number.
@@ -198,22 +194,19 @@ def dictionary_encode(call: Call) -> Any:
     (value,) = call.values
     nulls = call.options.get("null_encoding_behavior", call.options.get("null_encoding"))
     call.need(nulls == _MASK or not value.null_count(), "not with nulls in the dictionary")
-    distinct = op.one(op.without_nulls([op.first_rows(value)]))
+    distinct = op.valid(op.first_rows(value))
     places = to_arrow(places_in(distinct, value), pa.int32())
-    values = to_arrow(distinct, call.types[0])
-    buffers = places.buffers()
+    values = to_arrow(distinct, call.given)
     return pa.DictionaryArray.from_buffers(
-        call.type, len(places), buffers, values, places.null_count, places.offset
+        call.type, len(places), places.buffers(), values, places.null_count, places.offset
     )
 
 
 @rows("list")
 def list_flatten(call: Call) -> Any:
     call.need(not call.options.get("recursive"), "not lists within lists at once")
-    (value,) = call.values
-    if value.null_count():  # which may have elements
-        value = op.one(op.without_nulls([value]))
-    return value.list_view().get_sliced_child()
+    lists = op.valid(call.value)  # null may have elements
+    return lists.list_view().get_sliced_child()
 
 
 @rows("list", "int")
@@ -224,12 +217,12 @@ def list_element(call: Call) -> Any:
     call.need(place is None or place < 2**31, "not such an index")
     lengths = plc.lists.count_elements(value)
     if place is None or place < 0:
-        raise pa.ArrowInvalid(
-            f"Index {place} is out of bounds: should be greater than or equal to 0"
-        )
-    if op.is_anywhere(op.binary("LESS_EQUAL", lengths, op.scalar(place, pa.int32()))):
-        raise pa.ArrowInvalid(f"Index {place} is out of bounds: should be in [0, length)")
-    return plc.lists.extract_list_element(value, place)
+        limits = "greater than or equal to 0"
+    elif op.is_anywhere(op.binary("LESS_EQUAL", lengths, op.scalar(place, pa.int32()))):
+        limits = "in [0, length)"
+    else:
+        return plc.lists.extract_list_element(value, place)
+    raise pa.ArrowInvalid(f"Index {place} is out of bounds: should be {limits}")
 
 
 @rows("struct")
@@ -241,7 +234,7 @@ def struct_field(call: Call) -> Any:
     call.need(place >= 0, "not by such a name, which may be a path")
     if not value.null_count:
         return value.field(place)
-    valid = op.is_valid(call.values[0])
+    valid = op.is_valid(call.value)
     return op.null_where(op.invert(valid), to_cudf(value.field(place)))
 
 
@@ -250,4 +243,4 @@ def make_struct(call: Call) -> Any:
     call.need(all(isinstance(it, plc.Column) for it in call.values), "not with scalars")
     may_be_null = zip(call.values, call.options["field_nullability"], strict=False)
     call.need(all(null or not it.null_count() for it, null in may_be_null), "not with such nulls")
-    return struct_of([call.array(place) for place in range(len(call.values))], list(call.type))
+    return _struct_of(call, [call.array(place) for place in range(len(call.values))])

@@ -21,9 +21,10 @@ _LARGEST = 2**31 - 1
 _INT8 = plc.DataType(plc.TypeId.INT8)
 
 
-def _regex(pattern: str) -> Any:
-    flags = _strings.regex_flags.RegexFlags.DEFAULT
-    return _strings.regex_program.RegexProgram.create(pattern, flags)
+def _most(call: Call, name: str) -> int:
+    """A number in the options, which libcudf takes as -1 where there is none."""
+    most = call.options[name]
+    return -1 if most is None else max(most, -1)
 
 
 def _text(value: str) -> Any:
@@ -47,13 +48,13 @@ def _are_ascii(value: Any) -> bool:
 
 def _need_ascii(call: Call) -> Any:
     """The strings of a function that counts bytes where libcudf counts characters."""
-    call.need(_are_ascii(call.values[0]), "not with characters beyond ASCII")
-    return call.values[0]
+    call.need(_are_ascii(call.value), "not with characters beyond ASCII")
+    return call.value
 
 
 @rows("string")
 def string_is_ascii(call: Call) -> Any:
-    return _is_ascii(call.values[0])
+    return _is_ascii(call.value)
 
 
 _CASES = {
@@ -83,29 +84,27 @@ def _whitespace(function: str) -> Any:
 _SIDES = {"": "BOTH", "l": "LEFT", "r": "RIGHT"}
 
 
-@rows("string", **{f"{of}_{side}trim": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES})
+_TRIMS = {f"{of}_{side}trim": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES}
+
+
+@rows("string", **_TRIMS)
+@rows("string", **{f"{name}_whitespace": side for name, side in _TRIMS.items()})
 def trim(call: Call, side: str) -> Any:
-    characters = call.options["characters"]
-    call.need(call.name.startswith("utf8") or characters.isascii(), "not by such characters")
-    return _stripped(call, side, _text(characters)) if characters else call.values[0]
-
-
-@rows(
-    "string",
-    **{f"{of}_{side}trim_whitespace": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES},
-)
-def trim_whitespace(call: Call, side: str) -> Any:
-    return _stripped(call, side, _whitespace(call.name))
-
-
-def _stripped(call: Call, side: str, characters: Any) -> Any:
-    return _strings.strip.strip(call.values[0], getattr(_Side, side), characters)
+    if call.name.endswith("whitespace"):
+        characters = _whitespace(call.name)
+    else:
+        wanted = call.options["characters"]
+        call.need(call.name.startswith("utf8") or wanted.isascii(), "not by such characters")
+        if not wanted:
+            return call.value
+        characters = _text(wanted)
+    return _strings.strip.strip(call.value, getattr(_Side, side), characters)
 
 
 @rows("string", utf8_lpad="LEFT", utf8_rpad="RIGHT", ascii_lpad="LEFT", ascii_rpad="RIGHT")
 def pad(call: Call, side: str) -> Any:
     width, padding = call.options["width"], call.options["padding"]
-    value = call.values[0] if call.name.startswith("utf8") else _need_ascii(call)
+    value = call.value if call.name.startswith("utf8") else _need_ascii(call)
     is_one = len(padding) == 1 and (padding.isascii() or call.name.startswith("utf8"))
     call.need(0 <= width < _LARGEST and is_one, "not to such a width, or by such a string")
     return _strings.padding.pad(value, width, getattr(_Side, side), padding)
@@ -113,7 +112,7 @@ def pad(call: Call, side: str) -> Any:
 
 @rows("string", utf8_reverse=(), ascii_reverse=())
 def reverse(call: Call) -> Any:
-    value = call.values[0]
+    value = call.value
     if call.name.startswith("ascii") and not _are_ascii(value):
         raise pa.ArrowInvalid("Non-ASCII sequence in input")
     return _strings.reverse.reverse(value)
@@ -126,14 +125,14 @@ def _pattern(call: Call) -> str:
 
 @rows("string", match_substring="contains", starts_with="starts_with", ends_with="ends_with")
 def match(call: Call, name: str) -> Any:
-    return getattr(_strings.find, name)(call.values[0], _text(_pattern(call)))
+    return getattr(_strings.find, name)(call.value, _text(_pattern(call)))
 
 
 @rows("string")
 def match_like(call: Call) -> Any:
     pattern = _pattern(call)
     call.need(not {"\\", "\0"} & {*pattern}, "not with escapes")
-    return _strings.contains.like(call.values[0], pattern, None)
+    return _strings.contains.like(call.value, pattern, None)
 
 
 @rows("string")
@@ -149,9 +148,8 @@ def count_substring(call: Call) -> Any:
     pattern = _pattern(call)
     call.need(pattern and "\0" not in pattern, "not of the empty string, or with NUL")
     literal = "".join(f"\\{each}" if each in ".^$*+?()[]{}|\\" else each for each in pattern)
-    return op.cast(
-        _strings.contains.count_re(call.values[0], _regex(literal)), cudf_type(call.type)
-    )
+    found = _strings.contains.count_re(call.value, op.regex(literal))
+    return op.cast(found, cudf_type(call.type))
 
 
 #: Both engines of regular expressions read these in the same way: letters, digits, spaces, some
@@ -161,49 +159,45 @@ _PLAIN = re.compile(rf"\^?(?:{_ONE}[*+?]?)+")
 _RANGE = re.compile(".-.")
 
 
-def _plain_regex(call: Call) -> Any:
+def _plain_pattern(call: Call) -> str:
     pattern = _pattern(call)
     is_plain = _PLAIN.fullmatch(pattern) and all(it[0] <= it[2] for it in _RANGE.findall(pattern))
     call.need(is_plain, "not with such a regular expression")
-    return _regex(pattern)
+    return pattern
 
 
 @rows("string")
 def match_substring_regex(call: Call) -> Any:
-    return _strings.contains.contains_re(call.values[0], _plain_regex(call))
+    return op.matches(call.value, _plain_pattern(call))
 
 
 @rows("string")
 def replace_substring(call: Call) -> Any:
-    pattern, options = _pattern(call), call.options
+    pattern = _pattern(call)
     call.need(pattern, "not of the empty string")
-    most = options["max_replacements"]
-    texts = _text(pattern), _text(options["replacement"])
-    return _strings.replace.replace(call.values[0], *texts, -1 if most is None else most)
+    texts = _text(pattern), _text(call.options["replacement"])
+    return _strings.replace.replace(call.value, *texts, _most(call, "max_replacements"))
 
 
 @rows("string")
 def replace_substring_regex(call: Call) -> Any:
-    regex, options = _plain_regex(call), call.options
+    regex, options = op.regex(_plain_pattern(call)), call.options
     # libcudf replaces empty matches in other places.
     call.need(not re.search(r"[*?]|^\^", options["pattern"]), "not with such a regular expression")
     call.need("\\" not in options["replacement"], "not with parts of the match")
-    most = options["max_replacements"]
-    replacement = _text(options["replacement"])
-    most = -1 if most is None else most
-    return _strings.replace_re.replace_re(call.values[0], regex, replacement, most)
+    replacement, most = _text(options["replacement"]), _most(call, "max_replacements")
+    return _strings.replace_re.replace_re(call.value, regex, replacement, most)
 
 
 @rows("string")
 def split_pattern(call: Call) -> Any:
-    pattern, options = _pattern(call), call.options
+    pattern, most = _pattern(call), _most(call, "max_splits")
     call.need(pattern, "not by the empty string")
-    most = options["max_splits"]
     call.need(most != 0, "not without a split")
-    call.need(call.values[0].null_count() < call.rows, "not with nulls only")
+    call.need(call.value.null_count() < call.rows, "not with nulls only")
     split = _strings.split.split
-    divide = split.rsplit_record if options["reverse"] else split.split_record
-    return divide(call.values[0], _text(pattern), -1 if most is None or most < 0 else most)
+    divide = split.rsplit_record if call.options["reverse"] else split.split_record
+    return divide(call.value, _text(pattern), most)
 
 
 @rows("string")
@@ -213,7 +207,7 @@ def utf8_slice_codeunits(call: Call) -> Any:
     is_forwards = step == 1 and 0 <= start < _LARGEST and (stop is None or stop >= 0)
     call.need(is_forwards, "not backwards, or behind such a number")
     bounds = [op.scalar(bound, pa.int32()) for bound in (start, stop, step)]
-    return _strings.slice.slice_strings(call.values[0], *bounds)
+    return _strings.slice.slice_strings(call.value, *bounds)
 
 
 @rows("string")
@@ -221,7 +215,7 @@ def utf8_replace_slice(call: Call) -> Any:
     start, stop = call.options["start"], call.options["stop"]
     call.need(0 <= start <= stop < _LARGEST, "not backwards")
     text = _text(call.options["replacement"])
-    return _strings.replace.replace_slice(call.values[0], text, start, stop)
+    return _strings.replace.replace_slice(call.value, text, start, stop)
 
 
 #: Rules for nulls, by pyarrow's numbers: they make the result null, or are left out.
@@ -252,10 +246,9 @@ def binary_join_element_wise(call: Call) -> Any:
 @rows("list", "string")
 def binary_join(call: Call) -> Any:
     lists, separator = call.values
-    call.need(pa.types.is_string(call.types[0].value_type), "not of such lists")
-    call.need(
-        isinstance(separator, plc.Scalar) and separator.is_valid(), "not by several separators"
-    )
+    call.need(pa.types.is_string(call.given.value_type), "not of such lists")
+    is_one = isinstance(separator, plc.Scalar) and separator.is_valid()
+    call.need(is_one, "not by several separators")
     combine = _strings.combine
     nothing = op.scalar(None, pa.string())
     return combine.join_list_elements(
@@ -282,14 +275,13 @@ _CLASSES = {
 @rows("string", **{f"{of}_is_{name}": name for of in ("utf8", "ascii") for name in _CLASSES})
 def is_of(call: Call, name: str) -> Any:
     without, somewhere = _CLASSES[name]
-    value = call.values[0] if call.name.startswith("ascii") else _need_ascii(call)
+    value = call.value if call.name.startswith("ascii") else _need_ascii(call)
     if call.name == "utf8_is_space":
         without, somewhere = (it.replace("\r", "\r\x1c-\x1f") for it in (without, somewhere))
-    contains = _strings.contains.contains_re
-    has_other = contains(value, _regex(without))
-    return op.binary("LOGICAL_AND", op.invert(has_other), contains(value, _regex(somewhere)))
+    has_no_other = op.invert(op.matches(value, without))
+    return op.binary("LOGICAL_AND", has_no_other, op.matches(value, somewhere))
 
 
 @rows("string")
 def ascii_is_printable(call: Call) -> Any:
-    return op.invert(_strings.contains.contains_re(call.values[0], _regex("[^ -~]")))
+    return op.invert(op.matches(call.value, "[^ -~]"))

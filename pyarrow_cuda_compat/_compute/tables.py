@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import pyarrow as pa
@@ -21,22 +21,24 @@ from .columns import on_device, table_of, to_table
 from .comparisons import need_no_negative_zero
 from .engine import here
 from .evaluation import Evaluation
-from .kinds import ANY, NotCovered, cudf_type, kind_of
-from .known import known
+from .kinds import ANY, NUMBERS, TIMES, cudf_type, kind_of, need
+from .known import keep, known
 
 _is = pa.types
 _Nulls = plc.types.NullPolicy
 _Original = Callable[..., Any]
 
 
-def _need(condition: object, reason: str) -> None:
-    if not condition:
-        raise NotCovered(reason)
+@lru_cache(maxsize=256)
+def _other_type(schema: pa.Schema, kinds: str) -> Any:
+    """The first type in a schema that has none of the kinds; None if there is no such type."""
+    allowed = kinds.split()
+    return next((kind for kind in schema.types if kind_of(kind) not in allowed), None)
 
 
 def _need_kinds(schema: pa.Schema, kinds: str) -> None:
-    for kind in schema.types:
-        _need(kind_of(kind) in kinds.split(), f"not with columns of type {kind}")
+    other = _other_type(schema, kinds)
+    need(other is None, f"not with columns of type {other}")
 
 
 def _need_names(schema: pa.Schema, names: Iterable[Any]) -> None:
@@ -44,15 +46,15 @@ def _need_names(schema: pa.Schema, names: Iterable[Any]) -> None:
     counts = Counter(schema.names)
     for name in names:
         is_name = isinstance(name, str) and not name.startswith((".", "["))
-        _need(is_name and counts[name] == 1, f"not by {name!r}")
+        need(is_name and counts[name] == 1, f"not by {name!r}")
 
 
-def _columns(table: Any, names: Iterable[str]) -> dict[str, Any]:
-    """Some columns of a table as libcudf's, by name."""
+def _columns(table: Any, names: Iterable[str]) -> Any:
+    """Some columns of a table as libcudf's."""
     if known(table) is None:
-        table = table.select(list(names))
-    columns, places = table_of(table).columns(), table.schema.get_field_index
-    return {name: columns[places(name)] for name in names}
+        return table_of(table.select(list(names)))
+    columns = table_of(table).columns()
+    return plc.Table([columns[table.schema.get_field_index(name)] for name in names])
 
 
 def filter_table(original: _Original, table: Any, expression: Any) -> Any:
@@ -60,50 +62,41 @@ def filter_table(original: _Original, table: Any, expression: Any) -> Any:
     _need_kinds(schema, ANY)
     every = table_of(table)
     mask = Evaluation(every.columns(), schema).of(expression)
-    _need(isinstance(mask, plc.Column), "not with an expression without fields")
-    selected = op.kept(every, mask)
-    if not selected.num_rows():
+    need(isinstance(mask, plc.Column), "not with an expression without fields")
+    kept = op.kept(every, mask)
+    if not kept.num_rows():
         return table.slice(0, 0)
-    return to_table(selected.columns(), schema, type(table))
+    return to_table(kept.columns(), schema, type(table))
 
 
 _results: dict[Any, Any] = {}
-_MAX_RESULTS = 256
+_MOST_RESULTS = 256
 
 
 def _result_of(original: _Original, *arguments: Any, **options: Any) -> Any:
     """What pyarrow's function makes of tables without rows, which takes it half a millisecond."""
-    schemas = tuple(
-        (it.schema, metadata_of(it.schema)) for it in arguments if isinstance(it, pa.Table)
-    )
-    key = (
-        original,
-        schemas,
-        repr([it for it in arguments if not isinstance(it, pa.Table)]),
-        repr(options),
-    )
+    tables = [it for it in arguments if isinstance(it, pa.Table)]
+    schemas = tuple((it.schema, metadata_of(it.schema)) for it in tables)
+    others = [it for it in arguments if not isinstance(it, pa.Table)]
+    key = original, schemas, repr(others), repr(options)
     if key not in _results:
-        if len(_results) == _MAX_RESULTS:
-            _results.clear()
-        _results[key] = original(*arguments, **options)
+        keep(_results, key, original(*arguments, **options), _MOST_RESULTS)
     return _results[key]
 
 
-#: By name: libcudf's aggregation of the values that are not null, and what it needs of their types.
-_NUMBERS = "int float"
 #: pyarrow tells -0.0 from 0.0 in keys, and libcudf does not.
-_KEYS = "bool int decimal string date time duration"
-_ORDERED = f"bool {_NUMBERS} decimal string date time duration"
-_EXTREMES = f"bool {_NUMBERS} string date time duration"
+_KEYS = f"bool int decimal string {TIMES}"
+_EXTREMES = f"bool {NUMBERS} string {TIMES}"
+#: By name: libcudf's aggregation of the values that are not null, and what it needs of their types.
 _AGGREGATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "hash_sum": (lambda _: plc.aggregation.sum(), _NUMBERS),
-    "hash_product": (lambda _: plc.aggregation.product(), _NUMBERS),
+    "hash_sum": (lambda _: plc.aggregation.sum(), NUMBERS),
+    "hash_product": (lambda _: plc.aggregation.product(), NUMBERS),
     "hash_mean": (lambda _: plc.aggregation.mean(), "float"),
     "hash_min": (lambda _: plc.aggregation.min(), _EXTREMES),
     "hash_max": (lambda _: plc.aggregation.max(), _EXTREMES),
-    "hash_variance": (lambda it: plc.aggregation.variance(it["ddof"]), _NUMBERS),
-    "hash_stddev": (lambda it: plc.aggregation.std(it["ddof"]), _NUMBERS),
-    "hash_count": (lambda it: _count(it["mode"]), f"{_ORDERED} list struct"),
+    "hash_variance": (lambda it: plc.aggregation.variance(it["ddof"]), NUMBERS),
+    "hash_stddev": (lambda it: plc.aggregation.std(it["ddof"]), NUMBERS),
+    "hash_count": (lambda it: _count(it["mode"]), ANY),
     "hash_count_distinct": (lambda it: plc.aggregation.nunique(_nulls(it["mode"])), _KEYS),
     "hash_any": (lambda _: plc.aggregation.max(), "bool"),
     "hash_all": (lambda _: plc.aggregation.min(), "bool"),
@@ -111,12 +104,11 @@ _AGGREGATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 def _count(mode: int) -> Any:
-    _need(mode != 1, "not counts of nulls")
     return plc.aggregation.count(_nulls(mode))
 
 
 def _nulls(mode: int) -> Any:
-    _need(mode != 1, "not counts of nulls")
+    need(mode != 1, "not counts of nulls")
     return _Nulls.EXCLUDE if mode == 0 else _Nulls.INCLUDE
 
 
@@ -127,13 +119,13 @@ def group_by(
     empty = table.schema.empty_table()
     schema = _result_of(original, empty, aggregates, keys, use_threads=use_threads).schema
     keys = [keys] if isinstance(keys, str) else list(keys)
-    _need(keys and len(set(keys)) == len(keys), "not without keys, or by one twice")
+    need(keys and len(set(keys)) == len(keys), "not without keys, or by one twice")
     if not len(table):
         return schema.empty_table().copy_to(here().memory_manager)
     used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
     _need_names(table.schema, used)
     _need_kinds(pa.schema([table.schema.field(key) for key in keys]), _KEYS)
-    columns = _columns(table, used)
+    columns = dict(zip(used, _columns(table, used).columns(), strict=True))
     wanted = [
         _Aggregate(columns, table.schema, keys[0], each, kind)
         for each, kind in zip(aggregates, schema.types[len(keys) :], strict=True)
@@ -171,19 +163,19 @@ class _Aggregate:
         if not target and name == "hash_count_all":
             self.aggregations, self.nothing = [_count(2)], None
             return
-        _need(len(target) == 1 and name in _AGGREGATIONS, f"not with {name}")
+        need(len(target) == 1 and name in _AGGREGATIONS, f"not with {name}")
         make, kinds = _AGGREGATIONS[name]
         given = schema.field(self.source).type
-        _need(kind_of(given) in kinds.split(), f"not {name} of type {given}")
+        need(kind_of(given) in kinds.split(), f"not {name} of type {given}")
         _, decoded = options_of(pc.get_function(name), options)
         is_spread, is_float = name in ("hash_variance", "hash_stddev"), _is.is_floating(given)
         if is_spread:
-            _need(decoded["ddof"] >= 0, "not with such degrees of freedom")
+            need(decoded["ddof"] >= 0, "not with such degrees of freedom")
             is_exact = op.are_finite if is_float else partial(op.are_within, most=EXACT[kind])
-            _need(is_exact(self.values), f"not {name} with NaN, infinity or large integers")
+            need(is_exact(self.values), f"not {name} with NaN, infinity or large integers")
         elif name in ("hash_min", "hash_max") and is_float:
-            _need(not op.has_nan(self.values), f"not {name} with NaN")
-            need_no_negative_zero(_need, self.values)
+            need(not op.has_nan(self.values), f"not {name} with NaN")
+            need_no_negative_zero(self.values)
         if is_spread or name in ("hash_sum", "hash_product", "hash_mean"):
             self.source = self.source if given == kind else (self.source, kind)
             self.values = op.cast(self.values, cudf_type(kind))
@@ -191,9 +183,9 @@ class _Aggregate:
         self.least = decoded.get("min_count", 0)
         # libcudf's result of no values is null.
         self.nothing = None if self.least else _OF_NOTHING.get(name)
-        _need(decoded.get("skip_nulls", True) or not self.values.null_count(), "not with nulls")
+        need(decoded.get("skip_nulls", True) or not self.values.null_count(), "not with nulls")
         # pyarrow itself asks for no number of values there.
-        _need(self.least <= 1 or name not in ("hash_min", "hash_max"), f"not {name} with min_count")
+        need(self.least <= 1 or name not in ("hash_min", "hash_max"), f"not {name} with min_count")
         if self.least > 1:
             self.aggregations.append(_count(0))
         if is_spread:
@@ -249,16 +241,16 @@ def join(
     schema = _result_of(
         original, join_type, empty[0], left_keys, empty[1], right_keys, **options
     ).schema
-    _need(filter_expression is None, "not with a filter")
+    need(filter_expression is None, "not with a filter")
     lists: list[Any] = [[it] if isinstance(it, str | int) else it for it in (left_keys, right_keys)]
     for table, keys in zip((left, right), lists, strict=True):
         names = table.schema.names
-        _need(len(set(names)) == len(names), "not with columns of one name")
+        need(len(set(names)) == len(names), "not with columns of one name")
         _need_names(table.schema, keys)
-        _need(len(set(keys)) == len(lists[0]), "not by one key twice, or of one side")
+        need(len(set(keys)) == len(lists[0]), "not by one key twice, or of one side")
     sides = [_Side(table, keys) for table, keys in zip((left, right), lists, strict=True)]
     for one, other in zip(*(side.kinds for side in sides), strict=True):
-        _need(one == other, "not with keys of several types")
+        need(one == other, "not with keys of several types")
     name, is_exchanged = _JOINS[join_type]
     first, second = reversed(sides) if is_exchanged else sides
     maps = getattr(plc.join, name)(first.by, second.by, plc.types.NullEquality.UNEQUAL)
@@ -272,8 +264,6 @@ def join(
 
 
 class _Side:
-    """A table of a join."""
-
     def __init__(self, table: Any, keys: list[str]) -> None:
         _need_kinds(table.schema, ANY)
         # Chunks become one only once.
@@ -281,7 +271,7 @@ class _Side:
         fields = [table.schema.field(key) for key in keys]
         _need_kinds(pa.schema(fields), _KEYS)
         self.kinds = [field.type for field in fields]
-        self.by = plc.Table(list(_columns(self.table, keys).values()))
+        self.by = _columns(self.table, keys)
         #: The numbers of the rows of the result, of which those that are too large are null.
         self.map: Any = None
         self.may_lack = False
@@ -289,8 +279,8 @@ class _Side:
     def rows(self, names: list[str]) -> dict[str, Any]:
         if self.map is None or not names:
             return {}
-        columns = plc.Table(list(_columns(self.table, names).values()))
-        rows = op.gathered(columns, self.map, may_lack=self.may_lack)
+        table = _columns(self.table, names)
+        rows = op.gathered(table, self.map, may_lack=self.may_lack)
         return dict(zip(names, rows.columns(), strict=True))
 
 

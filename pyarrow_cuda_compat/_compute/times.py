@@ -9,7 +9,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import Call
-from .kinds import cudf_type
+from .kinds import cudf_type, need
 from .table import rows
 
 _is = pa.types
@@ -28,17 +28,17 @@ def _component(value: Any, name: str) -> Any:
 _MOST_DAYS = 365 * 30_000
 
 
-def need_calendar(call: Call, value: Any, kind: pa.DataType) -> None:
+def need_calendar(value: Any, kind: pa.DataType) -> None:
     """Refuses times beyond libcudf's calendar, and those whose day begins before all times."""
     per_day = 1 if _is.is_date(kind) else 86400 * PER_SECOND[kind.unit]
     is_near = op.are_within(value, min(_MOST_DAYS * per_day, 2**63 - per_day))
-    call.need(is_near, "not of times so far away")
+    need(is_near, "not of times so far away")
 
 
 def _near(call: Call) -> Any:
     """The argument, if libcudf's calendar has it."""
-    need_calendar(call, call.values[0], call.types[0])
-    return call.values[0]
+    need_calendar(call.value, call.given)
+    return call.value
 
 
 @rows("date time", **{name: name for name in _COMPONENTS.split()})
@@ -59,9 +59,8 @@ def day_of_week(call: Call) -> Any:
     call.need(1 <= first <= 7, "not such a week")
     # libcudf counts from Monday, which is 1, to Sunday.
     day = op.cast(_component(_near(call), "weekday"), op.INT64)
-    shifted = op.binary("ADD", day, op.scalar(7 - first, pa.int64()), op.INT64)
-    found = op.binary("MOD", shifted, op.scalar(7, pa.int64()), op.INT64)
-    return found if zero_based else op.binary("ADD", found, op.scalar(1, pa.int64()), op.INT64)
+    found = op.on_int64("MOD", op.on_int64("ADD", day, 7 - first), 7)
+    return found if zero_based else op.on_int64("ADD", found, 1)
 
 
 @rows("date time")
@@ -72,9 +71,8 @@ def iso_year(call: Call) -> Any:
 @rows("date time")
 def iso_week(call: Call) -> Any:
     day = op.cast(_datetime.day_of_year(_thursday(_near(call))), op.INT64)
-    before = op.binary("SUB", day, op.scalar(1, pa.int64()), op.INT64)
-    weeks = op.binary("DIV", before, op.scalar(7, pa.int64()), op.INT64)
-    return op.binary("ADD", weeks, op.scalar(1, pa.int64()), op.INT64)
+    weeks = op.on_int64("DIV", op.on_int64("SUB", day, 1), 7)
+    return op.on_int64("ADD", weeks, 1)
 
 
 def _thursday(value: Any) -> Any:
@@ -105,8 +103,8 @@ def rounded(call: Call, name: str) -> Any:
     call.need(options["multiple"] == 1 and unit < len(_UNITS), "not to such a unit")
     call.need(not options["ceil_is_strictly_greater"], "not strictly upwards")
     call.need(not options["calendar_based_origin"], "not by the calendar")
-    if 10 ** (3 * unit) <= 10**9 // PER_SECOND[call.types[0].unit]:
-        return call.values[0]  # libcudf would count in the smaller unit
+    if 10 ** (3 * unit) <= 10**9 // PER_SECOND[call.given.unit]:
+        return call.value  # libcudf would count in the smaller unit
     function = getattr(_datetime, f"{name}_datetimes")
     return function(_near(call), getattr(_datetime.RoundingFrequency, _UNITS[unit]))
 
@@ -124,48 +122,42 @@ _BETWEEN = {
 }
 
 
-@rows("time", of_one_type=True, **{name: each for name, each in _BETWEEN.items()})
+@rows("time", of_one_type=True, **_BETWEEN)
 def between(call: Call, unit: str, nanoseconds: int) -> Any:
-    per_count = _SECOND // PER_SECOND[call.types[0].unit]
+    per_count = _SECOND // PER_SECOND[call.given.unit]
     if nanoseconds <= per_count:
         start, end = (op.same_bits(value, op.INT64) for value in call.values)
-        factor = op.scalar(per_count // nanoseconds, pa.int64())
-        return op.binary("MUL", _minus(end, start), factor, op.INT64)
-    factor = op.scalar(nanoseconds // per_count, pa.int64())
+        return op.on_int64("MUL", op.on_int64("SUB", end, start), per_count // nanoseconds)
     counts = []
     for value, kind in zip(call.values, call.types, strict=True):
         column = op.column_of(value, call.rows)
-        need_calendar(call, column, kind)
+        need_calendar(column, kind)
         whole = op.same_bits(_floored(column, unit), op.INT64)
-        counts.append(op.binary("DIV", whole, factor, op.INT64))
-    return _minus(*reversed(counts))
-
-
-def _minus(one: Any, other: Any) -> Any:
-    return op.binary("SUB", one, other, op.INT64)
+        counts.append(op.on_int64("DIV", whole, nanoseconds // per_count))
+    return op.on_int64("SUB", *reversed(counts))
 
 
 @rows("date time", of_one_type=True, years_between=(), quarters_between=4)
 def years_between(call: Call, quarters: int = 0) -> Any:
     start, end = (op.column_of(value, call.rows) for value in call.values)
     for value in (start, end):
-        need_calendar(call, value, call.types[0])
+        need_calendar(value, call.given)
     years = [op.cast(_component(value, "year"), op.INT64) for value in (end, start)]
-    difference = _minus(*years)
+    difference = op.on_int64("SUB", *years)
     if not quarters:
         return difference
     parts = [op.cast(_datetime.extract_quarter(value), op.INT64) for value in (end, start)]
-    in_quarters = op.binary("MUL", difference, op.scalar(quarters, pa.int64()), op.INT64)
-    return op.binary("ADD", in_quarters, _minus(*parts), op.INT64)
+    in_quarters = op.on_int64("MUL", difference, quarters)
+    return op.on_int64("ADD", in_quarters, op.on_int64("SUB", *parts))
 
 
 @rows("time")
 def local_timestamp(call: Call) -> Any:
-    return call.values[0]
+    return call.value
 
 
 @rows("time")
 def assume_timezone(call: Call) -> Any:
-    is_utc = call.options["timezone"] == "UTC" and call.types[0].tz is None
+    is_utc = call.options["timezone"] == "UTC" and call.given.tz is None
     call.need(is_utc, "not from or to another time zone than UTC")
-    return call.values[0]
+    return call.value

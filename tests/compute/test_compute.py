@@ -506,6 +506,20 @@ def test_methods_call_functions(there, monkeypatch, method):
         call()
 
 
+@pytest.mark.parametrize(
+    ("method", "function"),
+    [
+        ("flatten", "list_flatten"),
+        ("value_lengths", "list_value_length"),
+        ("value_parent_indices", "list_parent_indices"),
+    ],
+)
+def test_methods_of_lists_call_functions(there, monkeypatch, method, function):
+    monkeypatch.setattr(engine, "_rows", "none here")
+    with pytest.raises(NotImplementedError, match=f"pyarrow.compute.{function} reads it"):
+        getattr(there(pa.array([[1], None])), method)()
+
+
 def test_methods_check_what_they_do_not_call_functions_for(there):
     array = there(pa.array([1, 2]))
     with pytest.raises(NotImplementedError):
