@@ -2,12 +2,14 @@
 
 pyarrow's compute functions read host memory.  Where pylibcudf is installed, calls with data on a
 device run here instead, and the results stay on the device; aggregates become scalars on the host.
-This package computes nothing itself: each row maps one of pyarrow's functions to libcudf's.
+This package computes nothing itself: each row maps a function of pyarrow to libcudf's.
 
 ==============  ====================================================================================
 `engine`        which engine answers, and why none does; loads pylibcudf when it is first needed
-`calls`         a call of a function: arguments, options, the type of its result; `NotCovered`
-`columns`       pyarrow's arrays as libcudf's columns, and back
+`calls`         a call of a function: arguments, options, the type of its result
+`kinds`         kinds of types, in the words of the rows; `NotCovered`
+`columns`       pyarrow's arrays as libcudf's columns, and back; `spans` does it by addresses
+`known`         columns that are remembered for results and tables
 `rows`          the rows of all functions; `run` answers a call by one
 `operations`    libcudf's operations, by the names that several rows need
 `plain` `arithmetic` `comparisons` `aggregates` `selections` `casts` `strings` `times`

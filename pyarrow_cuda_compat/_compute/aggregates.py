@@ -94,7 +94,7 @@ def min_max(call: Call) -> Any:
 
 
 def _struct(call: Call, values: list[Any]) -> Any:
-    """Of two values, which are null if there are none."""
+    """Of two values; of nulls if the list is empty."""
     values = values or [None, None]
     arrays = [pa.array([value], it.type) for value, it in zip(values, call.type, strict=True)]
     return pa.StructArray.from_arrays(arrays, fields=list(call.type))[0]

@@ -1,4 +1,4 @@
-"""A call of one of pyarrow's functions with data on a device."""
+"""A call of a function of pyarrow with data on a device."""
 
 from __future__ import annotations
 

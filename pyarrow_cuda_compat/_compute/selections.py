@@ -119,7 +119,7 @@ def _column_of(
 
 
 def _name_in(path: str) -> str | None:
-    """The name in a path of pyarrow's, where it is that of a field with no escapes."""
+    """The name in a path that names a field of the table itself, without escapes; else None."""
     is_name = path.startswith(".") and not any(sign in path[1:] for sign in ".[\\")
     return path[1:] if is_name else None
 

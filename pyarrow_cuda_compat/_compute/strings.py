@@ -22,7 +22,7 @@ _INT8 = plc.DataType(plc.TypeId.INT8)
 
 
 def _most(call: Call, name: str) -> int:
-    """A number in the options, which libcudf takes as -1 where there is none."""
+    """A number in the options; -1, libcudf's word for no limit, if it is missing."""
     most = call.options[name]
     return -1 if most is None else max(most, -1)
 

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 #[pyclass(name = "_CallbackMemory", module = "pyarrow_cuda_compat._native", frozen)]
 pub(crate) struct PyCallbackMemory {
     context: Context,
-    /// What is not deallocated, by address.
+    /// The memory that is not deallocated, by address.
     buffers: Mutex<HashMap<u64, DeviceBuffer>>,
 }
 
