@@ -34,6 +34,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         allocator::set_allocator,
     )?;
     module.setattr(PyRegisteredArray::NAME, module.py().get_type::<PyRegisteredArray>())?;
-    module.add_class::<PyCallbackMemory>()?;
+    module.setattr(PyCallbackMemory::NAME, module.py().get_type::<PyCallbackMemory>())?;
     private!(module, allocator::allocate)
 }
