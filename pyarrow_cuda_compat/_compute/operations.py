@@ -120,7 +120,7 @@ def are_finite(column: Any) -> bool:
 
 
 def are_within(column: Any, most: int) -> bool:
-    """Whether no number or time of a column is larger than one without a sign, or not much."""
+    """Whether all numbers or times of a column are from ``-most`` to ``most``."""
     kind = column.type()
     bits = 8 * plc.types.size_of(kind)
     if most >= 2 ** (bits - 1) and bits < 64:
