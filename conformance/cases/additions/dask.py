@@ -1,6 +1,6 @@
 # Device memory between the workers of Dask: by CUDA IPC, and as host frames where that is wanted.
 # needs: distributed
-# environment: DASK_LOGGING__DISTRIBUTED=critical
+# environment: DASK_LOGGING={'distributed':'critical','tornado.application':'critical'}
 # shows: additions, Dask
 #   pyarrow_cuda_compat.dask: workers exchange device memory through CUDA IPC, and release it
 #     afterwards
