@@ -46,8 +46,8 @@ def memory_resource(context: Any = None) -> Any:
 
     Notes
     -----
-    If the device has too little memory, RMM raises a MemoryError.  RMM calls a Python
-    function for each allocation, so it is slower than with its own resources.
+    If the device has too little memory, RMM raises a MemoryError.  RMM takes the
+    GIL for each allocation, so it is slower than with its own resources.
 
     Examples
     --------

@@ -123,7 +123,7 @@ def need_same_bits(call: Call, *values: Any) -> None:
             found = op.one(op.kept(bits, op.is_nan(value)))
             if found.size():
                 of_nan.update(each.to_py() for each in plc.reduce.minmax(found))
-    call.need(len(of_nan) <= 1, "not with several kinds of NaN")
+    call.need(len(of_nan) <= 1, "not with NaN of several bit patterns")
 
 
 def need_no_negative_zero(*values: Any) -> None:

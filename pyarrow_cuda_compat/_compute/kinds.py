@@ -1,4 +1,4 @@
-"""The kinds of types, in the words of the rows."""
+"""The kinds of types, in the words of the rows, and the refusal of what no row covers."""
 
 from __future__ import annotations
 

@@ -82,8 +82,6 @@ def _whitespace(function: str) -> Any:
 
 
 _SIDES = {"": "BOTH", "l": "LEFT", "r": "RIGHT"}
-
-
 _TRIMS = {f"{of}_{side}trim": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES}
 
 

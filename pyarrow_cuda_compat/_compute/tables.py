@@ -264,6 +264,8 @@ def join(
 
 
 class _Side:
+    """A table of a join."""
+
     def __init__(self, table: Any, keys: list[str]) -> None:
         _need_kinds(table.schema, ANY)
         # Chunks become one only once.

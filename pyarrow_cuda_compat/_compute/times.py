@@ -24,7 +24,7 @@ def _component(value: Any, name: str) -> Any:
     return _datetime.extract_datetime_component(value, component)
 
 
-#: libcudf's calendar ends with the year 32,767.
+#: From 1970 in both directions; libcudf's calendar ends with the year 32,767.
 _MOST_DAYS = 365 * 30_000
 
 
