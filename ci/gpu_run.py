@@ -4,8 +4,9 @@
 
 Without a STEP as many run as there is time for; STEPs are their names, or the names of groups:
 core, interop, suites.  All of them run, also after one that failed.  `bench` measures, `answers`
-compares libcudf with pyarrow, and `answers, memcheck`, `initcheck`, `leaks`, `soak` and `crowd`
-look further for faults; they run only when they are named.
+compares libcudf with pyarrow, `order` asks who waits for whom, with the kernels of other libraries
+too, and `answers, memcheck`, `initcheck`, `leaks`, `soak` and `crowd` look further for faults; they
+run only when they are named.
 The environment may say:
 
 PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware is then left out
@@ -103,6 +104,11 @@ def own_tests(step: Step) -> str:
 def own_tests_alone(step: Step) -> str:
     """Those that measure the device, or rely on how long work takes."""
     return step.tests("tests", "-m", "alone")
+
+
+def order(step: Step) -> str:
+    """Who waits for whom when memory passes between libraries, slow kernels included."""
+    return step.tests("tests/order")
 
 
 def upstream(step: Step) -> str:
@@ -253,6 +259,7 @@ PHASES = [
     [Step("Numba's own", "suites", "upstream.log", 180, gpu_interop.own_suites)],
     [Step("Numba's own 0.27.0", "suites", "upstream.log", 180, gpu_interop.own_suites)],
     [Step("Numba's own 0.28.2", "suites", "upstream.log", 180, gpu_interop.own_suites)],
+    [Step("order", "by name", "python.log", 240, order)],
     [Step("initcheck", "by name", "sanitizer.log", 240, initcheck)],
     [Step("leaks", "by name", "sanitizer.log", 120, leaks)],
     # A million allocations and more: nothing grows.

@@ -115,7 +115,8 @@ _thread = threading.local()
 
 
 def compute_in(context: Any) -> None:
-    """Sets the context in which the thread's call computes."""
+    """Sets the context in which the thread's call computes; an OSError if that is gone."""
+    _native._make_ready_in(context)
     _thread.context = context
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _native
 from .._device_array import layouts
 from .._native import DeviceArray, Event
 from ..memory._current_device import current_context
@@ -44,9 +45,9 @@ class CoherentArray:
         self._order: layouts.Order = "C" if is_c else "F"
         # References to views of views go to the memory's owner, which nobody counts here.
         self._host_may_be_lent = False
-        #: The last kernel on a stream that is not ordered with copies; whether it may still run.
-        self._last_launch: Event | None = None
-        self._may_run = False
+        #: The last kernels on streams that are not ordered with copies, by the streams' handles:
+        #: each stream, so that its handle stays its own, and an event behind the kernel.
+        self._launches: dict[int, tuple[Any, Event]] = {}
         # While a thread copies, others wait until the side is complete.
         self._lock = threading.RLock()
 
@@ -107,10 +108,19 @@ class CoherentArray:
         return self.device
 
     def _wait(self) -> None:
-        """Waits for the last kernel, if copies are not ordered behind it anyway."""
-        if self._may_run and self._last_launch is not None:
-            self._last_launch.synchronize()
-            self._may_run = False
+        """Waits for the last kernels behind which copies are not ordered anyway."""
+        while self._launches:
+            _stream, event = next(iter(self._launches.values()))
+            event.synchronize()
+            self._forget_reached()
+        # Inside `with stream:`, copies are made on that one, which the default one may not order.
+        if self.device is not None:
+            _native._order_current_stream(self.device.context)
+
+    def _forget_reached(self) -> None:
+        reached = [number for number, (_, event) in self._launches.items() if event.query()]
+        for number in reached:
+            del self._launches[number]
 
     def changed(self, where: str) -> None:
         """Marks the other side as stale, and refreshes it at once if others refer to it."""
@@ -148,11 +158,12 @@ class CoherentArray:
         """Records that a kernel which writes to the device's side was queued on a stream."""
         with self._lock:
             assert self.device is not None
-            if _number(stream) not in _ORDERED:
-                if self._last_launch is None:
-                    self._last_launch = Event(self.device.context)
-                self._last_launch.record(stream)
-                self._may_run = True
+            number = _number(stream)
+            if number not in _ORDERED:
+                if number not in self._launches:
+                    self._forget_reached()
+                    self._launches[number] = stream, Event(self.device.context)
+                self._launches[number][1].record(stream)
             self.changed(GPU)
 
 

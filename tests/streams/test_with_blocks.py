@@ -84,18 +84,6 @@ def test_calls_see_the_streams_work(stream, late, name):
         assert READS[name](buf) == AFTER
 
 
-def test_exports_to_other_libraries_see_it(stream, late):
-    for export in (
-        lambda buf: buf.__cuda_array_interface__,
-        lambda buf: buf.__dlpack__(stream=1),
-        lambda buf: buf.__dlpack__(stream=2),
-    ):
-        buf = late()
-        with stream:
-            export(buf)
-            assert stream.query()
-
-
 def test_arrow_exports_name_an_event_behind_it(stream, late):
     buf = late()
     array = _array(buf)

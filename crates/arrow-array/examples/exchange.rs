@@ -28,7 +28,7 @@ fn run() -> Result<(), Error> {
 
     // SAFETY: the structure was made above, for this type.
     let imported = unsafe { DeviceArrayData::import(&context, structure, &data_type) }?;
-    let same = imported.buffers()[1].address() == array.buffers()[1].address();
+    let same = imported.buffers()[1].private_address() == array.buffers()[1].private_address();
     println!("the same memory: {same}");
     println!("{:?}", imported.to_array()?);
     Ok(())

@@ -117,7 +117,7 @@ fn sizes_of_what_views_lead_to_are_read_where_they_lie(#[case] is_on_device: boo
         let raw = unsafe { &mut *(&raw mut structure).cast::<Raw>() };
         let there = DeviceSlice::from_slice(&context, &[size]).expect("room");
         *raw.buffer(3) =
-            if is_on_device { there.buffer().address() } else { &raw const size as u64 };
+            if is_on_device { there.buffer().private_address() } else { &raw const size as u64 };
         // SAFETY: made above, for this type.
         let imported = unsafe { import(&context, structure, exported.data_type()) };
         match (size, imported) {

@@ -159,7 +159,10 @@ fn all_buffers_are_one_allocation() {
     let addresses: Vec<_> = copy
         .children()
         .flat_map(|child| {
-            [child.validity().expect("nulls").address(), child.buffers()[0].address()]
+            [
+                child.validity().expect("nulls").private_address(),
+                child.buffers()[0].private_address(),
+            ]
         })
         .collect();
     assert!(addresses.windows(2).all(|pair| pair[1] == pair[0] + 256), "{addresses:x?}");

@@ -11,7 +11,7 @@ mod raw;
 use arrow_array::{Array, Int32Array, StringArray};
 use arrow_cuda_array::{ArrayParts, DeviceArrayData, FFI_ArrowDeviceArray, c_device};
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, DeviceSlice};
-use arrow_cuda_context::Stream;
+use arrow_cuda_context::{Arrival, Stream};
 use arrow_cuda_driver::call;
 use arrow_data::ffi::FFI_ArrowArray;
 use arrow_schema::DataType;
@@ -64,7 +64,7 @@ fn an_exchange_copies_nothing() {
     let imported = unsafe { import(&context, structure, &DataType::Int32) }.expect("sound");
     assert_eq!(context.bytes_allocated().expect("alive"), before);
     let addresses = |array: &DeviceArrayData| {
-        [array.validity().expect("nulls").address(), array.buffers()[0].address()]
+        [array.validity().expect("nulls").private_address(), array.buffers()[0].private_address()]
     };
     assert_eq!(addresses(&imported), addresses(&exported));
     // An imported array is exported again, and its structure retains the first one.
@@ -179,7 +179,9 @@ fn managed_memory_stays_managed() {
             .expect("room");
     }
     // SAFETY: the test does not release it, and nobody else knows it.
-    let memory = unsafe { DeviceBuffer::view(&context, address, 12, true, Box::new(())) };
+    let memory = unsafe {
+        DeviceBuffer::view(&context, address, 12, true, Arrival::complete(), Box::new(()))
+    };
     let memory = memory.expect("managed memory");
     let numbers = DeviceSlice::<i32>::from_buffer(memory).expect("aligned");
     numbers.copy_from(&[1, 2, 3]).expect("alive");

@@ -34,7 +34,7 @@ impl DeviceBuffer {
     /// use arrow_cuda_context::Context;
     ///
     /// let buffers = DeviceBuffer::allocate_adjacent(&Context::primary(0)?, &[1000, 0, 3])?;
-    /// assert_eq!(buffers[2].address(), buffers[0].address() + 1024);
+    /// assert_eq!(buffers[2].private_address(), buffers[0].private_address() + 1024);
     /// assert!(buffers[1].is_empty());
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())
     /// ```

@@ -3,7 +3,7 @@
 //! Copies look at where the buffers really lie, and so work for any, in as few copies as their places
 //! allow.
 
-use crate::copy::{check_order, check_order_of};
+use crate::copy::{begin, check_order_of, come_behind};
 use crate::scattered::{ends, is_behind};
 use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Context, Current, Retained, Stream, StreamHandle};
@@ -173,8 +173,11 @@ impl DeviceBuffer {
     ) -> Result<(Vec<Self>, Completed), Error> {
         check_order_of(order, [context].into_iter()).or_else(|error| match sources {
             [] => Err(error),
-            _ => sources.iter().try_for_each(|source| check_order(order, &[source])),
+            _ => sources
+                .iter()
+                .try_for_each(|source| check_order_of(order, [source.context()].into_iter())),
         })?;
+        come_behind(order, sources)?;
         sources.iter().try_for_each(|source| source.check_memory())?;
         let sizes: Vec<_> = sources.iter().map(|source| source.size).collect();
         let copies = Self::allocate_adjacent(context, &sizes)?;
@@ -292,7 +295,7 @@ fn is_next(first: &DeviceBuffer, second: &DeviceBuffer) -> bool {
 ///
 /// [`Error::Invalid`] for a stream of another context; driver errors.
 pub fn await_stream_of(stream: &Stream, buffers: &[&DeviceBuffer]) -> Result<Completed, Error> {
-    buffers.iter().try_for_each(|buffer| check_order(CopyOrder::On(stream), &[buffer]))?;
+    buffers.iter().try_for_each(|buffer| begin(CopyOrder::On(stream), &[buffer]))?;
     Ok(stream.synchronize()?)
 }
 

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// ```
 /// use arrow_cuda_buffer::{Allocation, Allocator, DeviceBuffer, set_allocator};
-/// use arrow_cuda_context::{Context, Placement};
+/// use arrow_cuda_context::{Context, Placement, Ready};
 /// use arrow_cuda_driver::CudaResult;
 /// use std::sync::Arc;
 ///
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// impl Allocator for Packed {
 ///     fn allocate(&self, context: &Context, size: u64) -> CudaResult<Allocation> {
 ///         let block = context.allocate(size, Placement::Packed)?;
-///         Ok(Allocation { address: block.address(), owner: Box::new(block) })
+///         Ok(Allocation { address: block.address(&Ready::by_caller()), owner: Box::new(block) })
 ///     }
 /// }
 ///

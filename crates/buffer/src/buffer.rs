@@ -2,7 +2,7 @@
 
 use crate::allocator::{self, Allocation};
 use crate::{Error, foreign, range};
-use arrow_cuda_context::{Block, Context, Placement};
+use arrow_cuda_context::{Arrival, Block, Context, Placement, Ready, Stream};
 use arrow_cuda_driver::{CudaError, CudaResult};
 use std::any::Any;
 use std::fmt;
@@ -46,8 +46,8 @@ enum Kind {
     Owned(Block),
     /// An allocator's that the program has set: all of what it gave, released with the last buffer.
     Lent { address: u64, size: u64, _owner: Box<dyn Any + Send + Sync> },
-    /// Somebody else's, kept valid by its owner.
-    Foreign { _owner: Box<dyn Any + Send + Sync> },
+    /// Somebody else's, kept valid by its owner; streams come behind its arrival.
+    Foreign { arrival: Arrival, _owner: Box<dyn Any + Send + Sync> },
     /// Another process's, kept mapped by its owner.
     Imported { _mapping: Box<dyn Any + Send + Sync> },
 }
@@ -99,7 +99,8 @@ impl DeviceBuffer {
     }
 
     /// A view of memory that `owner` keeps valid: device memory, or host memory that the device
-    /// can reach, at the device's address or the host's.
+    /// can reach, at the device's address or the host's.  [`Context::take_over`] gives the arrival, from what
+    /// is known of the work on the memory; work here comes after that.
     ///
     /// The driver checks that the memory exists, is large enough, and belongs to the context's
     /// device, now and before each copy.
@@ -118,10 +119,11 @@ impl DeviceBuffer {
         address: u64,
         size: u64,
         is_mutable: bool,
+        arrival: Arrival,
         owner: Box<dyn Any + Send + Sync>,
     ) -> Result<Self, Error> {
         let address = foreign::check(context, address, size)?;
-        let kind = Kind::Foreign { _owner: owner };
+        let kind = Kind::Foreign { arrival, _owner: owner };
         Ok(Self::with_memory(context, address, size, is_mutable, kind))
     }
 
@@ -173,9 +175,22 @@ impl DeviceBuffer {
         Self { is_mutable: false, ..self.clone() }
     }
 
-    /// The device address; 0 for an allocation of no bytes.  Asking for it [exposes](Self::expose) the
-    /// memory.
-    pub fn address(&self) -> u64 {
+    /// The device address, for a consumer who was made ready for; 0 for an allocation of no bytes.  Asking for
+    /// it [exposes](Self::expose) the memory.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::{Consumer, Context, Ready};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let buffer = DeviceBuffer::allocate(&context, 8)?;
+    /// let ready = context.make_ready_for(Consumer::OnDefaultStream, &[])?;
+    /// let address = buffer.address(&ready); // for a kernel on the default stream
+    /// assert_eq!(buffer.address(&Ready::by_caller()), address);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    pub fn address(&self, ready: &Ready) -> u64 {
+        debug_assert!(self.is_empty() || ready.is_for(self.context()), "ready in another context");
         self.expose();
         self.private_address
     }
@@ -300,6 +315,14 @@ impl DeviceBuffer {
             Kind::Foreign { .. } => {
                 foreign::check(self.context(), self.private_address, self.size).map(drop)
             }
+            _ => Ok(()),
+        }
+    }
+
+    /// Has a stream come behind the work of the memory's producer: before each use of the memory there.
+    pub(crate) fn order(&self, stream: &Stream) -> CudaResult<()> {
+        match &self.memory.kind {
+            Kind::Foreign { arrival, .. } => arrival.order(self.context(), stream),
             _ => Ok(()),
         }
     }

@@ -54,7 +54,7 @@ impl DeviceBuffer {
         size: usize,
         owner: impl FnOnce() -> Retained,
     ) -> Result<Completed, Error> {
-        check_order(order, &[self])?;
+        begin(order, &[self])?;
         if !self.check_readable(position, size as u64)? {
             return Ok(Completed::default());
         }
@@ -99,7 +99,7 @@ impl DeviceBuffer {
         size: usize,
         owner: impl FnOnce() -> Retained,
     ) -> Result<Completed, Error> {
-        check_order(order, &[self])?;
+        begin(order, &[self])?;
         if !self.check_writable(position, size as u64)? {
             return Ok(Completed::default());
         }
@@ -149,7 +149,7 @@ impl DeviceBuffer {
         position: u64,
         data: &Self,
     ) -> Result<Completed, Error> {
-        check_order(order, &[self, data])?;
+        begin(order, &[self, data])?;
         if !self.check_writable(position, data.size)? {
             return Ok(Completed::default());
         }
@@ -207,7 +207,7 @@ impl DeviceBuffer {
     ///
     /// [`Error::ReadOnly`], [`Error::Invalid`] for a stream of another context, or driver errors.
     pub fn fill_in(&self, order: CopyOrder<'_>, value: u8) -> Result<Completed, Error> {
-        check_order(order, &[self])?;
+        begin(order, &[self])?;
         if !self.check_writable(0, self.size)? {
             return Ok(Completed::default());
         }
@@ -266,9 +266,18 @@ fn unowned() -> Retained {
     Box::new(())
 }
 
-/// Refuses a stream that belongs to none of the buffers' contexts.
-pub(crate) fn check_order(order: CopyOrder<'_>, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
-    check_order_of(order, buffers.iter().map(|buffer| buffer.context()))
+/// Has the stream of an order come behind the producers of the buffers' memory.  Refuses one that belongs to
+/// none of their contexts.
+pub(crate) fn begin(order: CopyOrder<'_>, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
+    check_order_of(order, buffers.iter().map(|buffer| buffer.context()))?;
+    come_behind(order, buffers)
+}
+
+/// Has the stream of an order come behind the producers of the buffers' memory.  The default stream does
+/// without that, and so do copies that are made now.
+pub(crate) fn come_behind(order: CopyOrder<'_>, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
+    let CopyOrder::On(stream) = order else { return Ok(()) };
+    Ok(buffers.iter().try_for_each(|buffer| buffer.order(stream))?)
 }
 
 /// Refuses a stream that belongs to none of these contexts.

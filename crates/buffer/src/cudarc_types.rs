@@ -5,7 +5,7 @@
 
 use crate::typed::count_of;
 use crate::{DeviceBuffer, Error};
-use arrow_cuda_context::{Adopted, Pending, Stream};
+use arrow_cuda_context::{Adopted, Arrival, Consumer, Pending, Ready, Stream};
 use arrow_cuda_driver::{CudaError, CudaResult, report_failure};
 use bytemuck::Pod;
 use cudarc::driver::{CudaSlice, CudaStream, CudaViewMut, DevicePtr, DevicePtrMut, DeviceRepr};
@@ -72,16 +72,15 @@ struct Slice<T> {
 
 impl<T> Drop for Slice<T> {
     fn drop(&mut self) {
-        report_failure("device memory of cudarc", follow(&self.stream));
+        report_failure("device memory of cudarc", follow(&self.stream).map(drop));
     }
 }
 
 /// Has a stream wait for the work here that is on no stream.
-fn follow(stream: &Stream) -> CudaResult<()> {
-    match stream.context().pending(&[])? {
-        Pending::Event(event) => stream.wait_for(&event),
-        _ => Ok(()),
-    }
+fn follow(stream: &Stream) -> CudaResult<Ready> {
+    let ready = stream.context().make_ready_for(Consumer::BehindEvent, &[])?;
+    ready.event().map_or(Ok(()), |event| stream.wait_for(event))?;
+    Ok(ready)
 }
 
 impl DeviceBuffer {
@@ -139,7 +138,7 @@ impl DeviceBuffer {
         let owner = Slice { _slice: slice, stream };
         let owner = Box::new(Adopted::new(&context, "device memory of cudarc", owner));
         // SAFETY: cudarc's slice has allocated the range, and is owned.
-        unsafe { Self::view(&context, address, size, is_mutable, owner) }
+        unsafe { Self::view(&context, address, size, is_mutable, Arrival::complete(), owner) }
     }
 
     /// The memory as a slice of `cudarc` on one of its streams, to be read by its copies and kernels.
@@ -180,11 +179,11 @@ impl DeviceBuffer {
         }
         self.check_memory()?;
         let _current = self.context().enter()?;
-        follow(&ours)?;
+        let ready = follow(&ours)?;
         stream.context().check_err().map_err(CudaError::of_cudarc)?;
         // SAFETY: so many elements, of a type that any bytes are; the result does not outlive the buffer, and
         // does not free them.
-        let slice = unsafe { stream.upgrade_device_ptr(self.address(), length) };
+        let slice = unsafe { stream.upgrade_device_ptr(self.address(&ready), length) };
         Ok(CudarcSlice { slice: ManuallyDrop::new(slice), stream: ours, buffer: PhantomData })
     }
 

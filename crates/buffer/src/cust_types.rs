@@ -5,7 +5,7 @@
 
 use crate::typed::count_of;
 use crate::{DeviceBuffer, Error};
-use arrow_cuda_context::{Adopted, Context, Loan, LoanMut, Retained};
+use arrow_cuda_context::{Adopted, Context, Loan, LoanMut, Pending, Ready, Retained};
 use bytemuck::Pod;
 use cust::memory::{DeviceCopy, DevicePointer, DeviceSlice};
 
@@ -39,8 +39,9 @@ impl DeviceBuffer {
         let address = buffer.as_device_ptr().as_raw();
         let size = (buffer.len() * size_of::<T>()) as u64;
         let owner = Adopted::new(context, "device memory of cust", buffer);
+        let arrival = context.take_over(&Pending::DefaultStream)?;
         // SAFETY: cust's buffer has allocated the range, and is owned.
-        unsafe { Self::view(context, address, size, true, Box::new(owner)) }
+        unsafe { Self::view(context, address, size, true, arrival, Box::new(owner)) }
     }
 
     /// The address as a pointer of `cust`, for its `launch!` and its own copies.
@@ -63,7 +64,7 @@ impl DeviceBuffer {
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
     pub fn as_cust_pointer<T: DeviceCopy>(&self) -> DevicePointer<T> {
-        DevicePointer::from_raw(self.address())
+        DevicePointer::from_raw(self.address(&Ready::by_caller()))
     }
     /// The memory that a slice of `cust` points to, which `owner` keeps valid.
     ///
@@ -97,8 +98,9 @@ impl DeviceBuffer {
         owner: Retained,
     ) -> Result<Self, Error> {
         let (address, size) = (slice.as_device_ptr().as_raw(), slice.len() * size_of::<T>());
+        let arrival = context.take_over(&Pending::DefaultStream)?;
         // SAFETY: guaranteed by the caller.
-        unsafe { Self::view(context, address, size as u64, is_mutable, owner) }
+        unsafe { Self::view(context, address, size as u64, is_mutable, arrival, owner) }
     }
 
     /// The memory as a slice of `cust`, to be read by its copies and kernels.

@@ -19,7 +19,7 @@ use arrow_cuda_driver::{CudaError, CudaResult, codes};
 ///
 /// let context = Context::primary(0)?;
 /// let buffer = DeviceBuffer::allocate(&context, 16)?;
-/// assert_eq!(device_address(&context, buffer.address())?, buffer.address());
+/// assert_eq!(device_address(&context, buffer.private_address())?, buffer.private_address());
 /// # Ok::<(), arrow_cuda_buffer::Error>(())
 /// ```
 pub fn device_address(context: &Context, address: u64) -> Result<u64, Error> {

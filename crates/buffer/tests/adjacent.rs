@@ -46,11 +46,11 @@ fn each_begins_at_a_multiple_of_256_bytes_of_one_segment() {
     let buffers = DeviceBuffer::allocate_adjacent(&context(), &sizes).expect("room");
     assert_eq!(buffers.iter().map(DeviceBuffer::size).collect::<Vec<_>>(), sizes);
     let used: Vec<_> = buffers.iter().filter(|buffer| !buffer.is_empty()).collect();
-    assert!(used.iter().all(|buffer| buffer.address() % 256 == 0 && buffer.is_mutable()));
-    let first = used[0].address();
-    let offsets: Vec<_> = used.iter().map(|buffer| buffer.address() - first).collect();
+    assert!(used.iter().all(|buffer| buffer.private_address() % 256 == 0 && buffer.is_mutable()));
+    let first = used[0].private_address();
+    let offsets: Vec<_> = used.iter().map(|buffer| buffer.private_address() - first).collect();
     assert_eq!(offsets, [0, 256, 512, 1024, 2048]);
-    assert!(buffers.iter().filter(|buffer| buffer.is_empty()).all(|it| it.address() == 0));
+    assert!(buffers.iter().filter(|buffer| buffer.is_empty()).all(|it| it.private_address() == 0));
     drop(used);
     drop(buffers);
     assert_eq!(context().bytes_allocated().expect("alive"), before);
@@ -102,11 +102,12 @@ fn parts_go_up_and_come_back(
 /// The bytes of adjacent buffers and of what lies between them.
 fn with_padding(buffers: &[DeviceBuffer]) -> Vec<u8> {
     let (first, last) = (&buffers[0], &buffers[buffers.len() - 1]);
-    let size = (last.address() + last.size() - first.address()) as usize;
+    let size = (last.private_address() + last.size() - first.private_address()) as usize;
     let (context, mut bytes) = (context(), vec![0; size]);
     let current = context.enter().expect("alive");
     // SAFETY: the segment reaches to the end of its last buffer, and is kept.
-    unsafe { current.copy_to_host(bytes.as_mut_ptr(), first.address(), size) }.expect("alive");
+    unsafe { current.copy_to_host(bytes.as_mut_ptr(), first.private_address(), size) }
+        .expect("alive");
     bytes
 }
 
@@ -158,7 +159,7 @@ fn large_pinned_parts_are_copied_directly() {
     let all = with_padding(&buffers);
     let mut expected = vec![0; all.len()];
     for (buffer, part) in buffers.iter().zip(parts) {
-        let at = (buffer.address() - buffers[0].address()) as usize;
+        let at = (buffer.private_address() - buffers[0].private_address()) as usize;
         expected[at..at + part.len()].copy_from_slice(part);
     }
     assert!(all == expected, "and zeros between them");

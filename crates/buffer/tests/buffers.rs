@@ -1,7 +1,7 @@
 //! Device buffers against the bytes that they should hold.
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
-use arrow_cuda_context::{Context, Stream};
+use arrow_cuda_context::{Arrival, Context, Stream};
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -54,6 +54,8 @@ fn foreign_memory_must_reach_far_enough(#[case] at: u64, #[case] size: u64) {
     let memory = upload(&pattern(10, 1000));
     let owner = Box::new(memory.clone());
     // SAFETY: the test keeps the memory, or shows that the driver refuses it.
-    let view = unsafe { DeviceBuffer::view(&context(), memory.address() + at, size, true, owner) };
+    let address = memory.private_address() + at;
+    let arrival = Arrival::complete();
+    let view = unsafe { DeviceBuffer::view(&context(), address, size, true, arrival, owner) };
     assert!(matches!(view, Err(Error::Invalid(_))), "{view:?}");
 }

@@ -6,7 +6,7 @@
 mod common;
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
-use arrow_cuda_context::{Context, Device, Stream};
+use arrow_cuda_context::{Context, Device, Ready, Stream};
 use arrow_cuda_driver::sys::cuMemsetD8Async;
 use common::simulator::live;
 use common::with_cudarc;
@@ -74,7 +74,7 @@ fn memory_of_cudarc_is_released_on_any_thread_behind_our_work() {
         // As a kernel of a program that does not retain the buffer.  The simulator ends the context if the work
         // finds the memory freed.
         for _ in 0..3 {
-            let address = ours.address();
+            let address = ours.address(&Ready::by_caller());
             // SAFETY: the memory of the buffer, which waits for the default stream when it is dropped.
             let code = unsafe { cuMemsetD8Async(address, 7, 4096, std::ptr::null_mut()) };
             assert_eq!(code, 0);
@@ -124,7 +124,7 @@ fn our_memory_is_a_slice_behind_our_work_and_before_it() {
         assert!(first.is_idle() && second.is_idle());
         let part = buffer.slice(4, 4).expect("within");
         let theirs = part.as_cudarc::<u32>(&first).expect("a slice");
-        assert_eq!(theirs.device_ptr(&first).0, buffer.address() + 4);
+        assert_eq!(theirs.device_ptr(&first).0, buffer.address(&Ready::by_caller()) + 4);
     });
 }
 

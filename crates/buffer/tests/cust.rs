@@ -6,7 +6,7 @@
 mod simulator;
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
-use arrow_cuda_context::{Context, Device, Stream};
+use arrow_cuda_context::{Arrival, Context, Device, Ready, Stream};
 use cust::memory::{AsyncCopyDestination, CopyDestination, LockedBuffer};
 use std::sync::Arc;
 use std::thread;
@@ -33,11 +33,13 @@ fn memory_of_cust_is_a_buffer_like_any_other() {
 fn memory_of_cust_is_released_on_any_thread() {
     let context = Context::primary(0).expect("a device");
     let ours = DeviceBuffer::from_cust(&context, theirs(&context, &[1; 1000])).expect("a buffer");
-    let address = ours.address();
+    let address = ours.address(&Ready::by_caller());
     // That thread has no current context, so cust alone would leak the memory.
     thread::spawn(move || drop(ours)).join().expect("no panic");
     // SAFETY: the test keeps the memory, or shows that the driver refuses it.
-    let gone = unsafe { DeviceBuffer::view(&context, address, 4000, true, Box::new(())) };
+    let gone = unsafe {
+        DeviceBuffer::view(&context, address, 4000, true, Arrival::complete(), Box::new(()))
+    };
     assert!(matches!(gone, Err(Error::Cuda(_))), "{gone:?}");
 }
 
@@ -59,7 +61,10 @@ fn our_memory_is_a_slice_of_cust() {
     buffer.fill(5).expect("a device");
     let _current = context.enter().expect("alive");
     let whole = buffer.as_cust_slice::<u32>().expect("it fits");
-    assert_eq!((whole.len(), whole.as_device_ptr().as_raw()), (2, buffer.address()));
+    assert_eq!(
+        (whole.len(), whole.as_device_ptr().as_raw()),
+        (2, buffer.address(&Ready::by_caller()))
+    );
     assert_eq!(whole.as_host_vec().expect("a device"), [0x0505_0505; 2]);
     let mut part = buffer.slice(4, 4).expect("within");
     part.as_cust_slice_mut::<u16>().expect("it fits").copy_from(&[1, 2]).expect("a device");

@@ -6,7 +6,7 @@ mod common;
 mod simulator;
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
-use arrow_cuda_context::{Context, Retained, Stream};
+use arrow_cuda_context::{Arrival, Context, Retained, Stream};
 use arrow_cuda_transfer::HostBuffer;
 use common::{alone, second_device};
 use simulator::count_of;
@@ -78,10 +78,17 @@ fn copies_on_the_device_go_by_one_call_and_clear_the_gaps() {
             .expect("room");
     drop(stream.synchronize().expect("alive"));
     let (first, second) = (&copies[0], &copies[1]);
-    let between = (second.address() - first.address()) as usize;
+    let between = (second.private_address() - first.private_address()) as usize;
     // SAFETY: both lie in one allocation, which outlives the view.
     let all = unsafe {
-        DeviceBuffer::view(&context, first.address(), between as u64, false, Box::new(()))
+        DeviceBuffer::view(
+            &context,
+            first.private_address(),
+            between as u64,
+            false,
+            Arrival::complete(),
+            Box::new(()),
+        )
     }
     .expect("live memory");
     let all = all.to_vec().expect("alive");

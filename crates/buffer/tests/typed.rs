@@ -90,7 +90,7 @@ fn a_buffer_must_hold_whole_aligned_elements() {
     // An array of bytes has that size, too, and no alignment.
     let bytes = buffer.slice(4, 16).expect("within");
     let pairs = DeviceSlice::<[u8; 8]>::from_buffer(bytes.clone()).expect("fits");
-    assert_eq!(pairs.into_buffer().address(), bytes.address());
+    assert_eq!(pairs.into_buffer().private_address(), bytes.private_address());
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! PYARROW_CUDA_DRIVER=sim cargo run -p arrow-cuda-context --example streams
 //! ```
 
-use arrow_cuda_context::{Context, Device, Event, Placement, Stream};
+use arrow_cuda_context::{Context, Device, Event, Placement, Ready, Stream};
 use arrow_cuda_driver::CudaResult;
 
 fn main() {
@@ -29,7 +29,11 @@ fn run() -> CudaResult<()> {
     println!("from one event to the other: {:.3} ms", start.elapsed(&end)?);
 
     let block = context.allocate(1 << 20, Placement::Packed)?;
-    println!("{} bytes are allocated at {:#x}", context.bytes_allocated()?, block.address());
+    println!(
+        "{} bytes are allocated at {:#x}",
+        context.bytes_allocated()?,
+        block.address(&Ready::by_caller())
+    );
     drop(block);
     println!("{} bytes are allocated after the release", context.bytes_allocated()?);
     Ok(())

@@ -51,5 +51,6 @@ pub use pool::{
     set_expandable_segments,
 };
 pub use streams::{
-    Completed, Consumer, Event, Pending, Retained, Stream, completed, wait_for_work_in_flight,
+    Arrival, Completed, Consumer, Event, Pending, Ready, Retained, Stream, completed,
+    wait_for_work_in_flight,
 };

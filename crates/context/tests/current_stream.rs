@@ -10,13 +10,15 @@ use std::thread;
 #[rstest]
 #[case::a_turn(|context: &Context| context.enter()?.await_turn(StreamHandle::DEFAULT))]
 #[case::others_work(|context: &Context| context.wait_for(&Pending::DefaultStream))]
-#[case::on_default_stream(|context: &Context| context.make_ready_for(Consumer::OnDefaultStream))]
-#[case::on_other_stream(|context: &Context| context.make_ready_for(Consumer::OnOtherStream))]
-#[case::unknown(|context: &Context| context.make_ready_for(Consumer::Unknown))]
-#[case::an_event(|context: &Context| context.wait_for(&context.pending(&[])?))]
-#[case::an_order(|context: &Context| {
-    context.order_default_stream(&[])?;
-    context.wait_for(&Pending::DefaultStream)
+#[case::on_default_stream(|context: &Context| {
+    drop(context.make_ready_for(Consumer::OnDefaultStream, &[])?);
+    context.enter()?.synchronize_stream(StreamHandle::DEFAULT)
+})]
+#[case::on_other_stream(|context: &Context| context.make_ready_for(Consumer::OnOtherStream, &[]).map(drop))]
+#[case::unknown(|context: &Context| context.make_ready_for(Consumer::Unknown, &[]).map(drop))]
+#[case::an_event(|context: &Context| {
+    let event = context.make_ready_for(Consumer::BehindEvent, &[])?.into_event();
+    event.map_or(Ok(()), |event| event.wait())
 })]
 fn what_waits_for_the_default_stream_waits_for_the_threads(
     #[case] wait: fn(&Context) -> arrow_cuda_driver::CudaResult<()>,

@@ -2,7 +2,7 @@
 
 mod common;
 
-use arrow_cuda_context::{Context, Event, Pending, Stream};
+use arrow_cuda_context::{Consumer, Context, Event, Pending, Stream};
 use common::{Gate, alone};
 use std::thread;
 use std::time::Duration;
@@ -22,15 +22,15 @@ fn busy(context: &Context) -> (Gate, Event) {
 
 /// A new event, which is reached once all gates are open, and no earlier.
 fn check_new(context: &Context, given: &[&Event], gates: &[&Gate]) {
-    let found = context.pending(given).expect("alive");
-    let Pending::Event(event) = &found else { panic!("{found:?}") };
+    let ready = context.make_ready_for(Consumer::BehindEvent, given).expect("alive");
+    let event = ready.event().expect("work is pending");
     assert!(!given.contains(&event));
     for gate in gates {
         thread::sleep(SHORTLY);
         assert!(!event.is_complete().expect("alive"));
         gate.open();
     }
-    context.wait_for(&found).expect("alive");
+    event.synchronize().expect("alive");
     assert!(event.is_complete().expect("alive"));
 }
 
@@ -58,11 +58,38 @@ fn the_default_stream_waits_for_events() {
     let (_alone, context) = alone();
     let (gate, event) = busy(&context);
     let default = Stream::default_of(&context);
-    context.order_default_stream(&[]).expect("alive");
+    let ready = context.make_ready_for(Consumer::OnDefaultStream, &[]);
+    drop(ready.expect("alive"));
     assert_eq!(default.is_complete(), Ok(true));
-    context.order_default_stream(&[&event]).expect("alive");
+    let ready = context.make_ready_for(Consumer::OnDefaultStream, &[&event]);
+    drop(ready.expect("alive"));
     thread::sleep(SHORTLY);
     assert_eq!(default.is_complete(), Ok(false));
     gate.open();
     assert!(default.synchronize().is_ok());
+}
+
+#[test]
+fn other_streams_come_behind_what_is_taken_over() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let is_complete = || stream.is_complete().expect("alive");
+    let (theirs, event) = busy(&context);
+    for (gate, pending) in [
+        (Gate::on_default_stream(&context), Pending::DefaultStream),
+        (theirs, Pending::Event(event)),
+    ] {
+        let arrival = context.take_over(&pending).expect("alive");
+        assert!(is_complete(), "nothing was asked of it");
+        arrival.order(&context, &stream).expect("alive");
+        assert!(!is_complete());
+        gate.open();
+        stream.synchronize().expect("alive");
+        arrival.order(&context, &stream).expect("alive"); // sees that the work is over
+        let later = Gate::on_default_stream(&context);
+        arrival.order(&context, &stream).expect("alive");
+        assert!(is_complete(), "later work is not the producer's");
+        later.open();
+        context.synchronize().expect("alive");
+    }
 }

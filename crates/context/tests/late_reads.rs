@@ -6,7 +6,7 @@ mod common;
 #[path = "common/late_read.rs"]
 mod late_read;
 
-use arrow_cuda_context::{Block, Context, Placement};
+use arrow_cuda_context::{Block, Context, Placement, Ready};
 use common::{alone, second_device};
 use late_read::LateRead;
 use std::sync::MutexGuard;
@@ -23,7 +23,7 @@ fn filled(context: &Context, value: u8) -> Block {
     let block = context.allocate(SIZE as u64, Placement::Alone).expect("room");
     let current = context.enter().expect("alive");
     // SAFETY: the whole block.
-    unsafe { current.fill_memory(block.address(), value, SIZE) }.expect("alive");
+    unsafe { current.fill_memory(block.address(&Ready::by_caller()), value, SIZE) }.expect("alive");
     block
 }
 
@@ -31,10 +31,10 @@ fn filled(context: &Context, value: u8) -> Block {
 fn a_late_read_finds_what_is_there_in_the_end() {
     let Some((_alone, [owner, reader])) = two_devices() else { return };
     let block = filled(&owner, 1);
-    let late = LateRead::queue(&reader, (block.address(), &owner), SIZE);
+    let late = LateRead::queue(&reader, (block.address(&Ready::by_caller()), &owner), SIZE);
     let current = owner.enter().expect("alive");
     // SAFETY: the whole block.
-    unsafe { current.fill_memory(block.address(), 2, SIZE) }.expect("alive");
+    unsafe { current.fill_memory(block.address(&Ready::by_caller()), 2, SIZE) }.expect("alive");
     assert!(late.finish().iter().all(|byte| *byte == 2));
 }
 
@@ -42,7 +42,7 @@ fn a_late_read_finds_what_is_there_in_the_end() {
 fn memory_that_another_device_reads_is_not_handed_out_again() {
     let Some((_alone, [owner, reader])) = two_devices() else { return };
     let block = filled(&owner, 1);
-    let late = LateRead::queue(&reader, (block.address(), &owner), SIZE);
+    let late = LateRead::queue(&reader, (block.address(&Ready::by_caller()), &owner), SIZE);
     drop(block);
     let next = filled(&owner, 2);
     assert!(late.finish().iter().all(|byte| *byte == 1), "these are the next owner's bytes");

@@ -44,17 +44,18 @@ impl Pair {
     fn copy(&self, value: u8) {
         self.check(value, || {
             let current = self.first.context().enter().expect("alive");
-            let to = (self.second.address(), self.second.context());
+            let to = (self.second.private_address(), self.second.context());
             // SAFETY: two blocks of that size.
-            unsafe { current.copy_to_context(to, self.first.address(), SIZE) }.expect("alive");
+            unsafe { current.copy_to_context(to, self.first.private_address(), SIZE) }
+                .expect("alive");
         });
     }
 
     fn queue_copy(&self, value: u8, stream: &Stream) {
         self.check(value, || {
             let work = |current: &arrow_cuda_context::Current<'_>, stream: StreamHandle<'_>| {
-                let to = (self.second.address(), self.second.context());
-                let from = (self.first.address(), self.first.context());
+                let to = (self.second.private_address(), self.second.context());
+                let from = (self.first.private_address(), self.first.context());
                 // SAFETY: two blocks of that size, which live longer than the stream is waited for.
                 unsafe { current.queue_copy_between(to, from, SIZE, stream) }
             };
@@ -66,12 +67,12 @@ impl Pair {
     fn check(&self, value: u8, copy: impl FnOnce()) {
         let first = self.first.context().enter().expect("alive");
         // SAFETY: the whole block.
-        unsafe { first.fill_memory(self.first.address(), value, SIZE) }.expect("alive");
+        unsafe { first.fill_memory(self.first.private_address(), value, SIZE) }.expect("alive");
         copy();
         let mut seen = vec![0; SIZE];
         let second = self.second.context().enter().expect("alive");
         // SAFETY: the whole block, and as many bytes.
-        unsafe { second.copy_to_host(seen.as_mut_ptr(), self.second.address(), SIZE) }
+        unsafe { second.copy_to_host(seen.as_mut_ptr(), self.second.private_address(), SIZE) }
             .expect("alive");
         assert_eq!(seen, vec![value; SIZE]);
     }
@@ -204,9 +205,9 @@ fn a_copy_whose_wait_fails_leaves_nothing_in_flight() {
         let (_alone, Pair { first, second }) = alone().expect("two devices");
         second.context().cache().set_limit(0).expect("alive");
         let current = first.context().enter().expect("alive");
-        let to = (second.address(), second.context());
+        let to = (second.private_address(), second.context());
         // SAFETY: two blocks of that size.
-        let failed = unsafe { current.copy_to_context(to, first.address(), SIZE) };
+        let failed = unsafe { current.copy_to_context(to, first.private_address(), SIZE) };
         assert_eq!(failed.expect_err("the wait").code(), Some(999));
         drop(second);
         current.synchronize().expect("nothing has written to memory that was released");

@@ -8,7 +8,7 @@ mod common;
 mod simulator;
 
 use arrow_cuda_context::{
-    Block, Cache, Consumer, Context, Device, Extension, Placement, block_at, is_released,
+    Block, Cache, Consumer, Context, Device, Extension, Placement, Ready, block_at, is_released,
     prepare_sharing,
 };
 use arrow_cuda_driver::{CudaError, call};
@@ -49,7 +49,9 @@ fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
     }
     let blocks = allocate(&new, 10);
     drop(held);
-    assert!(blocks.iter().all(|block| block_at(block.address(), block.address()).is_some()));
+    assert!(blocks.iter().all(|block| {
+        block_at(block.address(&Ready::by_caller()), block.address(&Ready::by_caller())).is_some()
+    }));
     let stats = old.cache().stats().expect("bookkeeping");
     assert_eq!((stats.cached_blocks, stats.driver_frees), (0, frees));
     assert_eq!(old.cache().empty().expect("nothing to do"), 0);
@@ -114,14 +116,17 @@ fn cached_memory_of_a_dead_context_is_not_freed() {
 fn pinned_memory_of_a_dead_context_is_neither_reused_nor_freed() {
     let (_alone, old) = alone();
     let held = old.allocate_pinned(32 << 20).expect("room");
-    let exposed = old.allocate_pinned(32 << 20).expect("room").address();
+    let exposed = old.allocate_pinned(32 << 20).expect("room").address(&Ready::by_caller());
     let stats = || Cache::Pinned.stats().expect("bookkeeping");
     let before = stats();
     assert_eq!((before.cached_blocks, before.allocated_bytes), (1, 32 << 20));
     reset();
     // Nobody here has noticed, and another library may have the addresses by now.
     assert!(!is_released(exposed));
-    assert_eq!(block_at(held.address(), held.address()), None);
+    assert_eq!(
+        block_at(held.address(&Ready::by_caller()), held.address(&Ready::by_caller())),
+        None
+    );
     assert_eq!(old.allocate_pinned(32 << 20).expect_err("gone").code(), Some(201));
     let after = stats();
     assert_eq!((after.cached_blocks, after.allocated_bytes, after.reserved_bytes), (0, 0, 0));
@@ -151,7 +156,7 @@ fn memory_of_a_context_that_was_reset_is_not_wiped() {
     let hits = || old.cache().stats().expect("alive").cache_hits;
     let before = hits();
     let reused = old.allocate((32 << 20) - 4096, Placement::Alone).expect("room");
-    let address = reused.address();
+    let address = reused.address(&Ready::by_caller());
     assert_eq!(hits(), before + 1);
     reset();
     // Nobody here has noticed, and another library may have the address by now.
@@ -168,9 +173,14 @@ fn blocks_of_a_context_that_was_destroyed_are_not_found() {
     let (_alone, _) = alone();
     let (theirs, handle) = their_context();
     let held = theirs.allocate(32 << 20, Placement::Alone).expect("room");
-    assert!(block_at(held.address(), held.address()).is_some());
+    assert!(
+        block_at(held.address(&Ready::by_caller()), held.address(&Ready::by_caller())).is_some()
+    );
     destroy(handle);
-    assert_eq!(block_at(held.address(), held.address()), None);
+    assert_eq!(
+        block_at(held.address(&Ready::by_caller()), held.address(&Ready::by_caller())),
+        None
+    );
 }
 
 #[test]
@@ -206,15 +216,16 @@ fn no_consumer_gets_memory_of_a_context_that_was_reset() {
     let consumers = [
         Consumer::OnDefaultStream,
         Consumer::OnOtherStream,
+        Consumer::BehindEvent,
         Consumer::Unknown,
         Consumer::InOtherProcess,
     ];
     for consumer in consumers {
-        old.make_ready_for(consumer).expect("alive");
+        drop(old.make_ready_for(consumer, &[]).expect("alive"));
     }
     reset();
     for consumer in consumers {
-        let error = old.make_ready_for(consumer).expect_err("reset");
+        let error = old.make_ready_for(consumer, &[]).expect_err("reset");
         assert!(error.is_context_gone(), "{consumer:?}: {error}");
     }
 }

@@ -8,7 +8,7 @@ mod simulator;
 #[path = "../../driver/tests/common/withheld.rs"]
 mod withheld;
 
-use arrow_cuda_context::{Block, Context, Placement, Stream};
+use arrow_cuda_context::{Block, Context, Placement, Ready, Stream};
 use arrow_cuda_driver::set_reporter;
 use child::in_child;
 use common::{Gate, alone};
@@ -52,7 +52,7 @@ fn copied_into() -> (Context, Block) {
 fn who_asks_for_the_address_waits() {
     slowly(|| {
         let (context, block) = copied_into();
-        let ask = || assert!(block.address() > 0 && is_done(&context));
+        let ask = || assert!(block.address(&Ready::by_caller()) > 0 && is_done(&context));
         thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(ask))));
     });
 }
@@ -89,9 +89,9 @@ fn a_wait_that_fails_is_made_again() {
         set_reporter(|_, _| ());
         let (context, block) = copied_into();
         fault("cuEventSynchronize:1+=999");
-        assert!(block.address() > 0 && !is_done(&context));
+        assert!(block.address(&Ready::by_caller()) > 0 && !is_done(&context));
         fault("");
-        assert!(block.address() > 0 && is_done(&context));
+        assert!(block.address(&Ready::by_caller()) > 0 && is_done(&context));
     });
 }
 
@@ -133,7 +133,7 @@ fn a_forked_child_waits_for_nothing() {
         let code = in_child(|| {
             // SAFETY: ends the child.
             set_reporter(|_, _| unsafe { libc::_exit(9) });
-            i32::from(block.address() == 0)
+            i32::from(block.address(&Ready::by_caller()) == 0)
         });
         assert_eq!(code, 0);
     });

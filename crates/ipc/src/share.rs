@@ -4,7 +4,8 @@ use crate::Error;
 use crate::handle::{ALLOCATION, IpcMemHandle};
 use arrow_cuda_buffer::{DeviceBuffer, range};
 use arrow_cuda_context::{
-    Attribute, Context, Current, is_in_expandable_segment, prepare_sharing, retain_exported,
+    Attribute, Consumer, Context, Current, is_in_expandable_segment, prepare_sharing,
+    retain_exported,
 };
 use arrow_cuda_driver::{CudaResult, LongLock};
 use std::collections::HashMap;
@@ -14,6 +15,9 @@ use std::sync::{Arc, Weak};
 ///
 /// The memory is shared, not copied.  It stays allocated until this process ends, even after the
 /// buffer is dropped, since this process cannot know whether another one still uses it.
+///
+/// Work of other processes cannot be ordered behind the work that is queued here, so this waits for the latter, on
+/// all streams of the buffer's context.
 ///
 /// # Errors
 ///
@@ -25,7 +29,7 @@ pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     let handle = name(buffer)?;
     if !buffer.is_empty() {
         // Even if the buffer is a view of memory that its owner keeps valid.
-        retain_exported(buffer.address());
+        retain_exported(buffer.private_address());
         if buffer.lent_allocation().is_some() {
             // Its allocator would give the memory to somebody else.
             std::mem::forget(buffer.clone());
@@ -34,8 +38,7 @@ pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     Ok(handle)
 }
 
-/// As [`export`], of memory that `cust` or `cudarc` has allocated, which is not released any more.  This waits for the
-/// work in the context so far, behind which that of another process cannot be ordered.
+/// As [`export`], of memory that `cust` or `cudarc` has allocated, which is not released any more.
 ///
 /// Wherever a device has pools, `cudarc` allocates from one, which cannot be exported.
 ///
@@ -62,10 +65,9 @@ pub fn export_adopted(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     if !buffer.is_empty() {
         buffer.check_memory()?;
         let current = buffer.context().enter()?;
-        if current.attribute(Attribute::IsIpcCapable, buffer.address())? == 0 {
+        if current.attribute(Attribute::IsIpcCapable, buffer.private_address())? == 0 {
             return Err(Error::Pooled);
         }
-        buffer.context().make_ready_for(arrow_cuda_context::Consumer::InOtherProcess)?;
     }
     let handle = export(buffer)?;
     // Its owner would free it, while other processes have it mapped.
@@ -79,8 +81,7 @@ pub fn export_adopted(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
 /// as if it had not been shared.  The caller must hold the buffer until the importer reports that
 /// it is done: memory that is freed while another process has it mapped has undefined content.
 ///
-/// The importer's work is not ordered after this process's queued work on the memory: call
-/// [`Context::synchronize`] before sending the handle.
+/// This waits for the work that is queued so far, as [`export`] does.
 ///
 /// ```
 /// use arrow_cuda_buffer::DeviceBuffer;
@@ -118,11 +119,15 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     if let Some((address, size)) = buffer.lent_allocation() {
         check_lent(&current, address, size)?;
     }
+    drop(current); // a wait may handle signals
+    let ready = buffer.context().make_ready_for(Consumer::InOtherProcess, &[])?;
+    let address = buffer.address(&ready);
+    let current = buffer.context().enter()?;
     // Other processes may cache the handle, and can reach more than the buffer.
-    prepare_sharing(&current, buffer.address())?;
-    let (base, _) = current.allocation_at(buffer.address())?;
+    prepare_sharing(&current, address)?;
+    let (base, _) = current.allocation_at(address)?;
     let allocation = current.export_memory(base)?;
-    Ok(IpcMemHandle::new(buffer.size(), allocation, buffer.address() - base))
+    Ok(IpcMemHandle::new(buffer.size(), allocation, address - base))
 }
 
 /// Refuses memory of an allocator with which a process would reach that of others.

@@ -4,7 +4,7 @@
 mod importer;
 
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{Context, block_at};
+use arrow_cuda_context::{Context, Ready, block_at};
 use arrow_cuda_ipc::{IpcMemHandle, export, lend};
 use importer::import;
 use rstest::rstest;
@@ -21,7 +21,7 @@ fn lent_memory_is_released_with_its_buffer() {
     let part = buffer.slice(0, 4).expect("within");
     let handle = lend(&part).expect("exportable");
     assert!(import(&handle).contains("content: [108, 101, 110, 116]"));
-    let address = buffer.address();
+    let address = buffer.address(&Ready::by_caller());
     assert!(block_at(address, address).is_some());
     drop(buffer);
     assert!(block_at(address, address).is_some(), "the slice keeps it");
@@ -33,7 +33,7 @@ fn lent_memory_is_released_with_its_buffer() {
     lend(&exported).expect("exportable");
     export(&exported).expect("exportable");
     lend(&exported).expect("exportable");
-    let address = exported.address();
+    let address = exported.address(&Ready::by_caller());
     drop(exported);
     assert!(block_at(address, address).is_some(), "exported memory stays allocated");
 }

@@ -1,7 +1,7 @@
 //! Exporting a tensor and calling its deleter, without the driver.
 
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Context, Ready};
 use arrow_cuda_numba_bridge::dlpack::Tensor;
 use arrow_cuda_numba_bridge::{ElementType, Layout};
 use criterion::{BenchmarkId, Criterion};
@@ -16,7 +16,10 @@ fn main() {
         group.bench_with_input(name, &shape, |timer, shape| {
             timer.iter(|| {
                 let layout = Layout::row_major(ElementType::float(4), shape.clone());
-                let tensor = Tensor::new(buffer.clone().into(), layout.expect("small numbers"));
+                let tensor = Tensor::new(
+                    (buffer.clone(), Ready::by_caller()).into(),
+                    layout.expect("small numbers"),
+                );
                 let given = tensor.expect("it fits").into_versioned(false);
                 // SAFETY: the structure has just been made, and this is its one consumer.
                 unsafe {

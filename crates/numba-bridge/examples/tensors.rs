@@ -5,7 +5,7 @@
 //! ```
 
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Consumer, Context};
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::dlpack::{Imported, Tensor};
 use arrow_cuda_numba_bridge::{DeviceArray, Error, Layout};
@@ -25,18 +25,21 @@ fn run() -> Result<(), Error> {
 
     // What Python libraries read as `__cuda_array_interface__`.
     let array = DeviceArray::new(&buffer, 0, layout.clone())?;
-    let interface = ArrayInterface::of(&array);
+    let ready = context.make_ready_for(Consumer::Unknown, &[]);
+    let interface = ArrayInterface::of(&array, &ready.map_err(arrow_cuda_buffer::Error::from)?);
     println!("{} {:?}", interface.element, interface.shape);
 
     // The content of a DLPack capsule: the structure owns a share of the buffer.
-    let structure = Tensor::new(buffer.clone().into(), layout)?.into_versioned(false);
+    let ready = context.make_ready_for(Consumer::OnDefaultStream, &[]);
+    let memory = (buffer.clone(), ready.map_err(arrow_cuda_buffer::Error::from)?).into();
+    let structure = Tensor::new(memory, layout)?.into_versioned(false);
     // SAFETY: the structure was given away above, and nobody else has it.
     let imported = unsafe { Imported::versioned(structure) };
     let memory = imported.memory()?;
     println!(
         "{} bytes, the same memory: {}",
         memory.layout.size(),
-        memory.address == buffer.address()
+        memory.address == buffer.private_address()
     );
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use crate::error::invalid;
 use crate::{DeviceArray, ElementType, Error, Layout, Span};
-use arrow_cuda_context::Pending;
+use arrow_cuda_context::{Pending, Ready};
 
 /// The version of the interface in exported descriptions.
 pub const VERSION: i64 = 3;
@@ -48,14 +48,14 @@ pub struct ArrayMemory {
 }
 
 impl ArrayInterface {
-    /// Describes an array without pending work.
-    pub fn of(array: &DeviceArray) -> Self {
+    /// Describes an array that was made ready for any consumer: without pending work.
+    pub fn of(array: &DeviceArray, ready: &Ready) -> Self {
         let layout = array.layout();
         let strides = (!layout.is_row_major()).then(|| layout.strides().to_vec());
         Self {
             shape: layout.shape().to_vec(),
             element: layout.element(),
-            address: Some(array.address()),
+            address: Some(array.address(ready)),
             is_read_only: !array.buffer().is_mutable(),
             strides,
             version: Some(VERSION),
@@ -93,9 +93,12 @@ impl ArrayInterface {
     fn pending(&self) -> Result<Pending, Error> {
         match self.stream {
             Some(0) => invalid("stream 0 is not allowed in __cuda_array_interface__"),
+            // Numba names no stream for work on the default one.
+            None if self.version.is_some_and(|version| version >= VERSION) => {
+                Ok(Pending::DefaultStream)
+            }
             Some(LEGACY_DEFAULT_STREAM) => Ok(Pending::DefaultStream),
             Some(_) => Ok(Pending::AnyStream),
-            None if self.version.is_some_and(|version| version >= VERSION) => Ok(Pending::Nothing),
             // Before version 3, an array could not name its stream; PyTorch and JAX still export
             // such arrays.
             None => Ok(Pending::AnyStream),

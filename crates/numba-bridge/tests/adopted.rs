@@ -5,7 +5,7 @@
 #[path = "../../driver/tests/common/cudarc.rs"]
 mod common;
 
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Context, Ready};
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::dlpack::{Imported, Tensor};
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Error, Layout, Order};
@@ -18,14 +18,16 @@ fn live_allocations() -> Option<u64> {
 
 /// Both protocols describe the array, and a tensor keeps its memory.
 fn goes_by_both_protocols(array: DeviceArray) {
-    let (layout, address) = (array.layout().clone(), array.address());
-    let described = ArrayInterface::of(&array).memory().expect("a description");
+    let (layout, address) = (array.layout().clone(), array.address(&Ready::by_caller()));
+    let described =
+        ArrayInterface::of(&array, &Ready::by_caller()).memory().expect("a description");
     assert_eq!(
         (described.address, described.layout, described.is_mutable),
         (address, layout.clone(), true)
     );
     let before = live_allocations();
-    let tensor = Tensor::new(array.buffer().clone().into(), layout.clone()).expect("a tensor");
+    let memory = (array.buffer().clone(), Ready::by_caller()).into();
+    let tensor = Tensor::new(memory, layout.clone()).expect("a tensor");
     drop(array);
     // SAFETY: the structure is new, and nobody else has it.
     let imported = unsafe { Imported::versioned(tensor.into_versioned(false)) };

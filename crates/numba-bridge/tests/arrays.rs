@@ -1,7 +1,7 @@
 //! Copies of arrays: without bytes, queued, and refused.
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
-use arrow_cuda_context::{Context, Stream};
+use arrow_cuda_context::{Context, Ready, Stream};
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Error, Layout, Order};
 use std::mem::MaybeUninit;
@@ -81,7 +81,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
 fn only_an_array_without_bytes_lies_at_no_address() {
     let array = |length| {
         let (array, _) = matrix(length, 2, Order::C);
-        ArrayInterface { address: None, ..ArrayInterface::of(&array) }
+        ArrayInterface { address: None, ..ArrayInterface::of(&array, &Ready::by_caller()) }
     };
     assert_eq!(array(0).memory().expect("no bytes").address, 0);
     let error = array(6).memory().expect_err("bytes").to_string();

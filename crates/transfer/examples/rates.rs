@@ -20,11 +20,11 @@ fn main() -> Result<(), CudaError> {
         for _ in 0..3 {
             let start = Instant::now();
             // SAFETY: the block has so many bytes, and is ours.
-            unsafe { copy_from_host(&context, block.address(), data) }?;
+            unsafe { copy_from_host(&context, block.private_address(), data) }?;
             let up = SIZE as f64 / start.elapsed().as_secs_f64() / 1e9;
             let start = Instant::now();
             // SAFETY: as above.
-            unsafe { copy_to_host(&context, &mut out, block.address()) }?;
+            unsafe { copy_to_host(&context, &mut out, block.private_address()) }?;
             let down = SIZE as f64 / start.elapsed().as_secs_f64() / 1e9;
             println!("{kind}: {up:.1} GB/s to the device, {down:.1} GB/s to pageable memory");
         }

@@ -5,7 +5,7 @@ use crate::node::Node;
 use crate::types::Buffers;
 use crate::{DeviceArrayData, Error};
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{Attribute, Context, Event, Pending, Stream};
+use arrow_cuda_context::{Attribute, Consumer, Context, Event, Ready, Stream};
 use arrow_data::ffi::FFI_ArrowArray;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,7 +30,7 @@ impl DeviceArrayData {
     /// let array = DeviceArrayData::copy_from(&context, &Int32Array::from(vec![1, 2, 3]))?;
     /// let structure = array.export()?;
     /// assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA, 0));
-    /// assert_eq!(structure.array.buffer(1) as u64, array.buffers()[0].address());
+    /// assert_eq!(structure.array.buffer(1) as u64, array.buffers()[0].private_address());
     /// drop(structure); // releases it
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -59,18 +59,15 @@ impl DeviceArrayData {
             events.iter().try_for_each(|event| default_stream.wait_for(event))?;
         }
         let counted = self.node.clone().with_nulls_counted()?;
-        let ready = match context.pending(events)? {
-            Pending::Event(event) => {
-                Some(Box::new(Ready { handle: event.as_raw(), _event: event }))
-            }
-            _ => None,
-        };
-        let sync_event = ready.as_deref().map_or(ptr::null_mut(), |ready| {
-            ptr::from_ref(&ready.handle).cast_mut().cast::<c_void>()
+        let ready = context.make_ready_for(Consumer::BehindEvent, events)?;
+        let event = ready.event().cloned();
+        let event = event.map(|event| Box::new(Awaited { handle: event.as_raw(), _event: event }));
+        let sync_event = event.as_deref().map_or(ptr::null_mut(), |event| {
+            ptr::from_ref(&event.handle).cast_mut().cast::<c_void>()
         });
         let device_type = device_type(context, &self.node)?;
         Ok(FFI_ArrowDeviceArray {
-            array: counted.into_ffi(ready),
+            array: counted.into_ffi(&ready, event),
             device_id: context.device().number().into(),
             device_type,
             sync_event,
@@ -99,14 +96,14 @@ fn device_type(context: &Context, node: &Node<DeviceBuffer>) -> Result<i32, Erro
 }
 
 /// An event, and its handle at an address that stays, as the interface asks.
-struct Ready {
+struct Awaited {
     handle: *mut c_void,
     _event: Event,
 }
 
 impl Node<DeviceBuffer> {
     /// Its nulls were counted: nothing can fail once structures are made.
-    fn into_ffi(self, ready: Option<Box<Ready>>) -> FFI_ArrowArray {
+    fn into_ffi(self, ready: &Ready, event: Option<Box<Awaited>>) -> FFI_ArrowArray {
         let layout = Buffers::of(&self.data_type);
         let led_to = self.buffers.iter().skip(layout.contents.len());
         let sizes: Vec<_> = led_to.map(|buffer| buffer.size().cast_signed()).collect();
@@ -114,8 +111,8 @@ impl Node<DeviceBuffer> {
         let sizes_address = if sizes.is_empty() { ptr::null() } else { sizes.as_ptr().cast() };
         let bitmap = layout.has_validity.then_some(self.validity.as_ref());
         let buffers = bitmap.into_iter().chain(self.buffers.iter().map(Some));
-        let addresses = buffers.map(|buffer| buffer.map_or(0, DeviceBuffer::address) as _);
-        let leak = |node: Self| Box::into_raw(Box::new(node.into_ffi(None)));
+        let addresses = buffers.map(|buffer| buffer.map_or(0, |buffer| buffer.address(ready)) as _);
+        let leak = |node: Self| Box::into_raw(Box::new(node.into_ffi(ready, None)));
         let mut exported = Box::new(Exported {
             addresses: addresses.chain(layout.is_variadic.then_some(sizes_address)).collect(),
             _validity: self.validity,
@@ -123,7 +120,7 @@ impl Node<DeviceBuffer> {
             _sizes: sizes,
             children: self.children.into_iter().map(leak).collect(),
             dictionary: self.dictionary.map_or(ptr::null_mut(), |values| leak(*values)),
-            _ready: ready,
+            _event: event,
         });
         ArrowArray {
             length: self.length.cast_signed(),
@@ -149,7 +146,7 @@ struct Exported {
     _sizes: Vec<i64>,
     children: Vec<*mut FFI_ArrowArray>,
     dictionary: *mut FFI_ArrowArray,
-    _ready: Option<Box<Ready>>,
+    _event: Option<Box<Awaited>>,
 }
 
 impl Drop for Exported {

@@ -7,7 +7,7 @@ use crate::node::Node;
 use crate::trim;
 use crate::types::{self, Buffers};
 use arrow_cuda_buffer::{DeviceBuffer, device_address};
-use arrow_cuda_context::{Context, Event, Stream, is_readable};
+use arrow_cuda_context::{Arrival, Context, Event, Pending, Stream, is_readable};
 use arrow_cuda_layout::Content;
 use arrow_data::ffi::FFI_ArrowArray;
 use arrow_schema::DataType;
@@ -37,7 +37,7 @@ impl DeviceArrayData {
     /// let (structure, data_type) = (exported.export()?, exported.data_type().clone());
     /// // SAFETY: the structure was made above, for this type.
     /// let imported = unsafe { DeviceArrayData::import(&context, structure, &data_type) }?;
-    /// assert_eq!(imported.buffers()[0].address(), exported.buffers()[0].address());
+    /// assert_eq!(imported.buffers()[0].private_address(), exported.buffers()[0].private_address());
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
@@ -57,7 +57,7 @@ impl DeviceArrayData {
         data_type: &DataType,
     ) -> Result<Self, Error> {
         // SAFETY: guaranteed by the caller.
-        unsafe { import(&[&Stream::default_of(context)], context, array, data_type) }
+        unsafe { import(None, context, array, data_type) }
     }
 
     /// As [`import`](Self::import); work that is queued on `stream` from now on waits for the structure's event, too.
@@ -87,7 +87,7 @@ impl DeviceArrayData {
     ) -> Result<Self, Error> {
         let context = stream.context();
         // SAFETY: guaranteed by the caller.
-        unsafe { import(&[&Stream::default_of(context), stream], context, array, data_type) }
+        unsafe { import(Some(stream), context, array, data_type) }
     }
 }
 
@@ -95,7 +95,7 @@ impl DeviceArrayData {
 ///
 /// As [`DeviceArrayData::import`].
 unsafe fn import(
-    streams: &[&Stream],
+    stream: Option<&Stream>,
     context: &Context,
     array: FFI_ArrowDeviceArray,
     data_type: &DataType,
@@ -103,10 +103,10 @@ unsafe fn import(
     types::check(data_type)?;
     check_device(context, &array)?;
     let structure = Arc::new(array);
-    if let Some(event) = event_of(context, &structure)? {
-        streams.iter().try_for_each(|stream| stream.wait_for(&event))?;
-    }
-    let import = Import { context, structure: &structure };
+    let pending = event_of(context, &structure)?.map_or(Pending::Nothing, Pending::Event);
+    let arrival = context.take_over(&pending)?;
+    stream.map_or(Ok(()), |stream| arrival.order(context, stream))?;
+    let import = Import { context, structure: &structure, arrival };
     // SAFETY: guaranteed by the caller.
     let node = unsafe { import.node(&structure.array, data_type) }?;
     Ok(DeviceArrayData::checked(context, node))
@@ -160,6 +160,7 @@ pub(super) fn event_of(
 struct Import<'a> {
     context: &'a Context,
     structure: &'a Arc<FFI_ArrowDeviceArray>,
+    arrival: Arrival,
 }
 
 impl Import<'_> {
@@ -287,9 +288,11 @@ impl Import<'_> {
             (_, 0) => Ok(DeviceBuffer::allocate_packed(self.context, 0)?),
             (0, _) => invalid(format!("the structure has a null pointer in place of {size} bytes")),
             _ => {
-                let owner = Box::new(Arc::clone(self.structure));
+                let (arrival, owner) = (self.arrival.clone(), Box::new(Arc::clone(self.structure)));
                 // SAFETY: the memory stays until the structure is released, and is only read.
-                Ok(unsafe { DeviceBuffer::view(self.context, address, size, false, owner) }?)
+                Ok(unsafe {
+                    DeviceBuffer::view(self.context, address, size, false, arrival, owner)
+                }?)
             }
         }
     }

@@ -154,19 +154,23 @@ Status CheckDevice(const ArrowDeviceArray& array) {
   return arrow::DefaultDeviceMemoryMapper(array.device_type, array.device_id).status();
 }
 
-// Exposes the memory of columns.  Returns its events, which live as long as the columns.
-std::vector<const RustEvent*> Exposed(const ArrayDataVector& columns) {
-  std::vector<const RustEvent*> events;
-  for (const auto& column : columns) {
-    ForEachBuffer(*column, [&](const arrow::Buffer& buffer) {
-      Expose(buffer);
-      const auto event = EventOf(buffer);
-      const auto* ours = dynamic_cast<const Device::SyncEvent*>(event.get());
-      if (ours != nullptr && ours->rust() != nullptr) events.push_back(ours->rust());
-    });
+// The memory of columns that is allocated or viewed here, and the events that it was imported with, which
+// all live as long as the columns.
+struct Leaving {
+  explicit Leaving(const ArrayDataVector& columns) {
+    for (const auto& column : columns) {
+      ForEachBuffer(*column, [&](const arrow::Buffer& buffer) {
+        if (const auto* ours = RustBufferOf(buffer)) buffers.push_back(ours);
+        const auto event = EventOf(buffer);
+        const auto* wrapped = dynamic_cast<const Device::SyncEvent*>(event.get());
+        if (wrapped != nullptr && wrapped->rust() != nullptr) events.push_back(wrapped->rust());
+      });
+    }
   }
-  return events;
-}
+
+  std::vector<const RustBuffer*> buffers;
+  std::vector<const RustEvent*> events;
+};
 
 }  // namespace
 
@@ -178,21 +182,22 @@ Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported) 
   // The interface demands zeros, but libarrow leaves these bytes unchanged.
   std::fill(std::begin(exported->reserved), std::end(exported->reserved), 0);
   if (!IsOnGpu(*exported)) return Status::OK();
-  const auto events = Exposed(columns);
-  // A newer pyarrow may have set an event already.
-  if (exported->sync_event != nullptr) return Status::OK();
+  const Leaving leaving(columns);
   ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(exported->device_id));
-  ARROW_ASSIGN_OR_RAISE(auto event,
-                        Call(Rust().event_pending, device, events.data(), events.size()));
-  if (event == nullptr) return Status::OK();
+  ARROW_ASSIGN_OR_RAISE(
+      auto event, Call(Rust().ready_behind_event, device, leaving.buffers.data(),
+                       leaving.buffers.size(), leaving.events.data(), leaving.events.size()));
+  // A newer pyarrow may have set an event already.
+  if (exported->sync_event != nullptr || event == nullptr) return Status::OK();
   exported->sync_event = Rust().event_place(event.get());
   KeepAlive(std::move(event), &exported->array);
   return Status::OK();
 }
 
 Status MakeReady(const ArrayDataVector& columns, int32_t device) {
-  const auto events = Exposed(columns);
-  return Call(Rust().default_stream_wait, device, events.data(), events.size());
+  const Leaving leaving(columns);
+  return Call(Rust().ready_on_default_stream, device, leaving.buffers.data(),
+              leaving.buffers.size(), leaving.events.data(), leaving.events.size());
 }
 
 bool MayBePending(const ArrowDeviceArray& array) {

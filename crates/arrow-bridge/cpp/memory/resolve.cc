@@ -77,8 +77,13 @@ int32_t NumberOf(const arrow::Buffer& buffer) {
   return static_cast<int32_t>(there.device()->device_id());
 }
 
+const RustBuffer* RustBufferOf(const arrow::Buffer& buffer) {
+  const auto* whole = FindWhole(buffer);
+  return whole == nullptr ? nullptr : whole->rust();
+}
+
 void Expose(const arrow::Buffer& buffer) {
-  if (const auto* whole = FindWhole(buffer)) Rust().buffer_expose(whole->rust());
+  if (const auto* ours = RustBufferOf(buffer)) Rust().buffer_expose(ours);
 }
 
 Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(const BufferPtr& buffer) {

@@ -24,6 +24,9 @@ bool IsOnDevice(const arrow::Buffer& buffer);
 
 int32_t NumberOf(const arrow::Buffer& buffer);
 
+// The memory behind a buffer that was allocated or is viewed here, else null.
+const RustBuffer* RustBufferOf(const arrow::Buffer& buffer);
+
 // The address is about to reach other libraries, whose work nobody here knows.
 void Expose(const arrow::Buffer& buffer);
 

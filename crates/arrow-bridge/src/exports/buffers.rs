@@ -5,6 +5,7 @@ use crate::address_exposure;
 use crate::fault::{Fault, Made, Outcome, byte_count, unsigned};
 use crate::ffi::{BufferFacts, BufferPlace, Failure, HostFacts, Owner, RustBuffer, RustHostBuffer};
 use crate::kind::Kind;
+use arrow_cuda_context::{Arrival, Ready};
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -60,8 +61,9 @@ exported! {
         let owner = Box::new(Lent(owner));
         let size = unsigned("the size of a device buffer", size)?;
         let context = context(device)?;
+        let arrival = Arrival::complete(); // C++ sees to the buffer's event, if it has one
         // SAFETY: C++ keeps the memory valid as long as the owner lives.
-        Ok(unsafe { RustBuffer::view(&context, address, size, is_mutable, owner) }?)
+        Ok(unsafe { RustBuffer::view(&context, address, size, is_mutable, arrival, owner) }?)
     }
 
     made buffer_slice(
@@ -79,7 +81,8 @@ exported! {
         BufferFacts {
             address: match address_exposure::is_exposed_on_request() {
                 true => buffer.private_address(),
-                false => buffer.address(),
+                // Until Python's addresses are watched, whoever reads this one orders itself.
+                false => buffer.address(&Ready::by_caller()),
             },
             size: buffer.size().cast_signed(),
             device: buffer.context().device().number().cast_signed(),

@@ -6,7 +6,7 @@ use crate::fault::{Fault, Made};
 use crate::ffi::{Failure, RustBuffer, RustStream};
 use crate::kind::Kind;
 use arrow_cuda_buffer::await_stream_of;
-use arrow_cuda_context::{Event, Pending, is_readable};
+use arrow_cuda_context::{Consumer, Context, Event, Ready, is_readable};
 use std::ffi::c_void;
 
 /// An event, and its handle at a stable address, as the C Device interface requires.
@@ -39,32 +39,35 @@ exported! {
         Ok(event.event.synchronize().map(drop)?)
     }
 
-    /// An event for the work in flight before the given events, on the default stream and on the
-    /// streams that are ordered with it; null if there is no such work.
-    attempt event_pending(
+    /// Exposes memory on a device, for a consumer who waits for the event.  It is behind the work in flight
+    /// before the given events, on the default stream and on the streams that are ordered with it; null if there
+    /// is no such work.
+    attempt ready_behind_event(
         device: i32,
+        buffers: *const *const RustBuffer,
+        buffer_count: usize,
         events: *const *const RustEvent,
-        count: usize,
+        event_count: usize,
     ) -> Made<RustEvent> {
-        // SAFETY: `count` live events.
-        let events = unsafe { borrowed(events, count) };
-        let events: Vec<&Event> = events.into_iter().map(|event| &event.event).collect();
-        Ok(match context(device)?.pending(&events)? {
-            Pending::Event(event) => Some(Box::new(RustEvent::new(event))),
-            _ => None,
-        })
+        // SAFETY: so many live buffers and events.
+        let (buffers, events) =
+            unsafe { (borrowed(buffers, buffer_count), borrowed(events, event_count)) };
+        let ready = ready_for(Consumer::BehindEvent, device, &buffers, &events)?;
+        Ok(ready.into_event().map(|event| Box::new(RustEvent::new(event))))
     }
 
-    /// Has the default stream wait for the work before the given events.
-    attempted default_stream_wait(
+    /// Exposes memory on a device, for a consumer on the default stream, which comes behind the given events.
+    attempted ready_on_default_stream(
         device: i32,
+        buffers: *const *const RustBuffer,
+        buffer_count: usize,
         events: *const *const RustEvent,
-        count: usize,
+        event_count: usize,
     ) -> Failure {
-        // SAFETY: `count` live events.
-        let events = unsafe { borrowed(events, count) };
-        let events: Vec<&Event> = events.into_iter().map(|event| &event.event).collect();
-        Ok(context(device)?.order_default_stream(&events)?)
+        // SAFETY: so many live buffers and events.
+        let (buffers, events) =
+            unsafe { (borrowed(buffers, buffer_count), borrowed(events, event_count)) };
+        ready_for(Consumer::OnDefaultStream, device, &buffers, &events).map(drop)
     }
 
     attempted stream_wait_event(stream: &RustStream, event: &RustEvent) -> Failure {
@@ -89,6 +92,31 @@ exported! {
     answer event_release(event: Box<RustEvent>) {
         drop(event);
     }
+}
+
+/// Makes buffers on a device ready in their own contexts, of which one may be gone; and in the primary one of the
+/// device, which they have but for views of other contexts' memory.
+fn ready_for(
+    consumer: Consumer,
+    device: i32,
+    buffers: &[&RustBuffer],
+    events: &[&RustEvent],
+) -> Result<Ready, Fault> {
+    let mut others: Vec<&Context> = Vec::new();
+    let primary = context(device)?;
+    for buffer in buffers.iter().filter(|buffer| !buffer.is_empty()) {
+        let context = buffer.context();
+        if !context.is_same(&primary) && !others.iter().any(|other| other.is_same(context)) {
+            others.push(context);
+        }
+    }
+    for other in others {
+        drop(other.make_ready_for(Consumer::Unknown, &[])?);
+    }
+    let events: Vec<&Event> = events.iter().map(|event| &event.event).collect();
+    let ready = primary.make_ready_for(consumer, &events)?;
+    buffers.iter().for_each(|buffer| buffer.expose());
+    Ok(ready)
 }
 
 fn handle_at(place: *const *mut c_void) -> Result<*mut c_void, Fault> {

@@ -9,7 +9,7 @@ mod kernel;
 mod launches;
 mod plan;
 
-use crate::copy::check_order;
+use crate::copy::begin;
 use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Context, Stream};
 use arrow_cuda_driver::CudaResult;
@@ -101,7 +101,7 @@ pub fn copy_elements_in(
     shape: &[u64],
     item_size: u64,
 ) -> Result<Completed, Error> {
-    check_order(order, &[to.buffer, from.buffer])?;
+    begin(order, &[to.buffer, from.buffer])?;
     bounds::check_dimensions(to.strides, shape)?;
     bounds::check_dimensions(from.strides, shape)?;
     let is_empty = item_size == 0 || shape.contains(&0);

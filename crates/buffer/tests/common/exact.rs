@@ -1,7 +1,7 @@
 //! Memory that ends behind its last byte, where other buffers have neighbours in the same segment.
 
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{Context, Current};
+use arrow_cuda_context::{Arrival, Context, Current};
 
 /// An allocation that the driver itself has made.
 struct Exact(Context, u64);
@@ -23,7 +23,8 @@ pub fn upload(context: &Context, bytes: &[u8]) -> DeviceBuffer {
     let address = context.enter().and_then(allocate).expect("room");
     let owner = Box::new(Exact(context.clone(), address));
     // SAFETY: the owner keeps the memory.
-    let buffer = unsafe { DeviceBuffer::view(context, address, size, true, owner) };
+    let buffer =
+        unsafe { DeviceBuffer::view(context, address, size, true, Arrival::complete(), owner) };
     let buffer = buffer.expect("memory of the driver");
     buffer.copy_from_host(0, bytes).expect("a copy");
     buffer

@@ -10,7 +10,7 @@ mod cases;
 use arrow_cuda_buffer::{
     CopyOrder, DeviceBuffer, Elements, Error, copy_elements, copy_elements_in,
 };
-use arrow_cuda_context::{Context, Device, Stream};
+use arrow_cuda_context::{Arrival, Context, Device, Stream};
 use arrow_cuda_driver::is_simulated;
 use cases::{Case, Side, cases, long_shapes, small_shapes};
 use exact::upload;
@@ -256,8 +256,16 @@ fn a_view_of_freed_memory_fails_and_does_not_crash() {
         // A driver block of its own, which the driver frees at once.
         let memory = DeviceBuffer::allocate(&context, 4 << 20).expect("room");
         // SAFETY: the view is used only to show that the driver refuses it.
-        let view =
-            unsafe { DeviceBuffer::view(&context, memory.address(), 64, true, Box::new(())) };
+        let view = unsafe {
+            DeviceBuffer::view(
+                &context,
+                memory.private_address(),
+                64,
+                true,
+                Arrival::complete(),
+                Box::new(()),
+            )
+        };
         let view = view.expect("memory that is there");
         drop(memory);
         assert!(view.to_vec().is_err());

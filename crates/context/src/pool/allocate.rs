@@ -49,9 +49,9 @@ impl Context {
     /// use arrow_cuda_context::Context;
     ///
     /// let blocks = Context::primary(0)?.allocate_adjacent(&[1, 600, 5])?;
-    /// let start = blocks[0].address();
-    /// assert_eq!(blocks[1].address() - start, 512);
-    /// assert_eq!(blocks[2].address() - start, 512 + 1024);
+    /// let start = blocks[0].private_address();
+    /// assert_eq!(blocks[1].private_address() - start, 512);
+    /// assert_eq!(blocks[2].private_address() - start, 512 + 1024);
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())
     /// ```
     ///

@@ -1,7 +1,7 @@
 //! A block of memory in use.
 
 use super::Source;
-use crate::Context;
+use crate::{Context, Ready};
 use arrow_cuda_driver::{may_release, report_failure};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,11 +15,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// when there is evidence that this work is complete.
 ///
 /// ```
-/// use arrow_cuda_context::{Context, Placement};
+/// use arrow_cuda_context::{Context, Placement, Ready};
 ///
 /// let block = Context::primary(0)?.allocate(100, Placement::Packed)?;
 /// assert!(block.size() == 100 && !block.is_exposed());
-/// assert!(block.address() > 0 && block.is_exposed());
+/// assert!(block.address(&Ready::by_caller()) > 0 && block.is_exposed());
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
 /// ```
 #[derive(Debug)]
@@ -47,8 +47,9 @@ impl Block {
         Self { address, size, segment, context, source, is_exposed, is_settled }
     }
 
-    /// The address.  Asking for it exposes the block.
-    pub fn address(&self) -> u64 {
+    /// The address, for a consumer who was made ready for.  Asking for it exposes the block.
+    pub fn address(&self, ready: &Ready) -> u64 {
+        debug_assert!(ready.is_for(&self.context), "ready in another context");
         self.expose();
         self.address
     }

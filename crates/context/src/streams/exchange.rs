@@ -1,10 +1,16 @@
-//! Ordering of work when memory passes between libraries.
+//! The one gate for memory that passes between libraries: who waits for whom.
 //!
 //! Copies here run on the legacy default stream or on one that the caller names, and are complete
 //! or recorded when they return.  But kernels of any library may still write to memory that is
 //! handed on.  DLPack, the CUDA array interface and the C Device interface each describe this in
 //! their own way; this module decides which side waits.
+//!
+//! * **In**: [`Context::take_over`].  All memory comes in behind the legacy default stream, whatever its
+//!   producer says, and its [`Arrival`] orders other streams.  A view of memory cannot be had without one.
+//! * **Out**: [`Context::make_ready_for`].  It waits, or orders, as the consumer needs, refuses memory of a
+//!   context that is gone, and gives [`Ready`].  An address cannot be had without that.
 
+use super::arrival::Arrival;
 use super::in_flight::InFlight;
 use crate::calls::StreamHandle;
 use crate::{Context, Current, Event, Stream};
@@ -19,7 +25,8 @@ const POLL_TIME: Duration = Duration::from_micros(100);
 pub enum Pending {
     /// All of it is complete.
     Nothing,
-    /// Work on the legacy default stream, and on the streams that are ordered with it.
+    /// Work on the legacy default stream, on the streams that are ordered with it, or on others for which it
+    /// has to wait.
     DefaultStream,
     /// Work on a stream that is unknown, or known only by its number.  A driver crashes on the
     /// handle of a stream that does not exist, so such a number is never passed to it.
@@ -35,15 +42,104 @@ pub enum Consumer {
     OnDefaultStream,
     /// On a stream that is known by its number only.
     OnOtherStream,
+    /// Behind the event that [`Ready::event`] gives it.
+    BehindEvent,
     /// Unknown: some libraries ignore the producer's information.
     Unknown,
     /// In another process: its work cannot be ordered after this one's.
     InOtherProcess,
+    /// The caller sees to it: it gets a bare address, and orders what it does with that.
+    OrdersItself,
+}
+
+/// Proof that memory of a context was made ready for a consumer, who may get its addresses now.
+#[derive(Debug)]
+#[must_use = "addresses are for those who have this"]
+pub struct Ready {
+    /// The context that the memory belongs to; none if the caller has to know.
+    context: Option<(usize, u64)>,
+    event: Option<Event>,
+}
+
+impl Ready {
+    /// For a caller who orders the work on the memory itself ([`Consumer::OrdersItself`]).  It is not
+    /// checked whether the memory's context still exists.
+    pub fn by_caller() -> Self {
+        Self { context: None, event: None }
+    }
+
+    /// The event behind the pending work; none if there is no such work, or if the consumer was not
+    /// [`BehindEvent`](Consumer::BehindEvent).
+    pub fn event(&self) -> Option<&Event> {
+        self.event.as_ref()
+    }
+
+    /// The same, without the proof.
+    pub fn into_event(self) -> Option<Event> {
+        self.event
+    }
+
+    /// Whether this was given for memory of the context.
+    pub fn is_for(&self, context: &Context) -> bool {
+        self.context.is_none_or(|given| given == context.identity())
+    }
 }
 
 impl Context {
-    /// Blocks until work that may still use memory is complete: for memory that comes from another
-    /// library.
+    /// Takes over memory of this context from another library: has the legacy default stream come after the
+    /// work that may still use it.  Blocks only where nothing can be said of the streams of that work.
+    ///
+    /// # Errors
+    ///
+    /// When queued work failed, or the context is gone.
+    pub fn take_over(&self, pending: &Pending) -> CudaResult<Arrival> {
+        match pending {
+            Pending::Nothing => Ok(Arrival::complete()),
+            Pending::DefaultStream => Ok(Arrival::behind(None)),
+            Pending::AnyStream => self.synchronize().map(|()| Arrival::complete()),
+            Pending::Event(event) => {
+                self.queue_after(std::slice::from_ref(event))?;
+                Ok(Arrival::behind(Some(event.clone())))
+            }
+        }
+    }
+
+    /// Makes memory of this context ready for a consumer in another library, who comes after the work before
+    /// the given events, too: blocks where the consumer does not order its own work after the legacy default
+    /// stream.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let block = context.allocate(100, Placement::Packed)?;
+    /// let ready = context.make_ready_for(Consumer::OnDefaultStream, &[])?;
+    /// assert!(block.address(&ready) > 0);
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When queued work failed; error 201 when the context is gone.
+    pub fn make_ready_for(&self, consumer: Consumer, behind: &[&Event]) -> CudaResult<Ready> {
+        let event = match consumer {
+            Consumer::OrdersItself => return Ok(Ready::by_caller()),
+            Consumer::BehindEvent => self.event_behind(behind)?,
+            Consumer::InOtherProcess => {
+                behind.iter().try_for_each(|event| event.synchronize().map(drop))?;
+                self.synchronize()?;
+                None
+            }
+            Consumer::OnDefaultStream | Consumer::OnOtherStream | Consumer::Unknown => {
+                self.order_default_stream(behind)?;
+                self.await_default_stream_for(consumer)?;
+                None
+            }
+        };
+        Ok(Ready { context: Some(self.identity()), event })
+    }
+
+    /// Blocks until work that may still use memory is complete.
     ///
     /// # Errors
     ///
@@ -57,42 +153,26 @@ impl Context {
         }
     }
 
-    /// Makes memory of this context ready for a consumer in another library: blocks where the
-    /// consumer does not order its own work after the legacy default stream.
-    ///
-    /// # Errors
-    ///
-    /// When queued work failed, or the context is gone.
-    pub fn make_ready_for(&self, consumer: Consumer) -> CudaResult<()> {
-        match consumer {
-            Consumer::OnDefaultStream => match Stream::current(self) {
-                Some(stream) => stream.synchronize().map(drop),
-                None => self.check_identity(),
-            },
-            Consumer::OnOtherStream => {
-                let current = self.enter()?;
-                if let Some(stream) = current.in_place_of(StreamHandle::DEFAULT) {
-                    drop(current.await_stream(stream.handle())?);
-                    return self.wait_for(&Pending::DefaultStream);
-                }
-                if !current.is_stream_complete(StreamHandle::DEFAULT)? {
-                    drop(current.await_stream(StreamHandle::DEFAULT)?);
-                }
-                Ok(())
-            }
-            Consumer::Unknown => self.wait_for(&Pending::DefaultStream),
-            Consumer::InOtherProcess => self.wait_for(&Pending::AnyStream),
+    /// Waits for the default stream if a consumer does not.
+    fn await_default_stream_for(&self, consumer: Consumer) -> CudaResult<()> {
+        if consumer == Consumer::OnDefaultStream {
+            return Ok(());
         }
+        if consumer == Consumer::OnOtherStream && Stream::current(self).is_none() {
+            let current = self.enter()?;
+            if current.is_stream_complete(StreamHandle::DEFAULT)? {
+                return Ok(());
+            }
+        }
+        self.wait_for(&Pending::DefaultStream)
     }
 
     /// Has the legacy default stream wait for the work before the given events and, inside
-    /// `with stream:`, for that stream, without waiting for any of it: for a consumer that works on
-    /// the legacy default stream.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors, including those of the queued work.
-    pub fn order_default_stream(&self, events: &[&Event]) -> CudaResult<()> {
+    /// `with stream:`, for that stream, without waiting for any of it.
+    fn order_default_stream(&self, events: &[&Event]) -> CudaResult<()> {
+        if events.is_empty() && Stream::current(self).is_none() {
+            return self.check_identity();
+        }
         self.await_small_copies()?;
         self.queue_after(&self.unreached(events)?)
     }
@@ -128,27 +208,14 @@ impl Context {
         events.iter().try_for_each(|event| Stream::default_of(self).wait_for(event))
     }
 
-    /// The work that is pending now: the work before the given events, and that of the legacy
-    /// default stream and the streams that are ordered with it.  Returns [`Pending::Nothing`], one
-    /// of `events`, or a new event, without waiting for any of it.
+    /// An event behind the work that is pending now: the work before the given events, and that of the legacy
+    /// default stream and the streams that are ordered with it.  It is one of `events`, or a new one; there is
+    /// none if there is no such work.  Nothing is waited for.
     ///
     /// This does not cover non-blocking streams, other than the one that this thread uses in place of the
     /// default stream.  It takes some microseconds, or a tenth of a
     /// millisecond if only streams that are ordered with the default stream are busy.
-    ///
-    /// ```
-    /// use arrow_cuda_context::{Context, Pending};
-    ///
-    /// let context = Context::primary(0)?;
-    /// context.synchronize()?;
-    /// assert_eq!(context.pending(&[])?, Pending::Nothing);
-    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Driver errors, including those of the queued work.
-    pub fn pending(&self, events: &[&Event]) -> CudaResult<Pending> {
+    fn event_behind(&self, events: &[&Event]) -> CudaResult<Option<Event>> {
         self.await_small_copies()?;
         let current = self.enter()?;
         let unreached = self.unreached(events)?;
@@ -158,19 +225,19 @@ impl Context {
         current.record(&fresh, StreamHandle::DEFAULT)?;
         // A query of the stream covers its own work only, for all that drivers promise (an H200's
         // covers more).  The event also follows the work of the streams that are ordered with it.
-        let pending = match (&*unreached, !is_busy && poll_briefly(&current, &fresh)?) {
-            ([], true) => Pending::Nothing,
-            ([only], true) => Pending::Event(only.clone()),
+        let found = match (&*unreached, !is_busy && poll_briefly(&current, &fresh)?) {
+            ([], true) => None,
+            ([only], true) => Some(only.clone()),
             (several, _) => {
                 self.queue_after(several)?;
                 if !several.is_empty() {
                     current.record(&fresh, StreamHandle::DEFAULT)?;
                 }
-                return Ok(Pending::Event(fresh));
+                return Ok(Some(fresh));
             }
         };
         in_flight.keep(fresh)?;
-        Ok(pending)
+        Ok(found)
     }
 }
 

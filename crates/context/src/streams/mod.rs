@@ -1,6 +1,7 @@
 //! Streams and events, what their work retains, and the ordering of work when memory passes between
 //! libraries.
 
+mod arrival;
 mod current_stream;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "owns handles of the driver")]
 mod event;
@@ -12,8 +13,9 @@ mod queues;
 mod stream;
 mod waits;
 
+pub use arrival::Arrival;
 pub use event::Event;
-pub use exchange::{Consumer, Pending};
+pub use exchange::{Consumer, Pending, Ready};
 pub(crate) use fences::{Fences, wait_for_contexts};
 pub use in_flight::{Completed, Retained, completed, wait_for_work_in_flight};
 pub use stream::Stream;

@@ -1,7 +1,7 @@
 //! Work of one device that reads memory of another one later than it may.
 
 use crate::common::Gate;
-use arrow_cuda_context::{Block, Context, Placement, Stream};
+use arrow_cuda_context::{Block, Context, Placement, Ready, Stream};
 
 /// A copy, queued on a stream of `reader` and held up there, which retains nothing: like a kernel of
 /// another library that reads a peer's memory.
@@ -21,7 +21,7 @@ impl LateRead {
         let found = reader.allocate(size as u64, Placement::Packed).expect("room");
         let gate = Gate::on(&stream);
         let current = reader.enter().expect("alive");
-        let to = (found.address(), reader);
+        let to = (found.address(&Ready::by_caller()), reader);
         // SAFETY: `found` is as large, and kept until the stream was waited for.  That nobody keeps
         // what is read is the purpose; the driver refuses, or reads, what is there.
         unsafe { current.queue_copy_between(to, (address, owner), size, stream.handle()) }
@@ -37,8 +37,14 @@ impl LateRead {
         let mut bytes = vec![0; usize::try_from(self.found.size()).expect("few")];
         let current = self.found.context().enter().expect("alive");
         // SAFETY: the whole block, and as many bytes.
-        unsafe { current.copy_to_host(bytes.as_mut_ptr(), self.found.address(), bytes.len()) }
-            .expect("alive");
+        unsafe {
+            current.copy_to_host(
+                bytes.as_mut_ptr(),
+                self.found.address(&Ready::by_caller()),
+                bytes.len(),
+            )
+        }
+        .expect("alive");
         bytes
     }
 }

@@ -14,7 +14,7 @@ mod pinned;
 mod simulator;
 
 use arrow_cuda_context::{
-    Block, Cache, Context, HostPool, MemoryStats, Placement, Stream, block_at, is_released,
+    Block, Cache, Context, HostPool, MemoryStats, Placement, Ready, Stream, block_at, is_released,
 };
 use arrow_cuda_driver::CudaResult;
 use common::{Gate, destroy, their_context};
@@ -69,7 +69,7 @@ impl Held {
     /// Its address, which others may have from now on.
     fn address(&self) -> u64 {
         match self {
-            Self::Block(block) => block.address(),
+            Self::Block(block) => block.address(&Ready::by_caller()),
             Self::OfPool(..) => self.private_address(),
         }
     }

@@ -8,7 +8,7 @@ impl DeviceArray {
     /// An array in a buffer of `cust`, which the result owns from now on, and with it each tensor or view of it.
     ///
     /// ```
-    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_context::{Consumer, Context};
     /// use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
     /// use arrow_cuda_numba_bridge::dlpack::Tensor;
     /// use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout};
@@ -19,8 +19,10 @@ impl DeviceArray {
     /// let layout = Layout::row_major(ElementType::float(4), vec![2, 3])?;
     /// let array = DeviceArray::from_cust(&context, theirs, layout)?;
     ///
-    /// let tensor = Tensor::new(array.buffer().clone().into(), array.layout().clone())?; // DLPack's
-    /// assert_eq!(ArrayInterface::of(&array).shape, [2, 3]); // `__cuda_array_interface__`
+    /// let ready = context.make_ready_for(Consumer::Unknown, &[])?;
+    /// assert_eq!(ArrayInterface::of(&array, &ready).shape, [2, 3]); // `__cuda_array_interface__`
+    /// let memory = (array.buffer().clone(), ready).into();
+    /// let tensor = Tensor::new(memory, array.layout().clone())?; // DLPack's
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -46,7 +48,7 @@ impl DeviceArray {
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../driver/tests/common/linked.rs"));
     /// # fn main() { linked(|| {
-    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_context::{Consumer, Context};
     /// use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Index, Layout, Order};
     ///
     /// let stream = Context::primary(0)?.to_cudarc()?.new_stream()?;

@@ -9,7 +9,7 @@ mod views;
 use crate::error::invalid;
 use crate::{ElementType, Error, Layout};
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Context, Ready};
 
 /// An n-dimensional array in device memory.
 ///
@@ -17,7 +17,7 @@ use arrow_cuda_context::Context;
 /// copies an element.
 ///
 /// ```
-/// use arrow_cuda_context::Context;
+/// use arrow_cuda_context::{Context, Ready};
 /// use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Index, Layout, Order};
 ///
 /// let layout = Layout::row_major(ElementType::int(2), vec![2, 3])?;
@@ -60,7 +60,7 @@ impl DeviceArray {
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
-    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_context::{Context, Ready};
     /// use arrow_cuda_numba_bridge::DeviceArray;
     ///
     /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 3)?;
@@ -104,10 +104,10 @@ impl DeviceArray {
         self.layout.element()
     }
 
-    /// The device address of the first element.  Asking for it [exposes](DeviceBuffer::expose) the
-    /// memory.
-    pub fn address(&self) -> u64 {
-        self.buffer.address() + self.first()
+    /// The device address of the first element, for a consumer who was made ready for.  Asking for it
+    /// [exposes](DeviceBuffer::expose) the memory.
+    pub fn address(&self, ready: &Ready) -> u64 {
+        self.buffer.address(ready) + self.first()
     }
 
     /// The same address, without exposing the memory: other libraries must not get it.

@@ -6,7 +6,7 @@ use super::abi::{
 use crate::error::{invalid, unsupported};
 use crate::{Error, Layout};
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Context, Ready};
 use std::any::Any;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,15 +15,15 @@ use std::ptr::{self, NonNull};
 /// The memory of a tensor, which the tensor owns.
 #[derive(Debug)]
 pub enum Memory {
-    /// Device memory, shared with other buffers.
-    Device(DeviceBuffer),
+    /// Device memory, shared with other buffers, that was made ready for the consumer.
+    Device(DeviceBuffer, Ready),
     /// A copy on the host.
     Host(HostBytes),
 }
 
-impl From<DeviceBuffer> for Memory {
-    fn from(buffer: DeviceBuffer) -> Self {
-        Self::Device(buffer)
+impl From<(DeviceBuffer, Ready)> for Memory {
+    fn from((buffer, ready): (DeviceBuffer, Ready)) -> Self {
+        Self::Device(buffer, ready)
     }
 }
 
@@ -65,7 +65,7 @@ impl Tensor {
     /// [`Error::Unsupported`] for a type, strides or a number of dimensions that DLPack cannot describe.
     pub fn new(memory: Memory, layout: Layout) -> Result<Self, Error> {
         let available = match &memory {
-            Memory::Device(buffer) => buffer.size(),
+            Memory::Device(buffer, _) => buffer.size(),
             Memory::Host(bytes) => bytes.size,
         };
         let span = layout.span();
@@ -90,7 +90,8 @@ impl Tensor {
     /// The structure of version 1, which owns the memory.  The consumer calls its deleter once, on
     /// any thread; `is_copied` tells the consumer that it has the memory for itself.
     pub fn into_versioned(self, is_copied: bool) -> NonNull<DLManagedTensorVersioned> {
-        let is_read_only = matches!(&self.memory, Memory::Device(buffer) if !buffer.is_mutable());
+        let is_read_only =
+            matches!(&self.memory, Memory::Device(buffer, _) if !buffer.is_mutable());
         let read_only = if is_read_only { abi::READ_ONLY } else { 0 };
         let copied = if is_copied { abi::IS_COPIED } else { 0 };
         self.into_structure(|dl_tensor| DLManagedTensorVersioned {
@@ -109,7 +110,7 @@ impl Tensor {
     ///
     /// [`Error::Unsupported`] for read-only memory, which this version cannot express.
     pub fn into_legacy(self) -> Result<NonNull<DLManagedTensor>, Error> {
-        if let Memory::Device(buffer) = &self.memory
+        if let Memory::Device(buffer, _) = &self.memory
             && !buffer.is_mutable()
         {
             let text = "the memory is read-only, which DLPack before 1.0 cannot tell a consumer";
@@ -124,7 +125,7 @@ impl Tensor {
 
     fn into_structure<T>(self, structure: impl FnOnce(DLTensor) -> T) -> NonNull<T> {
         let (address, device) = match &self.memory {
-            Memory::Device(buffer) => (buffer.address(), device_of(buffer.context())),
+            Memory::Device(buffer, ready) => (buffer.address(ready), device_of(buffer.context())),
             Memory::Host(bytes) => {
                 (bytes.address, DLDevice { device_type: abi::CPU, device_id: 0 })
             }

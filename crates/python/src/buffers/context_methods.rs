@@ -14,6 +14,7 @@ use crate::pyarrow::to_pyarrow::wrap_buffer;
 use crate::signals::copy_for_signals;
 use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
+use arrow_cuda_context::Pending;
 use arrow_cuda_driver::{CallError, codes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -38,7 +39,8 @@ impl PyContext {
     /// -------
     /// cbuf : CudaBuffer
     ///     Does not own the memory.  If address and size are 0, a new empty
-    ///     buffer.
+    ///     buffer.  Copies come after the work of the default stream; order other
+    ///     work on the memory yourself.
     ///
     /// Raises
     /// ------
@@ -66,7 +68,10 @@ impl PyContext {
         }
         let size = non_negative("size", size)?;
         let address = address.extract()?;
-        wrap_buffer(py, foreign_memory::view(py, self.context(), address, size, true, base)?)
+        // Who names an address says nothing of the work there.
+        let arrival = self.context().take_over(&Pending::DefaultStream).or_raise(py)?;
+        let place = (address, size, true);
+        wrap_buffer(py, foreign_memory::view(py, self.context(), place, arrival, base)?)
     }
 
     /// Map device memory that another process has exported.

@@ -12,7 +12,7 @@ use crate::package::package;
 use crate::pyarrow::cython_subclass::{Class, constructor};
 use crate::pyarrow::from_pyarrow::{device_buffer, host_bytes, is_cuda_buffer, span};
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of, wrap_slice};
-use crate::signals::copy_for_signals;
+use crate::signals::{copy_for_signals, wait_for_signals};
 use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_buffer::{DeviceBuffer, range};
 use arrow_cuda_numba_bridge::DeviceArray;
@@ -144,7 +144,9 @@ impl Methods {
     /// Export the buffer's memory to other processes.
     ///
     /// The memory is shared, not copied, and stays allocated until this process
-    /// ends, even after the buffer is released.
+    /// ends, even after the buffer is released.  The call waits for the work that is
+    /// queued in the buffer's context, on all streams: nothing else would order the
+    /// work of other processes behind it.
     ///
     /// Returns
     /// -------
@@ -167,7 +169,8 @@ impl Methods {
         let py = slf.py();
         let buffer = device_buffer(slf)?;
         let export = || {
-            let handle = py.detach(|| arrow_cuda_ipc::export(buffer)).or_raise(py)?;
+            let export = || arrow_cuda_ipc::export(buffer);
+            let handle = wait_for_signals(py, export)?.or_raise(py)?;
             Ok(PyIpcMemHandle { handle })
         };
         let facts = |_: &_| facts_of(buffer, buffer.size());

@@ -84,7 +84,7 @@ impl PyDeviceArray {
 
     fn is_valid(&self, py: Python<'_>, validity: &Bits, element: &DeviceArray) -> PyResult<bool> {
         let size = u64::from(element.element().size());
-        let place = (element.address() - self.array.address()) / size;
+        let place = (element.private_address() - self.array.private_address()) / size;
         Ok(validity.slice(place, 1).zeros(py)? == 0)
     }
 

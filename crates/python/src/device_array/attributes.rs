@@ -3,6 +3,7 @@
 use super::class::PyDeviceArray;
 use crate::contexts::context::PyContext;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
+use arrow_cuda_context::Ready;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
@@ -92,6 +93,8 @@ impl PyDeviceArray {
 
     /// The device address of the first element.
     ///
+    /// You order the work that uses it: the address alone waits for nothing.
+    ///
     /// Returns
     /// -------
     /// int
@@ -104,7 +107,7 @@ impl PyDeviceArray {
     /// 8
     #[getter]
     fn address(&self) -> u64 {
-        self.array.address()
+        self.array.address(&Ready::by_caller())
     }
 
     /// The device address of the first element: `address`, by the name that PyCUDA and others use.
@@ -121,7 +124,7 @@ impl PyDeviceArray {
     /// True
     #[getter]
     fn ptr(&self) -> u64 {
-        self.array.address()
+        self.address()
     }
 
     /// The memory that the elements span.
@@ -271,7 +274,7 @@ impl PyDeviceArray {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let mut text = format!(
             "<pyarrow_cuda_compat.DeviceArray address={:#x} dtype={} shape={}",
-            self.array.address(),
+            self.address(),
             self.dtype.to_numpy(py)?,
             self.shape(py)?
         );

@@ -135,9 +135,10 @@ fn by_interface(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
         DeviceBuffer::allocate(&context, 0).or_raise(py)?
     } else {
         let context = py.detach(|| context_of(memory.address)).or_raise(py)?;
-        wait_for_signals(py, || context.wait_for(&memory.pending))?.or_raise(py)?;
+        let arrival = wait_for_signals(py, || context.take_over(&memory.pending))?.or_raise(py)?;
         let base = Some(object.clone().unbind());
-        foreign_memory::view(py, &context, memory.address, span.size, memory.is_mutable, base)?
+        let place = (memory.address, span.size, memory.is_mutable);
+        foreign_memory::view(py, &context, place, arrival, base)?
     };
     let first = span.start.unsigned_abs();
     let array = DeviceArray::new(&buffer, first, memory.layout).or_raise(py)?;

@@ -4,7 +4,7 @@ use crate::bounded_sequences::integers;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::signals::wait_for_signals;
-use arrow_cuda_context::Consumer;
+use arrow_cuda_context::{Consumer, Ready};
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Kind};
 use pyo3::exceptions::{
@@ -20,12 +20,16 @@ pub(crate) fn to_dict<'py>(
     array: &DeviceArray,
     dtype: &DType,
 ) -> PyResult<Bound<'py, PyDict>> {
-    if !array.buffer().is_empty() {
+    let ready = match array.buffer().is_empty() {
+        true => Ready::by_caller(), // there is no address
         // Some consumers synchronise with the stream in this entry, but PyTorch does not.
-        let context = array.buffer().context();
-        wait_for_signals(py, || context.make_ready_for(Consumer::Unknown))?.or_raise(py)?;
-    }
-    let interface = ArrayInterface::of(array);
+        false => {
+            let context = array.buffer().context();
+            let make_ready = || context.make_ready_for(Consumer::Unknown, &[]);
+            wait_for_signals(py, make_ready)?.or_raise(py)?
+        }
+    };
+    let interface = ArrayInterface::of(array, &ready);
     let strides = interface.strides.map(|strides| PyTuple::new(py, strides)).transpose()?;
     let dict = PyDict::new(py);
     dict.set_item("shape", PyTuple::new(py, interface.shape)?)?;

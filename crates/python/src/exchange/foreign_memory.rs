@@ -9,7 +9,7 @@ use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, is_buffer, is_cuda_buff
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
 use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Arrival, Context, Pending};
 use pyo3::prelude::*;
 
 /// The driver's code for an unknown address.
@@ -28,7 +28,8 @@ pub(crate) fn of_object<'py>(
         }
         let size = non_negative("size", span.size)?;
         let base = Some(obj.clone().unbind());
-        return wrap_buffer(py, view(py, context, span.address, size, span.is_mutable, base)?);
+        let place = (span.address, size, span.is_mutable);
+        return wrap_buffer(py, view(py, context, place, Arrival::complete(), base)?);
     }
     if is_cuda_buffer(obj)? {
         cuda_buffer_argument(obj)?;
@@ -44,9 +45,9 @@ pub(crate) fn of_object<'py>(
         if size == 0 {
             return empty(py, context);
         }
-        wait_for_signals(py, || context.wait_for(&array.pending))?.or_raise(py)?;
-        let base = Some(obj.clone().unbind());
-        return wrap_buffer(py, view(py, context, array.address, size, array.is_mutable, base)?);
+        let arrival = wait_for_signals(py, || context.take_over(&array.pending))?.or_raise(py)?;
+        let (place, base) = ((array.address, size, array.is_mutable), Some(obj.clone().unbind()));
+        return wrap_buffer(py, view(py, context, place, arrival, base)?);
     }
     Err(pyarrow_exception(
         py,
@@ -59,7 +60,7 @@ pub(crate) fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'
     wrap_buffer(py, DeviceBuffer::allocate(context, 0).or_raise(py)?)
 }
 
-/// A buffer over the result of another library, which counts as unchanged.
+/// A buffer over the result of a library that works on the default stream.
 #[pyfunction(name = "_lent_buffer")]
 pub(crate) fn lent_buffer<'py>(
     context: &Bound<'py, PyAny>,
@@ -71,23 +72,25 @@ pub(crate) fn lent_buffer<'py>(
     let context = context_argument(context)?.context();
     match size {
         0 => empty(py, context),
-        _ => wrap_buffer(py, view(py, context, address, size, false, Some(owner))?),
+        _ => {
+            let arrival = context.take_over(&Pending::DefaultStream).or_raise(py)?;
+            wrap_buffer(py, view(py, context, (address, size, false), arrival, Some(owner))?)
+        }
     }
 }
 
-/// A view of memory that `base` keeps valid, at an address of the host or of the device.
+/// A view of memory that `base` keeps valid: at an address of the host or of the device, of a size, mutable or not.
 pub(crate) fn view(
     py: Python<'_>,
     context: &Context,
-    address: u64,
-    size: u64,
-    is_mutable: bool,
+    (address, size, is_mutable): (u64, u64, bool),
+    arrival: Arrival,
     base: Option<Py<PyAny>>,
 ) -> PyResult<DeviceBuffer> {
     let owner = Box::new(base.map(Owner::new));
     // With the GIL: look-ups do not block, and a refused owner must be dropped at once.
     // SAFETY: Python promises that `base` keeps the memory valid.
-    let view = unsafe { DeviceBuffer::view(context, address, size, is_mutable, owner) };
+    let view = unsafe { DeviceBuffer::view(context, address, size, is_mutable, arrival, owner) };
     view.or_raise_explained(py, |error| {
         (error.code == INVALID_VALUE).then(|| {
             format!(

@@ -9,8 +9,9 @@ use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device, live,
 };
 use crate::pyarrow::to_pyarrow::{made, wrap_buffer, wrap_slice};
+use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{Consumer, Device};
+use arrow_cuda_context::Device;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -59,18 +60,13 @@ pub(crate) fn read_only<'py>(buffer: &Bound<'py, PyAny>) -> PyResult<Bound<'py, 
     wrap_slice(buffer, cuda_buffer_argument(buffer)?.read_only())
 }
 
-/// A handle of a buffer's memory for another process, valid as long as the buffer lives.  Waits for the work
-/// of its context.
+/// A handle of a buffer's memory for another process, valid as long as the buffer lives.
 #[pyfunction(name = "_lend")]
 pub(crate) fn lend(buffer: &Bound<'_, PyAny>) -> PyResult<PyIpcMemHandle> {
     let py = buffer.py();
     let buffer = cuda_buffer_argument(buffer)?;
-    let handle = py.detach(|| {
-        let ready = buffer.context().make_ready_for(Consumer::InOtherProcess);
-        ready.map_err(arrow_cuda_buffer::Error::from)?;
-        arrow_cuda_ipc::lend(buffer)
-    });
-    Ok(PyIpcMemHandle { handle: handle.or_raise(py)? })
+    let handle = wait_for_signals(py, || arrow_cuda_ipc::lend(buffer))?.or_raise(py)?;
+    Ok(PyIpcMemHandle { handle })
 }
 
 /// The UUID of a device, which is the same in every process.

@@ -3,7 +3,7 @@
 use crate::contexts::argument::context_argument;
 use crate::errors::OrRaise;
 use arrow_cuda_buffer::{DeviceBuffer, with_own_memory};
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Context, Ready};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -32,7 +32,8 @@ impl PyCallbackMemory {
         let buffer = py
             .detach(|| with_own_memory(|| DeviceBuffer::allocate(&self.context, size)))
             .or_raise(py)?;
-        let address = buffer.address();
+        // Memory of this pool is ready on any stream.
+        let address = buffer.address(&Ready::by_caller());
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner).insert(address, buffer);
         Ok(address)
     }

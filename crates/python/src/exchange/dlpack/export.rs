@@ -7,7 +7,7 @@ use crate::pyarrow::from_pyarrow::host_bytes_mut;
 use crate::pyarrow::to_pyarrow::allocate_host;
 use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{Consumer, Context, Stream};
+use arrow_cuda_context::{Consumer, Context, Ready, Stream};
 use arrow_cuda_numba_bridge::dlpack::{HostBytes, Memory, Tensor, abi, consumer_on};
 use arrow_cuda_numba_bridge::{DeviceArray, Error, Layout, Order};
 use pyo3::prelude::*;
@@ -37,8 +37,8 @@ pub(crate) fn to_capsule<'py>(
     let is_copied = place.is_some();
     let (memory, layout) = match place {
         None => {
-            make_ready(py, buffer, consumer)?;
-            (buffer.clone().into(), array.layout().clone())
+            let ready = make_ready(py, buffer, consumer)?;
+            ((buffer.clone(), ready).into(), array.layout().clone())
         }
         Some(place) => {
             // The copy of an array with gaps has none.
@@ -93,10 +93,10 @@ impl Request {
     }
 }
 
-fn make_ready(py: Python<'_>, buffer: &DeviceBuffer, consumer: Consumer) -> PyResult<()> {
-    let make_ready = || buffer.context().make_ready_for(consumer);
+fn make_ready(py: Python<'_>, buffer: &DeviceBuffer, consumer: Consumer) -> PyResult<Ready> {
+    let make_ready = || buffer.context().make_ready_for(consumer, &[]);
     match consumer {
-        _ if buffer.is_empty() => Ok(()),
+        _ if buffer.is_empty() => Ok(Ready::by_caller()), // there is no address
         // Most consumers; releasing the GIL would cost more than that takes.
         Consumer::OnDefaultStream if Stream::current(buffer.context()).is_none() => {
             make_ready().or_raise(py)
@@ -109,7 +109,8 @@ fn copied(py: Python<'_>, array: &DeviceArray, place: &Place, order: Order) -> P
     match place {
         Place::Device(context) => {
             let copy = py.detach(|| array.copy_to(context, order)).or_raise(py)?;
-            Ok(copy.buffer().clone().into())
+            let ready = make_ready(py, copy.buffer(), Consumer::OnDefaultStream)?;
+            Ok((copy.buffer().clone(), ready).into())
         }
         // In memory from Arrow's pool, which reuses pages that are mapped already.
         Place::Host => {

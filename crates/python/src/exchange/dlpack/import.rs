@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
-/// The legacy default stream, on which all copies here are ordered.
+/// The legacy default stream: copies here come behind it, whichever stream they are made on.
 const DEFAULT_STREAM: i64 = 1;
 
 /// The array of an object that supports DLPack, or of a capsule, on a device: where it lies, or the
@@ -24,16 +24,14 @@ pub(crate) fn array_of(
     copy: Option<bool>,
 ) -> PyResult<(DeviceArray, DType)> {
     let py = x.py();
-    let (tensor, is_ordered) = match x.cast::<PyCapsule>() {
-        Ok(capsule) => (capsule::take(capsule)?, false),
-        Err(_) => (capsule::take(ask(x)?.cast()?)?, true),
+    let (tensor, pending) = match x.cast::<PyCapsule>() {
+        // The stream for which the capsule was created is unknown.
+        Ok(capsule) => (capsule::take(capsule)?, Pending::AnyStream),
+        Err(_) => (capsule::take(ask(x)?.cast()?)?, Pending::DefaultStream),
     };
     let memory = tensor.memory().or_raise(py)?;
     let lies_on = context_of(py, &memory)?;
-    if !is_ordered {
-        // The stream for which the capsule was created is unknown.
-        wait_for_signals(py, || lies_on.wait_for(&Pending::AnyStream))?.or_raise(py)?;
-    }
+    let arrival = wait_for_signals(py, || lies_on.take_over(&pending))?.or_raise(py)?;
     let context = context.unwrap_or(&lies_on);
     let is_elsewhere = context.device() != lies_on.device();
     if is_elsewhere && copy == Some(false) {
@@ -51,7 +49,8 @@ pub(crate) fn array_of(
         DeviceBuffer::allocate(context, 0).or_raise(py)?
     } else {
         let owner = PyCapsule::new_with_value(py, tensor, c"arrow_cuda_numba_bridge")?;
-        foreign_memory::view(py, home, address, size, is_mutable, Some(owner.into_any().unbind()))?
+        let base = Some(owner.into_any().unbind());
+        foreign_memory::view(py, home, (address, size, is_mutable), arrival, base)?
     };
     let array = DeviceArray::new(&buffer, start.unsigned_abs(), layout).or_raise(py)?;
     if is_elsewhere || copy == Some(true) {
