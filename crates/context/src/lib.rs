@@ -51,5 +51,6 @@ pub use pool::{
     set_expandable_segments,
 };
 pub use streams::{
-    Completed, Consumer, Event, Pending, Retained, Stream, completed, wait_for_work_in_flight,
+    Completed, Consumer, Event, Pending, Retained, Stream, Unused, completed,
+    wait_for_work_in_flight,
 };

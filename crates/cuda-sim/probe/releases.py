@@ -92,7 +92,7 @@ class Stream:
 
 
 def context_of(d: Driver, which: str) -> c.c_void_p | None:
-    """The current context, another one of its device, or that of another device, if there is one."""
+    """The current context, another one of its device, or that of another device, if it exists."""
     context, count = c.c_void_p(), c.c_int()
     if which.startswith("own"):
         assert d.cuCtxGetCurrent(c.byref(context)) == 0
