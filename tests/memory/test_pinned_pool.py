@@ -332,3 +332,32 @@ for size in (100, 9 << 20):
     failed = run_python(code.format("OSError"), CUDA_SIM_FAULT="cuMemHostRegister_v2:1+=999")
     assert failed[1].count("OSError Cuda error 999") == 2, failed
     assert refused[0] == failed[0] == 0
+
+
+@pytest.mark.simulator
+def test_allocations_with_the_gil_wait_for_no_device(run_python):
+    """The device's work may need the thread that allocates, as a host function needs the GIL."""
+    code = """
+import pyarrow as pa, pyarrow_cuda_compat as compat
+from support.driver import the_driver
+from support.work import Queue
+ctx, driver = compat.Context(0), the_driver()
+pool = compat.pinned_memory_pool(ctx)
+driver.set_current(ctx.handle)
+queue = Queue(driver)
+cached = pa.allocate_buffer(9 << 20, memory_pool=pool)
+let_go = queue.hold()
+del cached
+driver.library.cuda_sim_fault(b"cuMemHostRegister:1+=2")
+numbers = list(range(2_000_000))
+try:
+    pa.array(numbers, memory_pool=pool)  # which allocates with the GIL held
+except pa.ArrowMemoryError:
+    print("refused")
+let_go()
+ctx.synchronize()
+driver.library.cuda_sim_fault(b"")
+assert len(pa.array(numbers, memory_pool=pool)) == len(numbers)
+queue.finish()
+"""
+    assert run_python(code, timeout=60) == (0, "refused\n", "")

@@ -51,6 +51,6 @@ pub use pool::{
     set_expandable_segments,
 };
 pub use streams::{
-    Arrival, Completed, Consumer, Event, Pending, Ready, Retained, Stream, completed,
+    Arrival, Completed, Consumer, Event, Pending, Ready, Retained, Stream, Unused, completed,
     wait_for_work_in_flight,
 };

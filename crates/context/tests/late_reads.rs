@@ -6,9 +6,14 @@ mod common;
 #[path = "common/late_read.rs"]
 mod late_read;
 
-use arrow_cuda_context::{Block, Context, Placement, Ready};
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
+
+use arrow_cuda_context::{Block, Cache, Context, HostPool, Placement, Ready};
 use common::{alone, second_device};
 use late_read::LateRead;
+use rstest::rstest;
+use simulator::with_settings;
 use std::sync::MutexGuard;
 
 const SIZE: usize = 4 << 20;
@@ -47,4 +52,83 @@ fn memory_that_another_device_reads_is_not_handed_out_again() {
     let next = filled(&owner, 2);
     assert!(late.finish().iter().all(|byte| *byte == 1), "these are the next owner's bytes");
     drop(next);
+}
+
+/// A way in which released memory goes back to the driver.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Emptied,
+    Limited,
+    NeverCached,
+}
+
+impl Way {
+    fn prepare(self, cache: Cache<'_>) {
+        cache.empty().expect("alive");
+        let limit = if matches!(self, Self::NeverCached) { 0 } else { 64 << 20 };
+        cache.set_limit(limit).expect("alive");
+    }
+
+    fn finish(self, cache: Cache<'_>) {
+        match self {
+            Self::Emptied => assert!(cache.empty().expect("alive") >= SIZE as u64),
+            Self::Limited => cache.set_limit(0).expect("alive"),
+            Self::NeverCached => {}
+        }
+    }
+}
+
+#[rstest]
+fn device_memory_goes_back_when_no_device_reads_it(
+    #[values(Way::Emptied, Way::Limited, Way::NeverCached)] way: Way,
+) {
+    let Some((_alone, [owner, reader])) = two_devices() else { return };
+    way.prepare(owner.cache());
+    let block = filled(&owner, 1);
+    let late = LateRead::queue(&reader, (block.address(&Ready::by_caller()), &owner), SIZE);
+    let ((), found) = late.finish_beside(|| {
+        drop(block);
+        way.finish(owner.cache());
+    });
+    assert!(found.iter().all(|byte| *byte == 1));
+    owner.cache().set_limit(64 << 20).expect("alive");
+}
+
+#[rstest]
+fn pinned_memory_goes_back_when_no_context_reads_it(
+    #[values(Way::Emptied, Way::Limited, Way::NeverCached)] way: Way,
+    #[values(false, true)] is_of_pool: bool,
+) {
+    let Some((_alone, [owner, reader])) = two_devices() else { return };
+    way.prepare(Cache::Pinned);
+    let pool = HostPool::of(&owner);
+    let block = (!is_of_pool).then(|| owner.allocate_pinned(SIZE).expect("room"));
+    let of_pool = is_of_pool.then(|| pool.allocate(SIZE, 64).expect("room"));
+    let address = block.as_ref().map(Block::address).into_iter();
+    let address = address.chain(of_pool.map(|start| start.addr().get() as u64)).next();
+    let data = std::ptr::with_exposed_provenance_mut(address.expect("one of them") as usize);
+    // SAFETY: allocated above.
+    unsafe { std::ptr::write_bytes(data, 1, SIZE) };
+    let late = LateRead::queue_on_host(&reader, data, SIZE);
+    let ((), found) = late.finish_beside(|| {
+        drop(block);
+        // SAFETY: allocated above, and not used afterwards.
+        of_pool.into_iter().for_each(|start| unsafe { pool.release(start) });
+        way.finish(Cache::Pinned);
+    });
+    assert!(found.iter().all(|byte| *byte == 1));
+    Cache::Pinned.set_limit(64 << 20).expect("alive");
+}
+
+#[test]
+fn a_full_device_frees_what_no_device_reads() {
+    with_settings(&[("CUDA_SIM_DEVICES", "2"), ("CUDA_SIM_MEMORY", "32M")], || {
+        let (_alone, [owner, reader]) = two_devices().expect("as set");
+        owner.cache().set_limit(32 << 20).expect("alive");
+        let block = filled(&owner, 1);
+        let late = LateRead::queue(&reader, (block.address(&Ready::by_caller()), &owner), SIZE);
+        drop(block);
+        let (new, found) = late.finish_beside(|| owner.allocate(30 << 20, Placement::Packed));
+        assert!(new.is_ok() && found.iter().all(|byte| *byte == 1));
+    });
 }

@@ -1,6 +1,7 @@
 """Ask a CUDA driver how it answers the calls that documentation leaves open.
 
-usage: ask.py LIBRARY            print the answers as JSON
+usage: ask.py                        print the real driver's answers as JSON
+       ask.py LIBRARY [QUESTION]     those of another library, or one of them
 
 Each question runs in a process of its own, because one answer may depend on what was
 called before.  The answers are result codes and facts that do not change from run to
@@ -19,13 +20,19 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import releases
+from releases import child_close  # noqa: F401  # called by its name
 
 MIB = 1 << 20
 if TYPE_CHECKING:
     Question = Callable[["Driver"], object]
 
-QUESTIONS: dict[str, Question] = {}
+QUESTIONS: dict[str, Question] = releases.questions()
+# So many are asked at a time: some wait for half a second.
+AT_ONCE = 8
 
 
 def question(ask: Question) -> Question:
@@ -971,39 +978,48 @@ def entry_point_arguments(d: Driver) -> object:
     }
 
 
-def answer(name: str, library: str) -> object:
-    """Ask one question in a process of its own.
+def begin(name: str, library: str) -> Callable[[], object]:
+    """Ask one question in a process of its own.  Returns what waits for the answer.
 
     The process is forked off this one, which has not loaded a driver: that is much quicker than
     to start Python anew.
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+    folder = tempfile.TemporaryDirectory()
+    out, errors = Path(folder.name, "out"), Path(folder.name, "errors")
 
-        def ask() -> None:
-            os.dup2(errors.fileno(), 2)
-            out.write(json.dumps(QUESTIONS[name](Driver(library))).encode())
-            out.flush()
+    def ask() -> None:
+        os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT), 2)
+        out.write_text(json.dumps(QUESTIONS[name](Driver(library))))
 
-        process = multiprocessing.get_context("fork").Process(target=ask)
-        process.start()
+    process = multiprocessing.get_context("fork").Process(target=ask)
+    process.start()
+
+    def answer() -> object:
         process.join(timeout=120)
         if process.exitcode is None:
             process.kill()
             process.join()
-        out.seek(0)
-        errors.seek(0)
-        if process.exitcode == 0:
-            said: object = json.loads(out.read())
-            return said
-        return f"died {process.exitcode}: {errors.read().decode(errors='replace')[-300:]}"
+        with folder:
+            if process.exitcode == 0:
+                said: object = json.loads(out.read_text())
+                return said
+            return f"died {process.exitcode}: {errors.read_text(errors='replace')[-300:]}"
+
+    return answer
 
 
 def main() -> None:
-    library, *rest = sys.argv[1:]
+    library, *rest = sys.argv[1:] or ["libcuda.so.1"]
     if rest:  # one question, or a child's part of one
-        print(json.dumps(globals()[rest[0]](Driver(library), *rest[1:])))
+        ask = {**globals(), **QUESTIONS}[rest[0]]
+        print(json.dumps(ask(Driver(library), *rest[1:])))
         return
-    print(json.dumps({name: answer(name, library) for name in QUESTIONS}, indent=1))
+    names, answers = list(QUESTIONS), {}
+    while names:
+        begun = {name: begin(name, library) for name in names[:AT_ONCE]}
+        answers.update({name: answer() for name, answer in begun.items()})
+        del names[:AT_ONCE]
+    print(json.dumps(answers, indent=1))
 
 
 if __name__ == "__main__":

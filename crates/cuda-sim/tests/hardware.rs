@@ -26,6 +26,10 @@ fn exceptions() -> Vec<(&'static str, Value, &'static str)> {
     ]
 }
 
+/// Questions that no real driver was asked yet, by how their names begin: the next run on a GPU answers them.
+const OPEN: &[&str] =
+    &["stalled_", "free_", "unregister_", "close_import_", "destroy_", "peer_copy_"];
+
 #[test]
 fn the_simulator_answers_as_hardware_did() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("probe");
@@ -47,7 +51,14 @@ fn the_simulator_answers_as_hardware_did() {
         .expect("python3 starts");
     let complaint = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{complaint}");
-    let answers: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    let mut answers: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    for beginning in OPEN {
+        let is_open = |name: &str| name.starts_with(beginning) && wanted.get(name).is_none();
+        let asked = answers.as_object_mut().expect("answers by name");
+        let before = asked.len();
+        asked.retain(|name, _| !is_open(name));
+        assert!(asked.len() < before, "{beginning} is not asked, or is answered");
+    }
 
     let mut differences = Vec::new();
     compare("", &wanted, &answers, &mut differences);

@@ -1,4 +1,4 @@
-//! Driver calls of destructors, which may block: freeing device memory waits for the device.
+//! The interpreter's lock (Python's GIL), and work that may block: freeing device memory waits for the device.
 
 use crate::held_locks::holds_short_lock;
 use crate::interrupt::uninterrupted;
@@ -14,6 +14,26 @@ static RUNNER: OnceLock<Runner> = OnceLock::new();
 /// it.  Only the first call has an effect.  Without a runner, the work runs directly.
 pub fn set_blocking_runner(runner: Runner) {
     let _already_chosen = RUNNER.set(runner);
+}
+
+/// Tells whether this thread holds the interpreter's lock.
+pub type InterpreterCheck = fn() -> bool;
+
+static CHECK: OnceLock<InterpreterCheck> = OnceLock::new();
+
+/// Sets what tells whether a thread holds the interpreter's lock.  Only the first call has an effect.  Without it, no
+/// thread does.
+pub fn set_interpreter_check(check: InterpreterCheck) {
+    let _already_chosen = CHECK.set(check);
+}
+
+/// Whether this thread holds the interpreter's lock, and so must not wait for a device: its work may need that lock.
+///
+/// ```
+/// assert!(!arrow_cuda_driver::holds_interpreter());
+/// ```
+pub fn holds_interpreter() -> bool {
+    CHECK.get().is_some_and(|check| check())
 }
 
 thread_local! {

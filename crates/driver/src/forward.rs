@@ -64,6 +64,9 @@ macro_rules! driver_functions {
             $(
                 #[doc = concat!("`", stringify!($name), "`.")]
                 pub unsafe fn $name($($arg: $type),*) -> i32 {
+                    if const { cfg!(debug_assertions) && crate::waits::may_wait(stringify!($name)) } {
+                        crate::waits::check(stringify!($name));
+                    }
                     match slots::$name.address() {
                         // SAFETY: the table gives the signature that the driver's binary
                         // interface has under this name; the rest is the caller's promise.

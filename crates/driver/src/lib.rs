@@ -21,8 +21,12 @@ mod library;
 mod lifecycle;
 mod lock;
 mod report;
+mod waits;
 
-pub use blocking::{Runner, blocking, keeping_interpreter, set_blocking_runner};
+pub use blocking::{
+    InterpreterCheck, Runner, blocking, holds_interpreter, keeping_interpreter,
+    set_blocking_runner, set_interpreter_check,
+};
 #[cfg(feature = "cudarc")]
 pub use cudarc_library::check_cudarc;
 pub use environment::{Misuse, Variable};

@@ -2,7 +2,7 @@
 
 use crate::codes::NOT_INITIALIZED;
 use crate::held_locks::{Held, Kind, holds_short_lock};
-use crate::{CudaError, CudaResult, blocking, is_forked_child};
+use crate::{CudaError, CudaResult, blocking, is_forked_child, waits};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -96,7 +96,13 @@ impl<T: ?Sized> LongLock<T> {
         if let Some(guard) = self.try_lock()? {
             return Ok(guard);
         }
-        let value = blocking(|| self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let value = blocking(|| {
+            if cfg!(debug_assertions) {
+                // Whoever has it may wait for a device.
+                waits::check("a lock for long work");
+            }
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        });
         Ok(LockGuard { value, _held: Held::count(Kind::Long) })
     }
 

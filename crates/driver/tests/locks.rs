@@ -1,8 +1,12 @@
 //! Locks: what waits until none is held, and what must not wait under one.
 
 use arrow_cuda_driver::{Lock, LongLock, blocking, holds_lock, without_locks};
+#[cfg(debug_assertions)]
+use arrow_cuda_driver::{keeping_interpreter, set_interpreter_check, sys};
 use std::cell::Cell;
 use std::rc::Rc;
+#[cfg(debug_assertions)]
+use std::{env, os::unix::process::ExitStatusExt, process::Command, sync::mpsc, thread, time};
 
 #[test]
 fn tasks_wait_for_the_last_lock() {
@@ -43,4 +47,57 @@ fn a_long_lock_is_the_outer_one() {
     let (lock, long) = (Lock::new(()), LongLock::new(()));
     let _guard = lock.lock();
     drop(long.lock());
+}
+
+/// What a child does that must not wait, or may.
+#[cfg(debug_assertions)]
+const HELD: &str = "TEST_LOCKS_HELD";
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_wait_for_a_device_under_a_lock_ends_the_process() {
+    let child = |held: &str| {
+        let mut command = Command::new(env::current_exe().expect("a test binary"));
+        command.args(["--exact", "waits", "--nocapture", "--ignored"]).env(HELD, held);
+        command.output().expect("the test binary runs")
+    };
+    assert!(child("nothing").status.success() && child("long").status.success());
+    for (held, wanted) in [
+        ("interpreter", "cuCtxSynchronize may wait for a device, and this thread holds the interp"),
+        ("short", "cuCtxSynchronize may wait for a device, and this thread holds a lock for short"),
+        ("interpreter, then long", "a lock for long work may wait for a device, and this thread"),
+    ] {
+        let done = child(held);
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.signal(), Some(libc::SIGABRT), "{held}: {said}");
+        assert!(said.contains(wanted), "{held}: {said}");
+    }
+}
+
+#[test]
+#[cfg(debug_assertions)]
+#[ignore = "run by the other tests, in a process of its own"]
+fn waits() {
+    static SHORT: Lock<()> = Lock::new(());
+    static LONG: LongLock<()> = LongLock::new(());
+    // SAFETY: takes no pointer; without a context, it fails.
+    let wait = || assert_ne!(unsafe { sys::cuCtxSynchronize() }, 0);
+    match env::var(HELD).expect("the other test sets it").as_str() {
+        "interpreter" => set_interpreter_check(|| true),
+        "short" => std::mem::forget(SHORT.lock()),
+        "long" => std::mem::forget(LONG.lock()),
+        "interpreter, then long" => {
+            let (taken, is_taken) = mpsc::channel();
+            thread::spawn(move || {
+                let _held = LONG.lock().expect("not forked");
+                taken.send(()).expect("the other thread waits");
+                thread::sleep(time::Duration::from_secs(60)); // the process ends before
+            });
+            is_taken.recv().expect("taken");
+            set_interpreter_check(|| true);
+            keeping_interpreter(|| drop(LONG.lock()));
+        }
+        _ => {}
+    }
+    wait();
 }

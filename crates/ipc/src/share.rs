@@ -206,8 +206,9 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         self.context.release("imported device memory", |current| {
+            let unused = self.context.await_users()?;
             // SAFETY: mapped in `open`, and closed once, here.
-            unsafe { current.close_memory(self.address) }
+            unsafe { current.close_memory(self.address, &unused) }
         });
     }
 }

@@ -60,8 +60,8 @@ impl RegisteredMemory {
         self.device_address
     }
 
-    /// Unpins the memory, after the work that is queued in the context.  In a forked child, which
-    /// has no memory of the driver, this does nothing.
+    /// Unpins the memory, after the work that is queued so far in any context of the process: the memory is pinned for
+    /// all of them.  In a forked child, which has no memory of the driver, this does nothing.
     ///
     /// Dropping it does the same, and reports a failure as that of a destructor.
     ///
@@ -78,26 +78,19 @@ impl RegisteredMemory {
     }
 }
 
-/// Unpins memory and drops its owner, unless the driver still has the memory.
+/// Unpins memory and drops its owner, unless the driver still has the memory, or work may use it.
 fn release(context: &Context, start: usize, owner: Retained) -> CudaResult<()> {
-    let current = match context.enter() {
-        Ok(current) => current,
+    let unpinned = context.await_users().and_then(|unused| match context.enter() {
+        // SAFETY: registered in `register`, and unregistered once, here.
+        Ok(current) => unsafe { current.unregister_host_memory(start as *mut u8, &unused) },
         // With its context, the memory was unpinned.
-        Err(error) if context.is_gone(&error) => return Ok(()),
-        Err(error) => {
-            std::mem::forget(owner);
-            return Err(error);
-        }
-    };
-    // Work that still uses the memory would fault, or use pages that somebody else has by then.
-    let waited = current.synchronize();
-    // SAFETY: registered in `register`, and unregistered once, here; nothing uses it any more.
-    let unpinned = unsafe { current.unregister_host_memory(start as *mut u8) };
+        Err(error) if context.is_gone(&error) => Ok(()),
+        Err(error) => Err(error),
+    });
     if unpinned.is_err() {
-        // The driver still has it.
         std::mem::forget(owner);
     }
-    waited.and(unpinned)
+    unpinned
 }
 
 impl Drop for RegisteredMemory {

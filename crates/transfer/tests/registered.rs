@@ -1,8 +1,12 @@
 //! Memory of somebody else that is pinned for a time.
 
-use arrow_cuda_context::Context;
+#[path = "../../context/tests/common/mod.rs"]
+mod common;
+
+use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_driver::CudaError;
 use arrow_cuda_transfer::{RegisteredMemory, is_pinned};
+use common::{Gate, destroy, their_context};
 use rstest::rstest;
 use std::sync::Arc;
 
@@ -49,4 +53,32 @@ fn memory_that_is_pinned_already_is_refused_and_its_owner_let_go() {
     assert_eq!(Arc::strong_count(&owner), 2);
     first.unregister().expect("alive");
     register(&context, &owner, PAGE, 2 * PAGE).expect("nobody has it any more");
+}
+
+#[rstest]
+fn memory_stays_pinned_and_owned_while_any_context_works(
+    #[values(false, true)] is_context_gone: bool,
+    #[values(false, true)] is_said: bool,
+) {
+    let primary = Context::primary(0).expect("a device");
+    let (theirs, handle) = their_context();
+    let owner = Arc::new(vec![0u8; 4 * PAGE]);
+    let registered = register(&theirs, &owner, 0, 4 * PAGE).expect("room");
+    // Kernels on this stream may use the memory, which is pinned for all contexts.
+    let stream = Stream::non_blocking(&primary).expect("room");
+    let gate = Gate::on(&stream);
+    if is_context_gone {
+        destroy(handle);
+    }
+    let opened = gate.open_soon();
+    match is_said {
+        true => registered.unregister().expect("idle in the end"),
+        false => drop(registered),
+    }
+    assert!(stream.is_complete().expect("alive"), "the memory went while it might be used");
+    assert_eq!(Arc::strong_count(&owner), 1);
+    opened.join().expect("in time");
+    if !is_context_gone {
+        destroy(handle);
+    }
 }

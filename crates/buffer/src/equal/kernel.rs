@@ -2,7 +2,7 @@
 
 use crate::kernels::{Ptx, THREADS};
 use crate::spans::Spans;
-use arrow_cuda_context::{Context, Current, Extension, Function, StreamHandle};
+use arrow_cuda_context::{Context, Current, Extension, Function, StreamHandle, Unused};
 use arrow_cuda_driver::{CudaResult, LongLock, report_failure};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,8 +50,9 @@ impl Comparison {
         // SAFETY: the memory that was allocated above; kernels come later on the default stream.
         let cleared = unsafe { current.fill_memory(found, 0, size_of::<u64>()) };
         cleared.inspect_err(|_| {
-            // SAFETY: nobody else has seen the memory.
-            report_failure("device memory", unsafe { current.release_memory(found) });
+            // SAFETY: nobody else has seen the memory; the driver waits for the fill.
+            let released = unsafe { current.release_memory(found, &Unused::promised()) };
+            report_failure("device memory", released);
         })?;
         let answer = Answer::register(current).ok();
         Ok(Self { found, answer, last_ticket: LongLock::default() })

@@ -9,7 +9,9 @@ struct Exact(Context, u64);
 impl Drop for Exact {
     fn drop(&mut self) {
         // SAFETY: allocated in `upload`, whose buffer is gone.
-        self.0.release("memory", |current| unsafe { current.release_memory(self.1) });
+        self.0.release("memory", |current| unsafe {
+            current.release_memory(self.1, &self.0.await_users()?)
+        });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Physical chunks of device memory, and the ranges of addresses in which they are mapped.
 
-use crate::Device;
 use crate::stored::stored;
+use crate::{Device, Unused};
 use arrow_cuda_driver::{CudaResult, call};
 
 /// `CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED`.
@@ -87,8 +87,8 @@ pub(crate) fn map_chunk(address: u64, size: u64, handle: u64) -> CudaResult<()> 
 ///
 /// # Safety
 ///
-/// Nothing may use the memory.
-pub(crate) unsafe fn unmap_chunk(address: u64, size: u64) -> CudaResult<()> {
+/// The mapping must be the caller's to end, once.
+pub(crate) unsafe fn unmap_chunk(address: u64, size: u64, _unused: &Unused) -> CudaResult<()> {
     // SAFETY: guaranteed by the caller.
     unsafe { call!(cuMemUnmap(address, size as usize)) }
 }

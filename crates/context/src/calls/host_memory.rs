@@ -1,7 +1,7 @@
 //! Pinned host memory.
 
-use crate::Current;
 use crate::stored::stored;
+use crate::{Current, Unused};
 use arrow_cuda_driver::{CudaResult, call, report_failure};
 use std::ptr::{self, NonNull};
 
@@ -24,13 +24,17 @@ impl Current<'_> {
         Ok(NonNull::new(data).expect("a driver that succeeds gives an address"))
     }
 
-    /// Releases memory of [`allocate_host_memory`](Self::allocate_host_memory), once the device has
-    /// completed all its work.  Any access to it faults from then on.
+    /// Releases memory of [`allocate_host_memory`](Self::allocate_host_memory).  Any access to it faults from then on.
+    /// The driver does not wait for work of other contexts.
     ///
     /// # Safety
     ///
     /// The memory must be the caller's to release, once.
-    pub unsafe fn release_host_memory(&self, data: NonNull<u8>) -> CudaResult<()> {
+    pub unsafe fn release_host_memory(
+        &self,
+        data: NonNull<u8>,
+        _unused: &Unused,
+    ) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemFreeHost(data.as_ptr().cast())) }
     }
@@ -51,7 +55,13 @@ impl Current<'_> {
         unsafe {
             self.pin_host_memory(data, size)?;
             stored(0u64, |at| call!(cuMemHostGetDevicePointer_v2(at, data.cast(), 0))).inspect_err(
-                |_| report_failure("pinned host memory", self.unregister_host_memory(data)),
+                |_| {
+                    let unused = Unused::promised(); // nobody has its address
+                    report_failure(
+                        "pinned host memory",
+                        self.unregister_host_memory(data, &unused),
+                    );
+                },
             )
         }
     }
@@ -66,12 +76,12 @@ impl Current<'_> {
         unsafe { call!(cuMemHostRegister_v2(data.cast(), size, PORTABLE_AND_MAPPED)) }
     }
 
-    /// Undoes [`register_host_memory`](Self::register_host_memory).
+    /// Undoes [`register_host_memory`](Self::register_host_memory).  The driver does not wait for work of other contexts.
     ///
     /// # Safety
     ///
-    /// The device must not use the memory any more.
-    pub unsafe fn unregister_host_memory(&self, data: *mut u8) -> CudaResult<()> {
+    /// The registration must be the caller's to undo, once.
+    pub unsafe fn unregister_host_memory(&self, data: *mut u8, _unused: &Unused) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemHostUnregister(data.cast())) }
     }

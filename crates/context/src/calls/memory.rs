@@ -3,7 +3,7 @@
 
 use super::StreamHandle;
 use crate::stored::stored;
-use crate::{Context, Current};
+use crate::{Context, Current, Unused};
 use arrow_cuda_driver::{CudaResult, IpcHandle, call};
 
 impl Context {
@@ -31,13 +31,13 @@ impl Current<'_> {
             .map_err(|error| error.while_allocating(size))
     }
 
-    /// Releases memory of [`allocate_memory`](Self::allocate_memory), once the device has completed
-    /// all its work.
+    /// Releases memory of [`allocate_memory`](Self::allocate_memory).  The driver waits for the device of the memory,
+    /// and for no other.
     ///
     /// # Safety
     ///
     /// The address must be the caller's to release, once.
-    pub unsafe fn release_memory(&self, address: u64) -> CudaResult<()> {
+    pub unsafe fn release_memory(&self, address: u64, _unused: &Unused) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemFree_v2(address)) }
     }
@@ -133,7 +133,7 @@ impl Current<'_> {
     /// # Safety
     ///
     /// The mapping must be the caller's to close, once.
-    pub unsafe fn close_memory(&self, address: u64) -> CudaResult<()> {
+    pub unsafe fn close_memory(&self, address: u64, _unused: &Unused) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuIpcCloseMemHandle(address)) }
     }

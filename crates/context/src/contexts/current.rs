@@ -18,14 +18,14 @@ use std::ptr;
 /// must be dropped in the reverse order of their creation, as scopes do.
 ///
 /// ```
-/// use arrow_cuda_context::Context;
+/// use arrow_cuda_context::{Context, Unused};
 ///
 /// let context = Context::primary(0)?;
 /// let current = context.enter()?;
 /// let address = current.allocate_memory(100)?;
 /// assert!(current.free_memory()? > 0);
 /// // SAFETY: nobody else has seen the address.
-/// unsafe { current.release_memory(address) }?;
+/// unsafe { current.release_memory(address, &Unused::promised()) }?;
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
 /// ```
 #[must_use = "the context is current only while this lives"]

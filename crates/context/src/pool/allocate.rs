@@ -4,9 +4,9 @@
 use super::ledger::{Ledger, Place, Request, aligned};
 use super::lookup::RANGES;
 use super::pools::Pool;
-use super::release::{Freed, total};
+use super::release::{Freed, elsewhere, total};
 use super::{Block, Cache, Placement, Source, expandable};
-use crate::streams::{wait_for_contexts, wait_for_work_in_flight};
+use crate::streams::wait_for_work_in_flight;
 use crate::{Context, Current, zeroing};
 use arrow_cuda_driver::{CudaResult, LongLock, blocking, report_failure};
 
@@ -118,8 +118,7 @@ impl Context {
         // Others want device memory, too.  Pinned memory is limited to a small part of the machine's, and
         // takes milliseconds to pin.
         let needed = if pool.source == Source::Device { size } else { 0 };
-        pool.surplus(current, needed)
-            .and_then(|segments| pool.free(current, &segments).1)
+        self.free_surplus(pool, current, needed)
             .map_err(|error| error.while_allocating(request.size))?;
         if request.is_expandable() {
             if let Some(place) = self.expand(pool, current, &request)? {
@@ -157,9 +156,16 @@ impl Context {
     /// flight retains, once that work is complete.  If that is nothing, waits for what is in flight in
     /// segments that cannot go back.  Returns whether there is more memory now, or was for another thread
     /// meanwhile.
+    ///
+    /// Where nothing may wait, another thread does that, for later allocations.
     pub(super) fn reclaim(&self, pool: &Pool, current: &Current<'_>) -> bool {
         let source = pool.source;
-        let has_completed = source.may_wait() && wait_for_work_in_flight();
+        if !source.may_wait() {
+            let context = self.clone();
+            elsewhere(move || report_failure(source.name(), context.clear_caches(source).1));
+            return false;
+        }
+        let has_completed = !blocking(wait_for_work_in_flight).is_empty();
         let (bytes, has_waited, outcome) = blocking(|| {
             // Memory that another thread is giving back is no longer cached, but not yet free
             // either.
@@ -180,7 +186,7 @@ impl Context {
         bytes > 0
             || has_completed
             || has_waited
-            || source.may_wait() && pool.complete_in_flight(current).is_ok_and(|last| last > 0)
+            || pool.complete_in_flight(current).is_ok_and(|last| last > 0)
     }
 
     /// Gives back what is cached of the memory that this source allocates.
@@ -202,7 +208,7 @@ impl Pool {
         loop {
             let (found, last_release, has_to_wait) = self.with_ledger(|ledger| {
                 ledger.mark_complete(complete);
-                let has_to_wait = self.source.may_wait() && ledger.has_to_wait();
+                let has_to_wait = !self.source.serves_libarrow() && ledger.has_to_wait();
                 // The memory in flight must shrink with each iteration.
                 let goes_on = is_first || complete > 0 && has_to_wait;
                 let found = ledger.reuse(request);
@@ -238,8 +244,8 @@ impl Pool {
 /// Waits for all work in flight, without a fence.  Returns the number of the last release before it; 0
 /// if nothing was proven.
 fn wait_for_work(current: &Current<'_>, last_release: u64) -> u64 {
-    match blocking(|| wait_for_contexts(current)) {
-        Ok(()) => last_release,
+    match blocking(|| current.context().await_users()) {
+        Ok(_unused) => last_release,
         Err(_) => 0,
     }
 }

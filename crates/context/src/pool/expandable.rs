@@ -10,7 +10,7 @@ use super::pools::Pool;
 use crate::calls::chunks::{
     free_addresses, map_chunk, release_chunk, reserve_addresses, set_access, unmap_chunk,
 };
-use crate::{Context, Current, Device};
+use crate::{Context, Current, Device, Unused};
 use arrow_cuda_driver::{CallError, CudaError, CudaResult, Variable, codes};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -119,11 +119,11 @@ fn unsupported(device: Device) -> CudaError {
 ///
 /// # Safety
 ///
-/// Nothing may use the chunk, which the ledger has removed.
-pub(super) unsafe fn free(chunk: &Segment) -> CudaResult<()> {
+/// The ledger has removed the chunk, or does not know it yet.
+pub(super) unsafe fn free(chunk: &Segment, unused: &Unused) -> CudaResult<()> {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        unmap_chunk(chunk.address, chunk.capacity)?;
+        unmap_chunk(chunk.address, chunk.capacity, unused)?;
         release_chunk(chunk.handle)
     }
 }
@@ -133,10 +133,10 @@ pub(super) unsafe fn free(chunk: &Segment) -> CudaResult<()> {
 /// # Safety
 ///
 /// As for [`free`].
-pub(super) unsafe fn abandon(chunk: &Segment) {
+pub(super) unsafe fn abandon(chunk: &Segment, unused: &Unused) {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        drop(unmap_chunk(chunk.address, chunk.capacity));
+        drop(unmap_chunk(chunk.address, chunk.capacity, unused));
         drop(release_chunk(chunk.handle));
     }
 }
@@ -199,6 +199,9 @@ impl Pool {
     /// has the others.
     fn carry_out(&self, context: &Context, plan: Plan, peers: &[Device]) -> CudaResult<()> {
         let device = context.device();
+        // SAFETY: the chunks that are moved lay free, so no work uses them but small copies, which are awaited first;
+        // nobody has the others yet.
+        let unused = unsafe { Unused::promised() };
         let mut untouched = plan.moved.into_iter();
         // Each with whether it counts as reserved: the chunks that are mapped nowhere, and those that are.
         let (mut loose, mut mapped) = (Vec::new(), Vec::new());
@@ -211,8 +214,8 @@ impl Pool {
                 context.await_small_copies()?; // which may be into blocks that were released meanwhile
             }
             while let Some(chunk) = untouched.as_slice().first().copied() {
-                // SAFETY: the chunk lay free, so no work uses it.
-                unsafe { unmap_chunk(chunk.address, chunk.capacity) }?;
+                // SAFETY: the ledger has taken the chunk out.
+                unsafe { unmap_chunk(chunk.address, chunk.capacity, &unused) }?;
                 loose.extend(untouched.next().map(|chunk| (true, chunk)));
             }
             let mut next = plan.address;
@@ -226,7 +229,7 @@ impl Pool {
         };
         let outcome = map_all();
         // SAFETY: mapped above or nowhere, and not in the ledger.
-        let free = |chunk: &Segment| outcome.is_err() && unsafe { free(chunk) }.is_ok();
+        let free = |chunk: &Segment| outcome.is_err() && unsafe { free(chunk, &unused) }.is_ok();
         let mapped =
             mapped.into_iter().map(|(is_counted, chunk)| (is_counted, free(&chunk), chunk));
         // SAFETY: as above.

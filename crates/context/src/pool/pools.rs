@@ -2,11 +2,12 @@
 
 use super::Source;
 use super::expandable::Expandable;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Segment};
+use super::release::elsewhere;
 use super::stats::Account;
-use crate::streams::Fences;
+use crate::streams::{Fences, await_users};
 use crate::{Context, Extension};
-use arrow_cuda_driver::{CudaResult, Lock, LongLock};
+use arrow_cuda_driver::{CudaResult, Lock, LongLock, blocking, may_release, report};
 use std::mem;
 
 /// The account of pinned memory, which all pools of it in the process share.  Its lock is taken after that of a ledger.
@@ -72,14 +73,28 @@ impl Extension for Pools {
             drop(pool.with_fences(mem::take));
             let mut expandable = pool.expandable.lock();
             let left = pool.with_ledger(|ledger| ledger.abandon(source.outlives_context()));
-            for segment in left.unwrap_or_default() {
-                // SAFETY: the ledger has removed the segment, whose context and its work are gone.
-                unsafe { source.unmap(&segment) };
+            let left = left.unwrap_or_default();
+            match source.serves_libarrow() {
+                true if left.is_empty() => {}
+                true => elsewhere(move || unmap_unused(source, &left)),
+                false => unmap_unused(source, &left),
             }
             if let Ok(expandable) = &mut expandable {
                 expandable.abandon();
             }
         }
+    }
+}
+
+/// Unmaps segments of a context that is gone.  Its work has gone with it, but that of other contexts may use them.
+fn unmap_unused(source: Source, segments: &[Segment]) {
+    if segments.is_empty() || !may_release() {
+        return;
+    }
+    match blocking(|| await_users(None)) {
+        // SAFETY: the ledger has removed the segments.
+        Ok(unused) => segments.iter().for_each(|segment| unsafe { source.unmap(segment, &unused) }),
+        Err(error) => report(source.name(), &error),
     }
 }
 

@@ -3,12 +3,37 @@
 use super::ledger::{Ledger, Segment};
 use super::pools::Pool;
 use super::{Cache, Source};
-use crate::{Context, Current, contexts};
-use arrow_cuda_driver::{CudaResult, blocking, may_release, report_failure};
+use crate::{Context, Current, Unused, contexts};
+use arrow_cuda_driver::{CudaResult, blocking, holds_interpreter, may_release, report_failure};
 use std::{mem, thread};
 
 /// How many bytes the driver has freed, and the first failure.
 pub(super) type Freed = (u64, CudaResult<()>);
+
+/// Segments that a ledger has removed.
+#[derive(Default)]
+pub(super) struct Removed {
+    segments: Vec<Segment>,
+    /// The evidence that nobody uses any of them, if there is any yet.
+    unused: Option<Unused>,
+}
+
+impl From<Vec<Segment>> for Removed {
+    fn from(segments: Vec<Segment>) -> Self {
+        Self { segments, unused: None }
+    }
+}
+
+impl Removed {
+    fn may_have_users(&self) -> bool {
+        self.segments.iter().any(|segment| segment.may_have_users)
+    }
+}
+
+/// Has a thread of its own do what may wait.  Without one, that is left to a later call.
+pub(super) fn elsewhere(work: impl FnOnce() + Send + 'static) {
+    drop(thread::Builder::new().name("cuda-releases".into()).spawn(work));
+}
 
 pub(super) fn total(each: impl IntoIterator<Item = Freed>) -> Freed {
     each.into_iter().fold((0, Ok(())), |sum, it| (sum.0 + it.0, sum.1.and(it.1)))
@@ -37,7 +62,7 @@ impl Cache<'_> {
             ledger.account.limit = Some(bytes);
             ledger.remove_beyond_limit()
         };
-        self.free_removed(|pool, _| pool.with_ledger(set)).1
+        self.free_removed(|pool, _| pool.with_ledger(set).map(Removed::from)).1
     }
 
     /// Gives all cached memory back to the driver, for other libraries and processes, and returns its size in bytes.
@@ -60,14 +85,14 @@ impl Cache<'_> {
                 pool.complete_in_flight(current)?;
             }
             drop(pool.with_fences(mem::take));
-            pool.with_ledger(Ledger::clear)
+            pool.with_ledger(Ledger::clear).map(Removed::from)
         })
     }
 
     /// Has the driver free segments that `remove` takes from each ledger.
     pub(super) fn free_removed(
         self,
-        remove: impl Fn(&Pool, &Current<'_>) -> CudaResult<Vec<Segment>>,
+        remove: impl Fn(&Pool, &Current<'_>) -> CudaResult<Removed>,
     ) -> Freed {
         match self {
             Self::Device(context) => context.free_removed(Source::Device, &remove),
@@ -93,14 +118,36 @@ impl Context {
         if is_complete {
             return Ok(());
         }
-        if !source.may_wait() {
-            let context = self.clone();
-            let free = move || report_failure(source.name(), context.free_rest(source));
-            if thread::Builder::new().name("cuda-releases".into()).spawn(free).is_ok() {
-                return Ok(());
-            }
+        if source.serves_libarrow() {
+            self.free_rest_elsewhere(source);
+            return Ok(());
         }
         self.free_rest(source)
+    }
+
+    /// Frees what an allocation of `needed` bytes finds to be not worth keeping.
+    pub(super) fn free_surplus(
+        &self,
+        pool: &Pool,
+        current: &Current<'_>,
+        needed: u64,
+    ) -> CudaResult<()> {
+        if pool.source.serves_libarrow() {
+            if pool.with_ledger(|ledger| ledger.has_surplus(needed))? {
+                self.free_rest_elsewhere(pool.source);
+            }
+            return Ok(());
+        }
+        let removed = pool.surplus(current, needed)?;
+        match removed.segments.is_empty() {
+            true => Ok(()),
+            false => blocking(|| pool.free(current, &removed).1),
+        }
+    }
+
+    fn free_rest_elsewhere(&self, source: Source) {
+        let context = self.clone();
+        elsewhere(move || report_failure(source.name(), context.free_rest(source)));
     }
 
     /// Gives the driver what a release has left over: segments of which nothing may serve again, and
@@ -111,7 +158,10 @@ impl Context {
             .with_ledger(|ledger| (!ledger.finished.is_empty(), ledger.exceeds_limit()))?;
         let mut freed = (0, Ok(()));
         if has_finished {
-            freed = self.free_removed(source, |pool, _| pool.with_ledger(Ledger::take_finished));
+            let take = |pool: &Pool, _: &Current<'_>| {
+                pool.with_ledger(Ledger::take_finished).map(Removed::from)
+            };
+            freed = self.free_removed(source, take);
         }
         if exceeds_limit {
             let surplus = Cache::of(self, source).free_removed(|pool, it| pool.surplus(it, 0));
@@ -126,7 +176,7 @@ impl Context {
     pub(super) fn free_removed(
         &self,
         source: Source,
-        remove: impl FnOnce(&Pool, &Current<'_>) -> CudaResult<Vec<Segment>>,
+        remove: impl FnOnce(&Pool, &Current<'_>) -> CudaResult<Removed>,
     ) -> Freed {
         if !may_release() {
             return (0, Ok(()));
@@ -143,24 +193,38 @@ impl Context {
 
     /// Enters the context, unless it is gone: all that is known of its memory is then forgotten.
     pub(super) fn enter_or_abandon(&self) -> CudaResult<Current<'_>> {
-        self.enter().inspect_err(|error| {
-            if self.is_gone(error) {
-                self.abandon();
+        self.enter().inspect_err(|error| match self.is_gone(error) {
+            false => {}
+            // Which may wait: work of other contexts may use the memory.
+            true if holds_interpreter() => {
+                let context = self.clone();
+                elsewhere(move || context.abandon());
             }
+            true => self.abandon(),
         })
     }
 }
 
 impl Pool {
-    /// Has the driver free segments that the ledger has removed.
-    pub(super) fn free(&self, current: &Current<'_>, segments: &[Segment]) -> Freed {
-        let free_each = segments.iter().map(|segment| {
+    /// Has the driver free segments that the ledger has removed, once nobody uses them.
+    pub(super) fn free(&self, current: &Current<'_>, removed: &Removed) -> Freed {
+        let waited = match (&removed.unused, removed.may_have_users()) {
+            (None, true) => current.context().await_users(),
+            // SAFETY: a fence is behind their releases, or work of this package alone has used them, which is complete.
+            _ => Ok(unsafe { Unused::promised() }),
+        };
+        let free_each = removed.segments.iter().map(|segment| {
             // SAFETY: the segment was allocated in this live context, and the ledger has removed it,
             // once.
-            let freed = unsafe { self.source.give_back(current, segment) };
-            let record = |ledger: &mut Ledger| match freed {
-                Ok(()) => ledger.vacate(segment),
-                Err(_) => ledger.restore_segment(segment),
+            let freed = waited
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|unused| unsafe { self.source.give_back(current, segment, unused) });
+            let record = |ledger: &mut Ledger| match (&freed, &waited) {
+                (Ok(()), _) => ledger.vacate(segment),
+                // Nothing was tried, so a later release tries again.
+                (Err(_), Err(_)) => ledger.postpone(segment),
+                (Err(_), Ok(_)) => ledger.restore_segment(segment),
             };
             if freed.is_err() || segment.handle > 0 {
                 drop(self.with_ledger(record));
@@ -172,21 +236,21 @@ impl Pool {
 
     /// Takes out of the ledger what is not worth keeping if the driver is to allocate `needed` bytes.  This
     /// does not wait: while the device is busy, it is left to a later call.
-    pub(super) fn surplus(&self, current: &Current<'_>, needed: u64) -> CudaResult<Vec<Segment>> {
+    pub(super) fn surplus(&self, current: &Current<'_>, needed: u64) -> CudaResult<Removed> {
         let (has_surplus, last_release) =
             self.with_ledger(|ledger| (ledger.has_surplus(needed), ledger.last_release))?;
         if !has_surplus {
-            return Ok(Vec::new());
+            return Ok(Removed::default());
         }
         let complete = self.with_fences(|fences| fences.all_complete(current, last_release))?;
         self.with_ledger(|ledger| match complete {
-            Ok(Some(complete)) => {
+            Ok(Some((complete, unused))) => {
                 ledger.mark_complete(complete);
-                ledger.take_surplus(needed)
+                Removed { segments: ledger.take_surplus(needed), unused: Some(unused) }
             }
-            Ok(None) => Vec::new(),
-            // Without events, the driver's own wait is the only evidence.
-            Err(_) => ledger.remove_beyond_limit(),
+            Ok(None) => Removed::default(),
+            // Without events, a wait is the only evidence.
+            Err(_) => ledger.remove_beyond_limit().into(),
         })
     }
 }

@@ -2,9 +2,8 @@
 
 use super::expandable;
 use super::ledger::{MIN_LARGE, Segment};
-use crate::streams::wait_for_contexts;
-use crate::{Current, Pages, memory_of_the_machine};
-use arrow_cuda_driver::{CudaError, CudaResult, codes};
+use crate::{Current, Pages, Unused, memory_of_the_machine};
+use arrow_cuda_driver::{CudaError, CudaResult, codes, holds_interpreter};
 use std::ptr::NonNull;
 
 /// A kind of memory, with one pool of it in each context.
@@ -32,10 +31,15 @@ impl Source {
         self == Self::Pages
     }
 
-    /// Whether an allocation may wait for work in flight.  libarrow allocates pages while it has the GIL, which that
-    /// work may need.
+    /// Whether libarrow allocates and releases the memory, also while it has the interpreter's lock and relies on that.
+    /// So releases leave it to another thread to give memory back, which may wait.
+    pub(super) fn serves_libarrow(self) -> bool {
+        self == Self::Pages
+    }
+
+    /// Whether an allocation may wait for work in flight, which may need the interpreter's lock.
     pub(super) fn may_wait(self) -> bool {
-        self != Self::Pages
+        !self.serves_libarrow() || !holds_interpreter()
     }
 
     /// Obtains `size` bytes, more than 0, for a segment.
@@ -50,7 +54,7 @@ impl Source {
         }
     }
 
-    /// Gives a segment back to the driver, which waits for the work of its device.
+    /// Gives a segment back to the driver.
     ///
     /// # Safety
     ///
@@ -59,23 +63,22 @@ impl Source {
         self,
         current: &Current<'_>,
         segment: &Segment,
+        unused: &Unused,
     ) -> CudaResult<()> {
         let start = || NonNull::new(segment.address as *mut u8).expect("a driver gives addresses");
         // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
                 Self::Device if segment.handle > 0 => {
-                    // Nor when it unmaps a chunk.
-                    wait_for_contexts(current)?;
-                    expandable::free(segment)
+                    // The driver waits for nothing then.
+                    current.context().await_small_copies()?;
+                    expandable::free(segment, unused)
                 }
-                Self::Device => current.release_memory(segment.address),
-                Self::Pinned => current.release_host_memory(start()),
+                Self::Device => current.release_memory(segment.address, unused),
+                Self::Pinned => current.release_host_memory(start(), unused),
                 Self::Pages => {
-                    // The driver does not wait when it unpins memory.
-                    wait_for_contexts(current)?;
-                    current.unregister_host_memory(start().as_ptr())?;
-                    self.unmap(segment);
+                    current.unregister_host_memory(start().as_ptr(), unused)?;
+                    self.unmap(segment, unused);
                     Ok(())
                 }
             }
@@ -87,14 +90,14 @@ impl Source {
     ///
     /// # Safety
     ///
-    /// As for [`give_back`](Self::give_back), and nothing may use the memory.
-    pub(super) unsafe fn unmap(self, segment: &Segment) {
+    /// As for [`give_back`](Self::give_back).
+    pub(super) unsafe fn unmap(self, segment: &Segment, unused: &Unused) {
         if self == Self::Pages {
             // SAFETY: made in `pin_pages`; guaranteed by the caller.
             drop(unsafe { Pages::at(segment.address, segment.capacity as usize) });
         } else if segment.handle > 0 {
             // SAFETY: guaranteed by the caller.
-            unsafe { expandable::abandon(segment) };
+            unsafe { expandable::abandon(segment, unused) };
         }
     }
 }

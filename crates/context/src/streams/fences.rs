@@ -6,7 +6,8 @@
 //! Each event covers all streams of its context, also streams of other libraries and those that are not
 //! ordered with the default stream (seen on an H200).
 
-use crate::{Context, Current, Device, Event, contexts};
+use super::users::{Unused, contexts_of_the_process};
+use crate::{Context, Current, Event};
 use arrow_cuda_driver::CudaResult;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -66,13 +67,13 @@ impl Fences {
         self.fences.front().cloned()
     }
 
-    /// Whether nothing is in flight, so that the driver frees memory without a wait.  Returns the
-    /// number as above then.
+    /// Whether nothing is in flight, so that memory can be given back without a wait.  Returns the
+    /// number as above then, and that evidence.
     pub(crate) fn all_complete(
         &mut self,
         current: &Current<'_>,
         last_release: u64,
-    ) -> CudaResult<Option<u64>> {
+    ) -> CudaResult<Option<(u64, Unused)>> {
         if self.fences.len() >= MAX_FENCES {
             self.complete_up_to(current, last_release)?;
         }
@@ -86,7 +87,7 @@ impl Fences {
             }
             std::hint::spin_loop();
         }
-        Ok(Some(self.remove(self.fences.len())))
+        Ok(Some((self.remove(self.fences.len()), Unused::behind_fence())))
     }
 
     /// Removes the first fences.  Returns the number of the last release before them.
@@ -105,7 +106,9 @@ impl Fences {
         if self.fences.len() >= MAX_FENCES {
             return Ok(false);
         }
-        let Ok(contexts) = contexts_of_the_process(current) else { return Ok(false) };
+        let Ok(contexts) = contexts_of_the_process(Some(current.context())) else {
+            return Ok(false);
+        };
         let is_useless = |event: &mut Event| contexts.iter().all(|it| !it.is_same(event.context()));
         self.useless.extend(self.spare.extract_if(.., is_useless));
         let mut events = Vec::with_capacity(contexts.len());
@@ -164,34 +167,4 @@ impl Fence {
             |event: &Event| event.wait().is_err_and(|error| !event.context().is_gone(&error));
         if self.events.iter().any(fails) { 0 } else { self.after }
     }
-}
-
-/// Waits until all work is complete that could use any memory released so far, where no fence can be
-/// recorded or waiting is all that is left to do.  A driver error proves nothing.
-pub(crate) fn wait_for_contexts(current: &Current<'_>) -> CudaResult<()> {
-    for context in contexts_of_the_process(current)? {
-        match context.enter().and_then(|current| current.synchronize()) {
-            // The work of a context that is gone has gone with it.
-            Err(error) if !context.is_gone(&error) => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// All contexts whose work may use the memory: the primary ones that exist, whichever library has
-/// made them, and those of other libraries that this process has been shown and that still exist.
-fn contexts_of_the_process(current: &Current<'_>) -> CudaResult<Vec<Context>> {
-    let known = current.context();
-    for number in 0..Device::count()? {
-        let device = Device::get(number)?;
-        let is_known = known.is_primary() && known.device() == device;
-        if !is_known && device.has_primary_context()? {
-            // Another library's is retained from now on, as every primary context is.
-            Context::primary(number)?;
-        }
-    }
-    let mut contexts = contexts::all();
-    contexts.retain(|context| context.is_same(known) || context.is_alive());
-    Ok(contexts)
 }

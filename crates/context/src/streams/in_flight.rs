@@ -130,8 +130,8 @@ pub fn completed() -> Completed {
 }
 
 /// Waits for all work in flight, in every context: work of one device may retain memory of another.
-/// Returns whether that has released anything.
-pub fn wait_for_work_in_flight() -> bool {
+/// Returns what was retained for it.
+pub fn wait_for_work_in_flight() -> Completed {
     let is_busy = |context: &Context| {
         InFlight::of(context).0.lock().is_ok_and(|work| !work.queues.is_empty())
     };
@@ -140,7 +140,7 @@ pub fn wait_for_work_in_flight() -> bool {
         // The caller that waits for the work gets its failure.
         let _waited = context.enter().and_then(|current| current.synchronize());
     }
-    !busy.is_empty() && !completed().is_empty()
+    if busy.is_empty() { Completed::default() } else { completed() }
 }
 
 fn listed() -> Vec<Context> {

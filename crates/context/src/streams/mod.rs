@@ -11,11 +11,14 @@ mod in_flight;
 mod queues;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "owns handles of the driver")]
 mod stream;
+mod users;
 mod waits;
 
 pub use arrival::Arrival;
 pub use event::Event;
 pub use exchange::{Consumer, Pending, Ready};
-pub(crate) use fences::{Fences, wait_for_contexts};
+pub(crate) use fences::Fences;
 pub use in_flight::{Completed, Retained, completed, wait_for_work_in_flight};
 pub use stream::Stream;
+pub use users::Unused;
+pub(crate) use users::await_users;

@@ -74,7 +74,11 @@ impl Copy {
         match self.staged(driver) {
             Some(bytes) => stream.submit(move || self.carry_out_from(&bytes, driver))?,
             None => {
-                let carry_out = move || self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS);
+                let pinned = [self.to, self.from].map(|end| end.pinned_region(driver));
+                let carry_out = move || match pinned.iter().flatten().all(|it| it.is_live(driver)) {
+                    true => self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS),
+                    false => Err(ILLEGAL_ADDRESS),
+                };
                 if [self.to, self.from].iter().any(|end| end.is_pageable(driver, self.size)) {
                     return stream.run(carry_out);
                 }
@@ -109,7 +113,31 @@ impl Copy {
     }
 }
 
+/// Pinned memory of the host, which a queued copy has to find as it was.
+#[derive(Clone, Copy)]
+struct PinnedRegion {
+    address: u64,
+    id: u64,
+}
+
+impl PinnedRegion {
+    fn is_live(self, driver: &Driver) -> bool {
+        let memory = driver.memory();
+        memory.containing(self.address).is_some_and(|region| region.id == self.id)
+    }
+}
+
 impl End {
+    fn pinned_region(self, driver: &Driver) -> Option<PinnedRegion> {
+        let address = match self {
+            Self::Host(address) => address as u64,
+            Self::Any(address) | Self::Device(address) => address,
+        };
+        let memory = driver.memory();
+        let region = memory.containing(address).filter(|region| region.is_on_host())?;
+        Some(PinnedRegion { address, id: region.id })
+    }
+
     fn is_pageable(self, driver: &Driver, size: usize) -> bool {
         let address = match self {
             Self::Host(address) => address as u64,

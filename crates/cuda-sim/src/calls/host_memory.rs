@@ -26,7 +26,8 @@ exported! { driver:
         allocate(driver, pointer, size, 0)?;
     }
 
-    /// Frees page-locked memory when all queued work is done.  It needs no current context.
+    /// Frees page-locked memory when the work of its context is done, whoever else uses it.  It needs no current
+    /// context.
     [2000] call cuMemFreeHost(pointer: usize) {
         capture::refuse_unsafe()?;
         stack::check_top()?;
@@ -65,7 +66,7 @@ exported! { driver:
         memory.add(context, context.device, base, size, Kind::Registered);
     }
 
-    /// Unregisters memory when all queued work is done.
+    /// Unregisters memory when the work of its context is done, whoever else uses it.
     [4000] call cuMemHostUnregister(host: usize) {
         capture::refuse_unsafe()?;
         stack::check_top()?;
@@ -79,6 +80,7 @@ exported! { driver:
 
 fn allocate(driver: &Driver, pointer: Out<usize>, size: usize, flags: u32) -> Result {
     capture::refuse_unsafe()?;
+    driver.unmap_retired();
     let context = stack::current()?;
     let pointer = pointer.required()?;
     if flags & !ALLOC_FLAGS != 0 {
@@ -94,10 +96,13 @@ fn allocate(driver: &Driver, pointer: Out<usize>, size: usize, flags: u32) -> Re
     Ok(())
 }
 
-/// Ends the region of this kind that starts at `base`, when all queued work is done.
+/// Ends the region of this kind that starts at `base`, when the work of its context is done.  Work of other contexts
+/// that uses it finds it invalid, as on an H200.
 fn end_when_idle(driver: &Driver, base: u64, kind: &Kind) -> Result {
     let found = driver.memory().regions.get(&base).cloned();
     let region = found.filter(|region| region.kind == *kind).ok_or(INVALID_VALUE)?;
-    driver.synchronize();
-    driver.memory().release_found(&region)
+    region.context.synchronize();
+    driver.memory().release_found(&region)?;
+    driver.unmap_retired();
+    Ok(())
 }

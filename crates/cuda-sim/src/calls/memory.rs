@@ -117,18 +117,18 @@ exported! { driver:
         pointer.set(driver.memory().import(context, &handle)?);
     }
 
-    /// Closes an import; the last close unmaps the memory when the device's work is done.
+    /// Closes an import; the last close unmaps the memory when the work of its context is done, whoever else uses it.
     [4010] call cuIpcCloseMemHandle(pointer: u64) {
         stack::current()?;
-        let device = {
+        let context = {
             let memory = driver.memory();
             let region = memory.regions.get(&pointer).ok_or(INVALID_VALUE)?;
             if !matches!(region.kind, Kind::Imported { .. }) {
                 return Err(INVALID_VALUE);
             }
-            region.device
+            region.context
         };
-        driver.devices[device].synchronize();
+        context.synchronize();
         let mut memory = driver.memory();
         if memory.count_open(pointer, -1).ok_or(INVALID_VALUE)? == 0 {
             memory.release(pointer);

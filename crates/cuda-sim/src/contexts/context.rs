@@ -61,6 +61,11 @@ impl Context {
         self.health.error()
     }
 
+    /// Whether all work that was queued is done.
+    pub fn is_idle(&self) -> bool {
+        self.queues.tails().is_empty()
+    }
+
     /// Waits for all work that was queued.
     pub fn synchronize(&self) {
         self.queues.tails().iter().for_each(Mark::wait);

@@ -22,6 +22,10 @@ pub struct Primary {
 }
 
 impl Device {
+    pub fn is_idle(&self) -> bool {
+        lock(&self.contexts).iter().all(|context| context.is_idle())
+    }
+
     pub fn synchronize(&self) {
         let contexts = lock(&self.contexts).clone();
         for context in contexts {

@@ -150,6 +150,16 @@ impl Driver {
         for base in owned.map(|region| region.base).collect::<Vec<_>>() {
             memory.release(base);
         }
+        drop(memory);
+        self.unmap_retired();
+    }
+
+    /// Returns pages of the host that were released to the system, unless work is in flight, which may use them.
+    pub fn unmap_retired(&self) {
+        let mut memory = self.memory();
+        if self.devices.iter().all(Device::is_idle) {
+            memory.unmap_retired();
+        }
     }
 
     pub fn synchronize(&self) {

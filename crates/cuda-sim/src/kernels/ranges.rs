@@ -45,7 +45,7 @@ impl<F: Fn(u64) -> Option<Range>> Ranges<F> {
     pub fn load(&mut self, address: u64, into: &mut [u8]) -> Result {
         let contents = self.contents(address, into.len())?;
         // SAFETY: the range is mapped, and stays so while work of the context is queued: pages of devices
-        // always, and others because freeing waits for it.
+        // always, and others because they are unmapped when no work is in flight.
         unsafe { ptr::copy_nonoverlapping(contents as *const u8, into.as_mut_ptr(), into.len()) };
         Ok(())
     }

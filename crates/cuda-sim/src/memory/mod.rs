@@ -32,6 +32,9 @@ pub struct Memory {
     pub regions: BTreeMap<u64, Region>,
     pub devices: Vec<DeviceMemory>,
     pub chunks: Chunks,
+    /// Pages of the host that are no region any more, though a copy or kernel that has begun may use them: where they
+    /// begin, and their size.
+    retired: Vec<(u64, u64)>,
     last_id: u64,
 }
 
@@ -41,6 +44,7 @@ impl Memory {
             regions: BTreeMap::new(),
             devices: windows.iter().map(|window| DeviceMemory::new(window, total)).collect(),
             chunks: Chunks::default(),
+            retired: Vec::new(),
             last_id: 0,
         }
     }
@@ -99,9 +103,14 @@ impl Memory {
             Kind::Imported { .. } => device.detach(base, region.size),
             // Its chunk outlives contexts.
             Kind::Mapped { .. } => {}
-            Kind::Managed | Kind::Pinned => unmap(base, region.size),
+            Kind::Managed | Kind::Pinned => self.retired.push((base, region.size)),
             Kind::Registered => {}
         }
+    }
+
+    /// Unmaps pages that were allocated on the host, once no work is in flight.
+    pub fn unmap_retired(&mut self) {
+        self.retired.drain(..).for_each(|(base, size)| unmap(base, size));
     }
 
     /// Ends a region that was found earlier.  Fails if another thread has ended it meanwhile.

@@ -202,6 +202,32 @@ fn a_synchronous_copy_that_waits_stalls_allocations_of_its_context() {
 }
 
 #[test]
+fn freeing_host_memory_waits_for_no_other_context() {
+    in_own_process(&[], || {
+        let own = ready(0);
+        let pages = vec![7_u8; 8192];
+        let mine = pages.as_ptr().addr();
+        assert_eq!(cuMemHostRegister_v2(mine, pages.len(), 3), OK);
+        for (host, release) in [
+            (pinned(8192), cuMemFreeHost as extern "C" fn(usize) -> i32),
+            (mine, cuMemHostUnregister),
+        ] {
+            let mut theirs = 0;
+            assert_eq!(cuCtxCreate_v2(&mut theirs, 0, 0), OK);
+            let (s, p) = (stream(1), alloc(8192));
+            let work = busy(s);
+            assert_eq!(cuMemcpyHtoDAsync_v2(p, host, 8192, s), OK);
+            assert_eq!(cuCtxPushCurrent_v2(own), OK);
+            assert_eq!(release(host), OK);
+            work.release();
+            assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
+            assert_eq!(cuStreamSynchronize(s), 700);
+            assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
+        }
+    });
+}
+
+#[test]
 fn freeing_waits_for_the_device() {
     on_device(|_| {
         let (p, host, s) = (alloc(1), pinned(1), stream(1));

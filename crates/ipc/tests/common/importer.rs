@@ -1,7 +1,11 @@
 //! A process that opens a handle, which is the test binary again.
 
-use arrow_cuda_context::Context;
+#[path = "../../../context/tests/common/mod.rs"]
+mod common;
+
+use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_ipc::{IpcMemHandle, open};
+use common::{Gate, destroy, their_context};
 use std::process::Command;
 
 const HANDLE: &str = "TEST_IPC_HANDLE";
@@ -32,4 +36,12 @@ fn importer() {
         Err(error) => return println!("refused: {error}"),
     };
     println!("content: {:?}", buffer.to_vec().expect("a copy"));
+    // Work of another context may use the memory as long as it is mapped.
+    let (theirs, context) = their_context();
+    let stream = Stream::non_blocking(&theirs).expect("room");
+    let opened = Gate::on(&stream).open_soon();
+    drop(buffer);
+    assert!(stream.is_complete().expect("alive"), "it was unmapped while it might be used");
+    opened.join().expect("in time");
+    destroy(context);
 }

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 ///
 /// `PyGILState_Check` is not enough: once there has been a second interpreter in the process, it returns true on
 /// every thread.  So this makes its other check: whether the current thread state is this thread's.
-fn holds_gil() -> Option<bool> {
+pub(super) fn holds_gil() -> Option<bool> {
     type Running = unsafe extern "C" fn() -> *mut ffi::PyThreadState;
     static RUNNING: OnceLock<Option<Running>> = OnceLock::new();
     let running = (*RUNNING.get_or_init(|| {

@@ -15,8 +15,10 @@ pub(crate) use daemon_threads::{call_out, hang_if_ended};
 pub(crate) use gil::check_first_interpreter;
 pub(crate) use owner::Owner;
 
-use arrow_cuda_driver::{begin_exit, is_forked_child, set_blocking_runner, set_reporter};
-use gil::without_gil;
+use arrow_cuda_driver::{
+    begin_exit, is_forked_child, set_blocking_runner, set_interpreter_check, set_reporter,
+};
+use gil::{holds_gil, without_gil};
 pub(crate) use gil::{with_exception_kept, with_gil, with_interpreter};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -28,6 +30,7 @@ static WRITERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 /// Registers this interpreter with the Rust crates.
 pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
     set_blocking_runner(without_gil);
+    set_interpreter_check(|| holds_gil() == Some(true));
     set_reporter(reports::report);
     let weak_set = || py.import("weakref")?.call_method0("WeakSet").map(Bound::unbind);
     WRITERS.get_or_try_init(py, weak_set)?;

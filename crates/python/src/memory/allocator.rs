@@ -23,8 +23,10 @@ impl Allocator for PythonAllocator {
     fn allocate(&self, context: &Context, size: u64) -> CudaResult<Allocation> {
         let allocate = |py: Python<'_>| match self.ask(py, context, size) {
             // Work that is complete may still retain memory of the allocator's, which is released here, where
-            // the GIL is held.
-            Err(error) if error.is_out_of_memory() && wait_for_work_in_flight() => {
+            // the GIL is held; the work itself may need it.
+            Err(error)
+                if error.is_out_of_memory() && !py.detach(wait_for_work_in_flight).is_empty() =>
+            {
                 self.ask(py, context, size)
             }
             outcome => outcome,

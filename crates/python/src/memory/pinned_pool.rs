@@ -82,7 +82,9 @@ impl Methods {
 /// Notes
 /// -----
 /// If the driver cannot pin more memory, an allocation raises a `pyarrow.ArrowMemoryError`,
-/// which is a MemoryError; if the context is gone, or in a forked process, it raises an OSError.
+/// which is a MemoryError.  Before that, the process gives back what it has cached of pinned
+/// memory, and waits for work that uses it; an allocation that pyarrow makes with the GIL does
+/// not wait, and another thread gives it back.  If the context is gone, or in a forked process, it raises an OSError.
 /// Memory that the pool has allocated can always be read and written, also then.
 ///
 /// Released memory is reused when the work of all devices is complete that came before.  The

@@ -21,6 +21,8 @@ pub(crate) struct Segment {
     pub(super) in_use: usize,
     /// Its number among the vacant segments, if it is one ready block.
     pub(super) vacant_since: u64,
+    /// Whether work in flight may use a part of it that was released and serves nobody again.
+    pub(crate) may_have_users: bool,
     /// The handle of a chunk of the expandable segment that goes back to the driver by itself; else 0.
     pub(crate) handle: u64,
 }
@@ -29,7 +31,8 @@ impl Segment {
     /// A chunk of the expandable segment, as something that is given back by itself.
     pub(crate) fn of_chunk(address: u64, capacity: u64, handle: u64) -> Self {
         let (class, is_open, in_use, vacant_since) = (Class::Expandable, true, 0, 0);
-        Self { address, capacity, class, is_open, in_use, vacant_since, handle }
+        let may_have_users = false; // it lay in a block that was ready
+        Self { address, capacity, class, is_open, in_use, vacant_since, may_have_users, handle }
     }
 
     pub(super) fn addresses(&self) -> Range<u64> {

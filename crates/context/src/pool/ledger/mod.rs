@@ -164,9 +164,17 @@ impl Ledger {
     /// Adds a segment that the driver has allocated for a request, and takes the request's block.
     pub(crate) fn add(&mut self, address: u64, capacity: u64, request: &Request) -> Place {
         let (class, is_open) = (request.class, request.is_cacheable);
-        let (in_use, vacant_since, handle) = (1, 0, 0);
-        let mut segment =
-            Segment { address, capacity, class, is_open, in_use, vacant_since, handle };
+        let (in_use, vacant_since, may_have_users, handle) = (1, 0, false, 0);
+        let mut segment = Segment {
+            address,
+            capacity,
+            class,
+            is_open,
+            in_use,
+            vacant_since,
+            may_have_users,
+            handle,
+        };
         let (state, is_alone, has_residue) = (State::Ready, false, false);
         let block = Block { segment: address, capacity, size: 0, state, is_alone, has_residue };
         segment.end_use(&mut self.account);
@@ -247,6 +255,21 @@ impl Ledger {
         if segment.handle > 0 {
             self.lose(segment);
         }
+    }
+
+    /// Puts a removed segment back as one that serves nobody again.
+    pub(crate) fn postpone(&mut self, segment: &Segment) {
+        self.restore_segment(segment);
+        if segment.handle > 0 {
+            return;
+        }
+        let Segment { address, capacity, class, .. } = *segment;
+        let (state, is_alone, has_residue) = (State::Withheld, false, true);
+        let block = Block { segment: address, capacity, size: 0, state, is_alone, has_residue };
+        self.blocks.insert(address, block);
+        self.segments.insert(address, Segment { is_open: false, in_use: 0, ..*segment });
+        self.index.classes[class as usize].reserved += capacity;
+        self.finished.push(address);
     }
 
     /// Whether work in flight may still use released memory.

@@ -91,9 +91,14 @@ impl Model {
     }
 
     fn free(&mut self, freed: impl IntoIterator<Item = Segment>) -> Result<(), TestCaseError> {
-        for Segment { address, capacity, .. } in freed {
+        for Segment { address, capacity, may_have_users, .. } in freed {
             prop_assert_eq!(self.segments.remove(&address), Some(capacity));
             prop_assert!(!self.is_used((address, capacity)), "freed while in use");
+            let is_in_flight = |(release, it): &(u64, (u64, u64))| {
+                *release != u64::MAX && overlap((address, capacity), *it)
+            };
+            let is_known = may_have_users || !self.withheld.iter().any(is_in_flight);
+            prop_assert!(is_known, "freed without a wait");
             self.withheld.retain(|(_, it)| !overlap((address, capacity), *it));
         }
         Ok(())
@@ -477,4 +482,20 @@ fn random_sizes_leave_little_unused() {
     let stats = ledger.account.stats;
     assert!(share < 1.25, "{share:.3}: {stats:?}");
     assert!(stats.driver_allocations + stats.driver_frees < 600, "{stats:?}");
+}
+
+#[test]
+fn a_segment_that_cannot_go_yet_goes_later() {
+    let mut ledger = with_limit(LIMIT);
+    let request = ledger.request(40 * MIB, Placement::Packed);
+    let capacity = ledger.segment_size(&request);
+    ledger.add(APART, capacity, &request);
+    ledger.release(APART, true);
+    let removed = ledger.clear();
+    assert!(removed.len() == 1 && removed[0].may_have_users);
+    ledger.postpone(&removed[0]);
+    assert_eq!(ledger.account.stats.reserved_bytes, capacity);
+    assert!(ledger.is_idle(APART) && ledger.reuse(&request).is_none());
+    assert_eq!(ledger.take_finished().len(), 1);
+    assert_eq!(ledger.account.stats.reserved_bytes, 0);
 }

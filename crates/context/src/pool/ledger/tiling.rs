@@ -52,6 +52,7 @@ impl Ledger {
         segment.end_use(&mut self.account);
         if !segment.is_open {
             block.state = State::Withheld;
+            segment.may_have_users |= is_in_flight;
             if segment.in_use == 0 {
                 self.finished.push(segment.address);
             }
@@ -81,6 +82,7 @@ impl Ledger {
         for (address, block) in self.blocks.range_mut(segment.addresses()) {
             if !matches!(block.state, State::InUse(_)) {
                 self.index.remove(segment, *address, block);
+                segment.may_have_users |= matches!(block.state, State::InFlight { .. });
                 block.state = State::Withheld;
             }
         }
@@ -113,6 +115,7 @@ impl Ledger {
             let block = self.blocks.remove(&at).expect("blocks tile the segment");
             debug_assert!(!matches!(block.state, State::InUse(_)), "a block in use is to be freed");
             self.index.remove(&segment, at, &block);
+            segment.may_have_users |= matches!(block.state, State::InFlight { .. });
             at += block.capacity;
         }
         self.index.classes[segment.class as usize].reserved -= segment.capacity;

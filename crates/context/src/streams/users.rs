@@ -1,0 +1,87 @@
+//! The one wait before memory goes back to the driver, of whatever kind it is.
+//!
+//! A driver that frees memory waits for the work of the memory's own device, or of its own context, and nobody
+//! else (seen on an H200): work of another one faults, or finds what is there next.
+
+use crate::{Context, Device, contexts};
+use arrow_cuda_driver::{CudaResult, codes};
+
+/// Evidence that no work uses the memory any more that is to be freed, unpinned or unmapped.
+///
+/// [`Context::await_users`] gives it, and so does a fence behind the memory's release.
+#[derive(Debug)]
+#[must_use = "it is for the call that gives the memory back"]
+pub struct Unused(());
+
+impl Unused {
+    /// For memory that no queued work has seen.
+    ///
+    /// # Safety
+    ///
+    /// No work in flight may use what is released with this.
+    #[expect(unsafe_code, reason = "callers release memory with it")]
+    pub const unsafe fn promised() -> Self {
+        Self(())
+    }
+
+    /// After a fence was reached that follows the release of the memory.
+    pub(super) const fn behind_fence() -> Self {
+        Self(())
+    }
+}
+
+impl Context {
+    /// Blocks until all work of the process is complete that may use memory of this context: that of every primary
+    /// context, and of all others that this process was shown.  It may be called for a context that is gone.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// let address = current.allocate_memory(100)?;
+    /// let unused = context.await_users()?;
+    /// // SAFETY: allocated above, and released once.
+    /// unsafe { current.release_memory(address, &unused) }?;
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors, which prove nothing: the memory has to stay.
+    pub fn await_users(&self) -> CudaResult<Unused> {
+        await_users(Some(self))
+    }
+}
+
+/// The same; of a context that is gone, which need not be named.
+pub(crate) fn await_users(known: Option<&Context>) -> CudaResult<Unused> {
+    for context in contexts_of_the_process(known)? {
+        match context.enter().and_then(|current| current.synchronize()) {
+            // The work of a context that is gone has gone with it, and one with a fault executes nothing any more.
+            Err(error) if !context.is_gone(&error) && !is_fatal(error.code()) => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(Unused(()))
+}
+
+fn is_fatal(code: Option<i32>) -> bool {
+    code.is_some_and(|code| codes::FATAL.contains(&code))
+}
+
+/// All contexts whose work may use the memory: the primary ones that exist, whichever library has
+/// made them, and those of other libraries that this process has been shown and that still exist.
+pub(super) fn contexts_of_the_process(known: Option<&Context>) -> CudaResult<Vec<Context>> {
+    for number in 0..Device::count()? {
+        let device = Device::get(number)?;
+        let is_known = known.is_some_and(|it| it.is_primary() && it.device() == device);
+        if !is_known && device.has_primary_context()? {
+            // Another library's is retained from now on, as every primary context is.
+            Context::primary(number)?;
+        }
+    }
+    let mut contexts = contexts::all();
+    contexts.retain(|context| known.is_some_and(|it| it.is_same(context)) || context.is_alive());
+    Ok(contexts)
+}

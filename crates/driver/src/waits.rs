@@ -1,0 +1,59 @@
+//! Debug builds check that nobody waits for a device under a lock that the device's work may need.
+//!
+//! A host function on a stream may need the interpreter's lock (Python's GIL), and so may a thread that releases
+//! memory and wants a [`Lock`](crate::Lock).  A thread that waited for the stream with one of them would wait for ever.
+
+use crate::blocking::holds_interpreter;
+use crate::held_locks::holds_short_lock;
+
+/// Functions that may wait for queued work, or behind another thread's call that does.
+const WAITING: &[&str] = &[
+    "cuCtxDestroy_v2",
+    "cuCtxSynchronize",
+    "cuDevicePrimaryCtxRelease_v2",
+    "cuDevicePrimaryCtxReset_v2",
+    "cuEventSynchronize",
+    "cuIpcCloseMemHandle",
+    "cuMemAlloc_v2",
+    "cuMemFreeHost",
+    "cuMemFree_v2",
+    "cuMemHostAlloc",
+    "cuMemHostUnregister",
+    "cuMemcpy2D_v2",
+    "cuMemcpyDtoH_v2",
+    "cuMemcpyHtoD_v2",
+    "cuMemcpyPeer",
+    "cuModuleUnload",
+    "cuStreamSynchronize",
+];
+
+/// Whether a function may wait.
+pub(crate) const fn may_wait(name: &str) -> bool {
+    let mut at = 0;
+    while at < WAITING.len() {
+        if are_equal(WAITING[at].as_bytes(), name.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn are_equal(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// Ends the process if this thread must not wait: a failure that a destructor could not swallow.
+pub(crate) fn check(what: &str) {
+    let held = match (holds_interpreter(), holds_short_lock()) {
+        (true, _) => "the interpreter's lock",
+        (_, true) => "a lock for short work",
+        _ => return,
+    };
+    eprintln!("{what} may wait for a device, and this thread holds {held}");
+    std::process::abort();
+}
