@@ -5,16 +5,16 @@ use super::ledger::{MIN_LARGE, Segment};
 use crate::streams::wait_for_contexts;
 use crate::{Current, Pages, memory_of_the_machine};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
-use std::ptr::NonNull;
 
 /// A kind of memory, with one pool of it in each context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// Memory of the context's device.
     Device,
-    /// Host memory that the driver allocates pinned for every context.  It goes with its context.
+    /// Pages of the process, which the driver pins for every context.  Without their own they are ordinary memory: others
+    /// may have references to it.
     Pinned,
-    /// Pages of the process, which the driver pins.  Without their context they are ordinary memory.
+    /// The same, for callers that must not wait.
     Pages,
 }
 
@@ -29,7 +29,7 @@ impl Source {
     }
 
     pub(super) fn outlives_context(self) -> bool {
-        self == Self::Pages
+        self != Self::Device
     }
 
     /// Whether an allocation may wait for work in flight.  libarrow allocates pages while it has the GIL, which that
@@ -43,10 +43,7 @@ impl Source {
         let bytes = || usize::try_from(size).unwrap_or(usize::MAX);
         match self {
             Self::Device => current.allocate_memory(size),
-            Self::Pinned => {
-                current.allocate_host_memory(bytes()).map(|start| start.as_ptr() as u64)
-            }
-            Self::Pages => pin_pages(current, bytes()),
+            Self::Pinned | Self::Pages => pin_pages(current, bytes()),
         }
     }
 
@@ -60,7 +57,6 @@ impl Source {
         current: &Current<'_>,
         segment: &Segment,
     ) -> CudaResult<()> {
-        let start = || NonNull::new(segment.address as *mut u8).expect("a driver gives addresses");
         // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
@@ -70,11 +66,10 @@ impl Source {
                     expandable::free(segment)
                 }
                 Self::Device => current.release_memory(segment.address),
-                Self::Pinned => current.release_host_memory(start()),
-                Self::Pages => {
+                Self::Pinned | Self::Pages => {
                     // The driver does not wait when it unpins memory.
                     wait_for_contexts(current)?;
-                    current.unregister_host_memory(start().as_ptr())?;
+                    current.unregister_host_memory(segment.address as *mut u8)?;
                     self.unmap(segment);
                     Ok(())
                 }
@@ -89,7 +84,7 @@ impl Source {
     ///
     /// As for [`give_back`](Self::give_back), and nothing may use the memory.
     pub(super) unsafe fn unmap(self, segment: &Segment) {
-        if self == Self::Pages {
+        if self.outlives_context() {
             // SAFETY: made in `pin_pages`; guaranteed by the caller.
             drop(unsafe { Pages::at(segment.address, segment.capacity as usize) });
         } else if segment.handle > 0 {
