@@ -107,9 +107,11 @@ pub(crate) unsafe fn copy_stretches<S: Default, E: From<CudaError> + Send>(
     }
     let half = LARGEST_HALF.min(size);
     let mut staging = Staging::allocate(context, 2 * half + ALIGNMENT)?;
-    let memory = staging.bytes_mut();
-    let start = memory.as_ptr().align_offset(ALIGNMENT);
-    let share = || work(None).share(&mut memory[start..][..2 * half], half, watch);
+    let start = staging.private_ptr();
+    let start = start.wrapping_add(start.align_offset(ALIGNMENT));
+    // SAFETY: memory of this copy alone, which is initialised, and large enough for an aligned start.
+    let memory = unsafe { slice::from_raw_parts_mut(start, 2 * half) };
+    let share = || work(None).share(memory, half, watch);
     let copied = catch_unwind(AssertUnwindSafe(share));
     finish(&current, StreamHandle::DEFAULT, copied, || {
         if let Staging::Pinned(pinned) = &staging {
