@@ -66,7 +66,7 @@ EVERY = (
     Silence("memory that is not known to be pinned is pageable", {"cuPointerGetAttribute"}),
     Silence("that is asked in a context", ENTERING, scenarios=("batches.copies",)),
     Silence(
-        "without staging memory the driver copies; a comparison's answer is copied, too",
+        "without pinned memory the driver copies, and writers collect; a comparison's answer is copied, too",
         {"cuMemHostRegister", "cuMemHostGetDevicePointer", "cuStreamCreate"},
     ),
     Silence("that is pinned in a context", ENTERING, scenarios=("transfers.*",)),
@@ -76,13 +76,8 @@ EVERY = (
         scenarios=("transfers.*",),
     ),
     Silence(
-        "without pinned memory, writers collect in pageable memory",
-        {"cuMemHostAlloc"},
-        scenarios=("files.*",),
-    ),
-    Silence(
         "caches make room",
-        {"cuMemAlloc", "cuMemHostAlloc", "cuDeviceGet", "cuDeviceTotalMem"} | ENTERING,
+        {"cuMemAlloc", "cuDeviceGet", "cuDeviceTotalMem"} | ENTERING,
         {2},
     ),
     Silence(

@@ -91,7 +91,7 @@ def test_a_hit_of_pinned_memory_asks_the_driver_little(cuda, contexts, calls, cu
     """One event in each context."""
     for _ in range(2):  # the second one makes the events
         cuda.new_host_buffer(64 * MIB)
-    names = (b"cuCtxRecordEvent", b"cuEventQuery", b"cuEventCreate", b"cuMemHostAlloc")
+    names = (b"cuCtxRecordEvent", b"cuEventQuery", b"cuEventCreate", b"cuMemHostRegister_v2")
     _, made = calls(lambda: cuda.new_host_buffer(64 * MIB).size, *names)
     assert made[:2] >= [len(contexts)] * 2
     assert made[2:] == [0, 0]

@@ -256,8 +256,11 @@ from support.driver import the_driver
 ctx = compat.Context(0)
 pool = compat.pinned_memory_pool(ctx)
 small, large = (pc.add(np.arange(size), 0, memory_pool=pool) for size in (10, 1 << 20))
+host = np.frombuffer(compat.new_host_buffer(9 << 20), np.uint8)
+host[:] = 7
 the_driver().call("cuDevicePrimaryCtxReset_v2", 0)
 assert small.to_pylist() == list(range(10)) and large[-1].as_py() == (1 << 20) - 1
+assert (host == 7).all()
 for size in (9 << 20, 100):
     try:
         pa.allocate_buffer(size, memory_pool=pool)
@@ -271,8 +274,8 @@ new = compat.Context(0)
 assert new.buffer_from_data(large.buffers()[1]).size == 8 << 20
 fresh = compat.pinned_memory_pool(new)
 assert fresh.bytes_allocated() == 0 and pa.array([1], memory_pool=fresh)[0].as_py() == 1
-del small, large
-assert pool.bytes_allocated() == 0
+del small, large, host
+assert pool.bytes_allocated() == compat.pinned_memory_stats()["allocated_bytes"] == 0
 """
     said = "Cuda error 201\n" * 3
     assert run_python(code) == (0, said, "")

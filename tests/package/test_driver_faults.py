@@ -116,7 +116,7 @@ PINNED = """
 from pyarrow_cuda_compat import (
     empty_pinned_cache as empty, pinned_memory_stats as stats, set_pinned_cache_limit as limit
 )
-make, release, name = cuda.new_host_buffer, "cuMemFreeHost", "pinned host memory"
+make, release, name = cuda.new_host_buffer, "cuMemHostUnregister", "pinned host memory"
 live = sim.cuda_sim_live_host_allocations
 """
 
@@ -199,9 +199,9 @@ assert not reports
 
 def test_no_pinned_memory_left(run_python):
     code = """
-fault("cuMemHostAlloc:1+=2")
+fault("cuMemHostRegister:1+=2")
 said = says(lambda: cuda.new_host_buffer(10))
-assert said == ("OutOfMemoryError Cuda error 2 in function 'cuMemHostAlloc': "
+assert said == ("OutOfMemoryError Cuda error 2 in function 'cuMemHostRegister': "
                 "[CUDA_ERROR_OUT_OF_MEMORY] out of memory; 10 bytes were requested"), said
 """
     check(run_python, code)

@@ -20,7 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// use std::sync::Arc;
 ///
 /// struct Packed;
-/// impl Allocator for Packed {
+/// // SAFETY: blocks of the context are of its memory, and the owner keeps the block.
+/// unsafe impl Allocator for Packed {
 ///     fn allocate(&self, context: &Context, size: u64) -> CudaResult<Allocation> {
 ///         let block = context.allocate(size, Placement::Packed)?;
 ///         Ok(Allocation { address: block.address(&Ready::by_caller()), owner: Box::new(block) })
@@ -33,7 +34,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # set_allocator(0, None)?;
 /// # Ok::<(), arrow_cuda_buffer::Error>(())
 /// ```
-pub trait Allocator: Send + Sync {
+///
+/// Buffers take its word for their memory, so safe code can implement none:
+///
+/// ```compile_fail,E0200
+/// # use arrow_cuda_buffer::{Allocation, Allocator};
+/// # use arrow_cuda_context::Context;
+/// # use arrow_cuda_driver::CudaResult;
+/// struct Forged(u64);
+/// impl Allocator for Forged {
+///     fn allocate(&self, _: &Context, _: u64) -> CudaResult<Allocation> {
+///         Ok(Allocation { address: self.0, owner: Box::new(()) })
+///     }
+/// }
+/// ```
+///
+/// # Safety
+///
+/// The memory that [`allocate`](Self::allocate) returns must be the result's alone, writable, and stay allocated until
+/// the owner is dropped.  The driver is asked whether it has so much memory there, on that device; not, whose it is.
+pub unsafe trait Allocator: Send + Sync {
     /// Allocates `size` bytes, more than 0, on the device of a primary context.  Work that is queued on
     /// the default stream, or that comes after it, may use them.
     ///

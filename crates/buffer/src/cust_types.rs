@@ -5,7 +5,7 @@
 
 use crate::typed::count_of;
 use crate::{DeviceBuffer, Error};
-use arrow_cuda_context::{Adopted, Context, Loan, LoanMut, Pending, Ready, Retained};
+use arrow_cuda_context::{Adopted, Context, Pending, Ready, Retained};
 use bytemuck::Pod;
 use cust::memory::{DeviceCopy, DevicePointer, DeviceSlice};
 
@@ -108,8 +108,6 @@ impl DeviceBuffer {
     /// Work on streams that `cust` has made comes after earlier work here, and before later work; a
     /// [non-blocking](arrow_cuda_context::Stream::non_blocking) stream of ours has to wait for events.
     ///
-    /// `cust`'s slices can be copied out of the result; such a copy must not outlive the buffer, nor be written to.
-    ///
     /// ```
     /// use arrow_cuda_buffer::DeviceSlice;
     /// use arrow_cuda_context::Context;
@@ -117,20 +115,38 @@ impl DeviceBuffer {
     /// let context = Context::primary(0)?;
     /// let numbers = DeviceSlice::from_slice(&context, &[1.5f32, 2.5])?;
     /// let current = context.enter()?;
-    /// let theirs = numbers.buffer().as_cust_slice::<f32>()?;
+    /// // SAFETY: the buffer outlives the slice, which is only read.
+    /// let theirs = unsafe { numbers.buffer().as_cust_slice::<f32>() }?;
     /// assert_eq!(theirs.as_host_vec().expect("a device"), [1.5, 2.5]);
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
+    ///
+    /// `cust`'s slices have no lifetime, and can be copied, so safe code gets none:
+    ///
+    /// ```compile_fail,E0133
+    /// # use arrow_cuda_buffer::DeviceBuffer;
+    /// # use arrow_cuda_context::Context;
+    /// # let buffer = DeviceBuffer::allocate(&Context::primary(0).expect("a device"), 8).expect("room");
+    /// let theirs = buffer.as_cust_slice::<f32>();
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// Neither the slice nor a copy of it may be used once the buffer was dropped, or its context is gone, nor be
+    /// written to.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for a size that is not a multiple of the element's, for an address that is not aligned
     /// for it, and for elements without a size; driver errors, for foreign memory that is gone.
-    pub fn as_cust_slice<T>(&self) -> Result<Loan<'_, DeviceSlice<T>>, Error>
+    pub unsafe fn as_cust_slice<T>(&self) -> Result<DeviceSlice<T>, Error>
     where
         T: DeviceCopy + Pod,
     {
-        Ok(Loan::new(self.cust_slice()?))
+        let length = count_of::<T>(self)?;
+        self.check_memory()?;
+        // SAFETY: so many elements, which the caller keeps valid.
+        Ok(unsafe { DeviceSlice::from_raw_parts(self.as_cust_pointer(), length) })
     }
 
     /// As [`as_cust_slice`](Self::as_cust_slice), to be written to.
@@ -143,26 +159,26 @@ impl DeviceBuffer {
     /// let context = Context::primary(0)?;
     /// let mut buffer = DeviceBuffer::allocate(&context, 4)?;
     /// let current = context.enter()?;
-    /// buffer.as_cust_slice_mut::<u16>()?.copy_from(&[1, 2]).expect("a device");
+    /// // SAFETY: the buffer outlives the slice, and nobody else uses it.
+    /// unsafe { buffer.as_cust_slice_mut::<u16>() }?.copy_from(&[1, 2]).expect("a device");
     /// assert_eq!(buffer.to_vec()?, [1, 0, 2, 0]);
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
     ///
+    /// # Safety
+    ///
+    /// As for [`as_cust_slice`](Self::as_cust_slice), but that it may be written to as long as the exclusive borrow of the
+    /// buffer would last.
+    ///
     /// # Errors
     ///
     /// [`Error::ReadOnly`]; as [`as_cust_slice`](Self::as_cust_slice).
-    pub fn as_cust_slice_mut<T>(&mut self) -> Result<LoanMut<'_, DeviceSlice<T>>, Error>
+    pub unsafe fn as_cust_slice_mut<T>(&mut self) -> Result<DeviceSlice<T>, Error>
     where
         T: DeviceCopy + Pod,
     {
         self.check_mutable()?;
-        Ok(LoanMut::new(self.cust_slice()?))
-    }
-
-    fn cust_slice<T: DeviceCopy>(&self) -> Result<DeviceSlice<T>, Error> {
-        let length = count_of::<T>(self)?;
-        self.check_memory()?;
-        // SAFETY: so many elements, which the caller's borrow of the buffer keeps valid.
-        Ok(unsafe { DeviceSlice::from_raw_parts(self.as_cust_pointer(), length) })
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.as_cust_slice() }
     }
 }

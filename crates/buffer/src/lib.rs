@@ -12,6 +12,7 @@
 mod adjacent;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod adjacent_copies;
+#[expect(unsafe_code, reason = "declares a trait whose word is trusted")]
 mod allocator;
 #[expect(unsafe_code, reason = "trusts the owners of foreign memory")]
 mod buffer;

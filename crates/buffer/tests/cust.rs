@@ -60,31 +60,41 @@ fn our_memory_is_a_slice_of_cust() {
     let mut buffer = DeviceBuffer::allocate(&context, 8).expect("room");
     buffer.fill(5).expect("a device");
     let _current = context.enter().expect("alive");
-    let whole = buffer.as_cust_slice::<u32>().expect("it fits");
+    // SAFETY: here as below, the buffer lives, and nobody else uses it.
+    let whole = unsafe { buffer.as_cust_slice::<u32>() }.expect("it fits");
     assert_eq!(
         (whole.len(), whole.as_device_ptr().as_raw()),
         (2, buffer.address(&Ready::by_caller()))
     );
     assert_eq!(whole.as_host_vec().expect("a device"), [0x0505_0505; 2]);
     let mut part = buffer.slice(4, 4).expect("within");
-    part.as_cust_slice_mut::<u16>().expect("it fits").copy_from(&[1, 2]).expect("a device");
+    // SAFETY: as above.
+    let mut theirs = unsafe { part.as_cust_slice_mut::<u16>() }.expect("it fits");
+    theirs.copy_from(&[1, 2]).expect("a device");
     assert_eq!(buffer.to_vec().expect("a device"), [5, 5, 5, 5, 1, 0, 2, 0]);
     let mut read_only = buffer.read_only();
-    assert!(read_only.as_cust_slice::<u8>().is_ok());
-    assert_eq!(read_only.as_cust_slice_mut::<u8>().map(drop), Err(Error::ReadOnly));
-    buffer.as_cust_slice_mut::<u8>().expect("it is alive").copy_from(&[9; 8]).expect("alive");
+    // SAFETY: as above.
+    let [readable, writable] = unsafe {
+        [read_only.as_cust_slice::<u8>().map(drop), read_only.as_cust_slice_mut::<u8>().map(drop)]
+    };
+    assert_eq!((readable, writable), (Ok(()), Err(Error::ReadOnly)));
 }
 
 #[test]
 fn what_does_not_fit_is_no_slice_of_cust() {
     let context = Context::primary(0).expect("a device");
     let buffer = DeviceBuffer::allocate(&context, 10).expect("room");
-    let refused = |buffer: &DeviceBuffer| buffer.as_cust_slice::<u32>().map(|slice| slice.len());
+    let refused = |buffer: &DeviceBuffer| {
+        // SAFETY: the slice is not used.
+        unsafe { buffer.as_cust_slice::<u32>() }.map(|slice| slice.len())
+    };
     let text = |buffer: &DeviceBuffer| refused(buffer).expect_err("it does not fit").to_string();
     assert!(text(&buffer).contains("not a multiple"));
     assert!(text(&buffer.slice(1, 8).expect("within")).contains("not aligned"));
     assert_eq!(refused(&buffer.slice(8, 0).expect("within")), Ok(0));
-    let nothing = buffer.as_cust_slice::<[u8; 0]>().map(drop).expect_err("they have no size");
+    // SAFETY: as above.
+    let nothing = unsafe { buffer.as_cust_slice::<[u8; 0]>() };
+    let nothing = nothing.map(drop).expect_err("they have no size");
     assert!(nothing.to_string().contains("without a size"));
 }
 
@@ -128,7 +138,8 @@ fn work_of_cust_is_ordered_with_ours() {
             let order = CopyOrder::On(&Stream::default_of(&context));
             drop(buffer.fill_in(order, byte).expect("a device"));
         }
-        let mut slice = buffer.as_cust_slice_mut::<u8>().expect("it fits");
+        // SAFETY: the buffer outlives the slice.
+        let mut slice = unsafe { buffer.as_cust_slice_mut::<u8>() }.expect("it fits");
         // SAFETY: the memory lives until the stream is done.
         let copied = unsafe { slice.async_copy_to(&mut out, &stream) };
         // SAFETY: as above.

@@ -7,10 +7,12 @@ mod simulator;
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
 use arrow_cuda_context::{Arrival, Context, Retained, Stream};
+use arrow_cuda_driver::CudaError;
 use arrow_cuda_transfer::HostBuffer;
-use common::{alone, second_device};
+use common::{Gate, alone, second_device};
 use simulator::count_of;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex};
 
 /// An owner, and a way to tell whether it is retained.
 fn owner() -> (Retained, Arc<()>) {
@@ -114,4 +116,33 @@ fn copies_to_another_device_on_a_stream_of_either() {
         drop(stream.synchronize().expect("alive"));
         assert_eq!(bytes_of(&copies), [b"one", b"two"]);
     }
+}
+
+/// The memory of what is produced, and of its copies, serves others once the panic goes on.
+#[test]
+fn a_panic_of_a_watcher_waits_for_the_copies_on_their_way() {
+    let (_alone, context) = alone();
+    let opener = Mutex::new(None);
+    let produce = |_: &mut (), _, at, out: &mut [u8]| {
+        out.fill(1);
+        if at == 0 {
+            // The copy of these bytes has to wait for this.
+            let gate = Gate::on_default_stream(&context);
+            opener.lock().expect("no panic").replace(gate.open_soon());
+        }
+        Ok::<_, CudaError>(())
+    };
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        let sizes = [(3 << 20, false)];
+        DeviceBuffer::adjacent_produced(&context, &sizes, produce, |_, made| {
+            match made {
+                0 => Ok(()),
+                _ => resume_unwind(Box::new("a bug in the caller")), // prints nothing
+            }
+        })
+    }));
+    let is_complete = Stream::default_of(&context).is_complete().expect("alive");
+    assert!(panicked.is_err() && is_complete);
+    let opener = opener.into_inner().expect("no panic").expect("the first bytes were made");
+    opener.join().expect("no panic");
 }

@@ -43,7 +43,7 @@ pub use cudarc_types::CudarcStream;
 #[cfg(any(feature = "cudarc", feature = "cust"))]
 pub use others::Adopted;
 #[cfg(feature = "cust")]
-pub use others::{Loan, LoanMut};
+pub use others::Loan;
 pub use pages::{Pages, memory_of_the_machine, page_size};
 pub use pool::{
     Block, Cache, HostPool, MemoryStats, Placement, block_at, is_in_expandable_segment,

@@ -73,7 +73,8 @@ fn a_context_that_is_not_primary_is_refused() {
         let theirs = unsafe { CudaContext::from_raw_context(0, device, made) }.expect("alive");
         let refused = Context::from_cudarc(&theirs).expect_err("not a primary context");
         assert_eq!(refused.code(), Some(codes::INVALID_CONTEXT));
-        let ours = Context::borrowed(0, made as usize).expect("alive");
+        // SAFETY: a live context, which `theirs` keeps.
+        let ours = unsafe { Context::borrowed(0, made as usize) }.expect("alive");
         let refused = ours.to_cudarc().expect_err("not a primary context");
         assert_eq!(refused.code(), Some(codes::INVALID_CONTEXT));
         let stream = Stream::new(&ours).expect("a stream");

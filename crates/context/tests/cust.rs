@@ -38,6 +38,12 @@ fn their_current_context() -> legacy::Context {
     legacy::Context::create_and_push(flags, device).expect("a context")
 }
 
+/// The context that is current.
+fn current() -> Option<Context> {
+    // SAFETY: the tests destroy it when they end, on this thread.
+    unsafe { Context::current() }.expect("alive")
+}
+
 fn their_stream(context: &Context) -> Arc<cust::stream::Stream> {
     let _current = context.enter().expect("alive");
     Arc::new(cust::stream::Stream::new(StreamFlags::DEFAULT, None).expect("a stream"))
@@ -59,10 +65,10 @@ fn a_context_goes_to_cust_and_back() {
 fn a_context_that_cust_made_current_is_found() {
     // This initialises the driver.
     let last = Device::count().expect("a device") - 1;
-    assert!(Context::current().expect("a driver").is_none());
+    assert!(current().is_none());
     let theirs = Context::primary(last).and_then(|ours| ours.to_cust()).expect("a context");
     CurrentContext::set_current(&theirs).expect("alive");
-    let found = Context::current().expect("alive").expect("one");
+    let found = current().expect("one");
     assert_eq!((found.handle(), found.device().number()), (theirs.as_raw() as usize, last));
 }
 
@@ -70,7 +76,7 @@ fn a_context_that_cust_made_current_is_found() {
 fn a_context_that_is_not_primary_does_not_go_to_cust() {
     cust::init(cust::CudaFlags::empty()).expect("a driver");
     let _theirs = their_current_context();
-    let ours = Context::current().expect("alive").expect("one");
+    let ours = current().expect("one");
     let refused = ours.to_cust().map(|_| ()).expect_err("not a primary context");
     assert_eq!(refused.code(), Some(codes::INVALID_CONTEXT));
     assert_eq!(current_handle(), ours.handle());
@@ -128,7 +134,7 @@ fn an_event_of_cust_is_shared() {
 fn an_event_of_another_context_is_not_recorded() {
     let context = Context::primary(0).expect("a device");
     let _other = their_current_context();
-    let other = Context::current().expect("alive").expect("one");
+    let other = current().expect("one");
     let theirs = cust::event::Event::new(EventFlags::DEFAULT).expect("an event");
     // SAFETY: it was made in the context that is current.
     let theirs = unsafe { Event::from_cust(&other, Arc::new(theirs)) };

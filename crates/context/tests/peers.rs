@@ -26,7 +26,8 @@ struct Pair {
 fn alone() -> Option<(MutexGuard<'static, ()>, Pair)> {
     let (guard, first) = common::alone();
     for context in [first, common::second_device()?] {
-        context.device().reset().expect("a device");
+        // SAFETY: nobody else uses it.
+        unsafe { context.device().reset() }.expect("a device");
     }
     let [first, second] = [0, 1].map(|device| {
         let context = Context::primary(device).expect("a device");
@@ -116,7 +117,8 @@ fn a_queued_copy_enables_access_too(#[case] which: usize) {
 fn the_context_after_a_reset_gets_access_again() {
     let Some((_alone, pair)) = alone() else { return };
     pair.copy(1);
-    pair.second.context().device().reset().expect("a device");
+    // SAFETY: nobody else uses it.
+    unsafe { pair.second.context().device().reset() }.expect("a device");
     let context = Context::primary(1).expect("a device");
     let second = context.allocate(SIZE as u64, Placement::Packed).expect("room");
     let pair = Pair { second, ..pair };

@@ -87,7 +87,8 @@ fn the_next_context_has_the_same_handle() {
 fn no_thread_keeps_the_dead_context_current_after_a_reset_of_its_own() {
     let (_alone, old) = alone();
     old.make_current().expect("alive");
-    old.device().reset().expect("a device");
+    // SAFETY: nobody else uses it.
+    unsafe { old.device().reset() }.expect("a device");
     assert_eq!(old.make_current().expect_err("gone").code(), Some(201));
     assert_eq!(Device::current().expect("a driver"), None);
     let new = Context::primary(0).expect("a device");
@@ -112,10 +113,17 @@ fn cached_memory_of_a_dead_context_is_not_freed() {
     assert_eq!(old.cache().stats().expect("bookkeeping").driver_frees, frees);
 }
 
+/// The first byte of a block of host memory.
+fn byte_of(block: &Block) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(block.private_address() as usize)
+}
+
 #[test]
-fn pinned_memory_of_a_dead_context_is_neither_reused_nor_freed() {
+fn pinned_memory_outlives_its_context_and_is_not_reused() {
     let (_alone, old) = alone();
     let held = old.allocate_pinned(32 << 20).expect("room");
+    // SAFETY: a block of host memory, which nobody else has.
+    unsafe { byte_of(&held).write(7) };
     let exposed = old.allocate_pinned(32 << 20).expect("room").address(&Ready::by_caller());
     let stats = || Cache::Pinned.stats().expect("bookkeeping");
     let before = stats();
@@ -129,11 +137,15 @@ fn pinned_memory_of_a_dead_context_is_neither_reused_nor_freed() {
     );
     assert_eq!(old.allocate_pinned(32 << 20).expect_err("gone").code(), Some(201));
     let after = stats();
-    assert_eq!((after.cached_blocks, after.allocated_bytes, after.reserved_bytes), (0, 0, 0));
+    let left = (after.cached_blocks, after.allocated_bytes, after.reserved_bytes);
+    assert_eq!(left, (0, 32 << 20, 32 << 20));
     let new = Context::primary(0).expect("a device");
     let block = new.allocate_pinned(32 << 20).expect("room");
+    assert_ne!(block.private_address(), held.private_address());
+    // SAFETY: as above; the block lives.
+    assert_eq!(unsafe { byte_of(&held).read() }, 7);
     drop(held);
-    assert_eq!((stats().cached_blocks, stats().driver_frees), (0, before.driver_frees));
+    assert_eq!((stats().cached_blocks, stats().reserved_bytes), (0, 32 << 20), "it is unmapped");
     assert_eq!(stats().cache_hits, before.cache_hits);
     drop(block);
     assert_eq!(Cache::Pinned.empty().expect("alive"), 32 << 20);

@@ -8,6 +8,7 @@ use arrow_cuda_context::{Context, Event, Extension, Stream, completed};
 use arrow_cuda_driver::{CudaError, CudaResult, call};
 use common::{Gate, alone, destroy, their_context};
 use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -35,6 +36,26 @@ fn dropping_a_stream_neither_waits_nor_releases_early() {
     gate.open();
     context.synchronize().expect("alive");
     drop(completed());
+    assert_eq!(Arc::strong_count(&needed), 1);
+}
+
+#[test]
+fn a_panic_behind_queued_work_releases_nothing_early() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let needed = Arc::new(());
+    let gate = Gate::on(&stream);
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        stream.enqueue(Box::new(needed.clone()), |_, _| {
+            queue_sleep(&stream)?;
+            panic!("behind the work")
+        })
+    }));
+    let payload = panicked.expect_err("the panic goes on");
+    assert_eq!(payload.downcast_ref(), Some(&"behind the work"));
+    assert_eq!(Arc::strong_count(&needed), 2, "the work is in flight");
+    gate.open();
+    assert_eq!(stream.synchronize().expect("alive").len(), 1);
     assert_eq!(Arc::strong_count(&needed), 1);
 }
 

@@ -6,11 +6,13 @@
 
 use crate::held_locks::holds_lock;
 use crate::{CudaError, CudaResult};
+use std::any::Any;
 use std::cell::Cell;
+use std::panic::{catch_unwind, resume_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Tells whether to give up, since a signal has arrived.
+/// Tells whether to give up, since a signal has arrived.  A panic ends the work, too, and goes on behind it.
 pub type Check = fn() -> bool;
 
 /// Work that may be ended.
@@ -30,6 +32,8 @@ pub enum Interruption {
 thread_local! {
     static ALLOWED: Cell<Option<Interruption>> = const { Cell::new(None) };
     static HAS_ENDED: Cell<bool> = const { Cell::new(false) };
+    /// Of a check.
+    static PANIC: Cell<Option<Box<dyn Any + Send>>> = const { Cell::new(None) };
 }
 
 /// So long a thread asks without a pause, as the driver itself waits.
@@ -84,6 +88,9 @@ impl Drop for Setting {
 pub fn interruptible<T>(allowed: Interruption, work: impl FnOnce() -> T) -> Option<T> {
     let _restored = Setting::set(Some(allowed));
     let outcome = work();
+    if let Some(panic) = PANIC.take() {
+        resume_unwind(panic);
+    }
     if HAS_ENDED.get() { None } else { Some(outcome) }
 }
 
@@ -134,10 +141,15 @@ impl Patience {
         if began.elapsed() < self.next_check {
             return Ok(());
         }
-        let is_over = match allowed {
+        let check = || match allowed {
             Interruption::Waits(check) => uninterrupted(check),
             Interruption::Copies(check) | Interruption::Pieces(check) => check(),
         };
+        // It must not pass those who have to wait for the device before they give memory up.
+        let is_over = catch_unwind(check).unwrap_or_else(|panic| {
+            PANIC.set(Some(panic));
+            true
+        });
         self.next_check = began.elapsed() + INTERVAL;
         if is_over { Err(ended()) } else { Ok(()) }
     }

@@ -4,6 +4,7 @@ use arrow_cuda_driver::{
     CudaError, CudaResult, Interruption, Lock, LongLock, Patience, blocking, interruptible,
 };
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn may_end() -> bool {
     Patience::new().ends_waits()
@@ -74,4 +75,20 @@ fn a_copy_ends_between_pieces() {
         while patience.check().is_ok() {}
     };
     assert_eq!(interruptible(Interruption::Pieces(|| true), copy), None);
+}
+
+#[test]
+fn a_panic_of_a_check_goes_on_when_the_work_has_ended() {
+    let mut outcome = None;
+    let copy = || {
+        let mut patience = Patience::new();
+        while outcome.is_none() {
+            outcome = patience.check().err();
+        }
+    };
+    let allowed = Interruption::Pieces(|| panic!("a bug in the check"));
+    let panicked = catch_unwind(AssertUnwindSafe(|| interruptible(allowed, copy)));
+    assert_eq!(panicked.expect_err("it goes on").downcast_ref(), Some(&"a bug in the check"));
+    assert_eq!(outcome, Some(CudaError::Interrupted), "whoever copies may have to wait");
+    assert!(interruptible(Interruption::Pieces(|| true), || ()).is_some(), "it is over");
 }

@@ -36,7 +36,7 @@ struct Half {
 impl Half {
     fn allocate(context: &Context, size: usize) -> Result<Self, Error> {
         let mut memory = Staging::allocate(context, size)?;
-        let start = memory.bytes_mut().as_mut_ptr() as usize;
+        let start = memory.private_ptr() as usize;
         let end = Event::new(context)?;
         Ok(Self { memory: Arc::new(memory), start, end, is_travelling: false })
     }

@@ -34,7 +34,7 @@ pub fn queue_upload(
     position: u64,
     data: Arc<HostBuffer>,
 ) -> Result<Completed, Error> {
-    let (address, size) = (data.as_slice().as_ptr(), data.size());
+    let (address, size) = (data.private_ptr().cast_const(), data.size());
     // SAFETY: pinned memory, which the queued copy retains; nobody can write to it while it is
     // shared.
     unsafe {
@@ -64,8 +64,7 @@ pub fn queue_download(
     position: u64,
     out: HostBuffer,
 ) -> Result<Download, Error> {
-    let mut out = out;
-    let (address, size) = (out.as_mut_slice().as_mut_ptr(), out.size());
+    let (address, size) = (out.private_ptr(), out.size());
     let memory = Arc::new(out);
     let (order, owner) = (CopyOrder::On(stream), || -> Retained { Box::new(Arc::clone(&memory)) });
     // SAFETY: pinned memory, which the queued copy retains; nobody gets it back before the copy is

@@ -10,6 +10,7 @@ use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_host_io::{HostBuffer, is_pinned, queue_download, queue_upload};
 use common::{simulator, with_cudarc};
 use cust::memory::LockedBuffer;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
@@ -74,5 +75,25 @@ fn pinned_memory_of_cudarc_is_a_host_buffer_behind_its_work() {
         let data = HostBuffer::from_cudarc(data).expect("pinned");
         assert_eq!(data.as_slice(), [3, 0, 0, 0, 4, 0, 0, 0], "the copy is complete");
         goes_there_and_back(&context, data, HostBuffer::from_cudarc(out).expect("pinned"));
+    });
+}
+
+/// Its copies of a slice, which it takes for pageable memory, would still be under way.
+#[test]
+fn copies_of_cudarc_from_and_to_a_host_buffer_are_complete() {
+    with_cudarc(&[("CUDA_SIM_LATENCY", "20000")], || {
+        let context = Context::primary(0).expect("a device");
+        let cudarc = context.to_cudarc().expect("a primary context");
+        let stream = cudarc.new_stream().expect("a stream");
+        let mut pinned = HostBuffer::allocate(&context, 8).expect("room");
+        pinned.as_mut_slice().copy_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0]);
+        let numbers = stream.clone_htod::<u32, _>(&pinned).expect("room");
+        pinned.as_mut_slice().fill(9); // after the copy
+        assert_eq!(stream.clone_dtoh(&numbers).expect("a device"), [1, 2]);
+        stream.memcpy_dtoh(&numbers, &mut pinned).expect("a device");
+        assert_eq!(pinned.as_slice(), [1, 0, 0, 0, 2, 0, 0, 0]);
+        let odd = HostBuffer::allocate(&context, 7).expect("room");
+        let refused = catch_unwind(AssertUnwindSafe(|| stream.clone_htod::<u32, _>(&odd)));
+        assert!(refused.is_err(), "7 bytes are no numbers of 4");
     });
 }

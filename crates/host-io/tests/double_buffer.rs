@@ -137,13 +137,13 @@ fn a_write_that_finds_no_half_can_be_made_again() {
     Cache::Pinned.empty().expect("alive");
     // The first half is given up, and there is no memory for the second one, once.
     Cache::Pinned.set_limit(0).expect("alive"); // each half has memory of its own
-    let rules = "cuEventRecord:2=719,cuStreamSynchronize:1=719,cuMemHostAlloc:2=719";
+    let rules = "cuEventRecord:2=719,cuStreamSynchronize:1=719,cuMemHostRegister:2=719";
     assert_eq!(failures_under(&context, rules), 2);
 }
 
 #[rstest]
 #[case("cuEventRecord:1+=719")]
-#[case("cuMemHostAlloc:1+=2")]
+#[case("cuMemHostRegister:1+=2")]
 fn writes_need_neither_events_nor_pinned_memory(#[case] rules: &str) {
     let Some((_alone, context)) = alone_with_simulator() else { return };
     Cache::Pinned.empty().expect("alive");
@@ -179,8 +179,8 @@ fn a_half_without_another_one_waits_for_itself() {
         let data = pattern(2000);
         let buffer = zeros(&context, data.len());
         Cache::Pinned.set_limit(0).expect("alive"); // each half has memory of its own
-        fault("cuMemHostAlloc:2+=719");
-        let allocations = || count_of(c"cuMemHostAlloc").expect("a simulated driver");
+        fault("cuMemHostRegister:2+=719");
+        let allocations = || count_of(c"cuMemHostRegister").expect("a simulated driver");
         let before = allocations();
         assert_eq!(write_all(&buffer, &data), 0);
         assert!(allocations() > before + 1, "the second half was asked for");

@@ -30,7 +30,8 @@ fn first_process() -> Result<(), Box<dyn Error>> {
     let module = Arc::new(Module::from_ptx(second_process::TWICE, &[])?);
     let kernel = Function::of_cust_module(&context, module, "twice")?;
     let stream = Stream::new(&context)?;
-    let theirs = numbers.as_cust_slice_mut::<i64>()?;
+    // SAFETY: the buffer outlives the kernel's work, and nobody else uses it meanwhile.
+    let theirs = unsafe { numbers.as_cust_slice_mut::<i64>() }?;
     let (function, on, count) = (kernel.to_cust(), stream.as_cust(), theirs.len());
     let blocks = u32::try_from(count.div_ceil(256))?;
     // SAFETY: the kernel takes an address and a count, and reads and writes so many numbers there.

@@ -49,9 +49,9 @@ impl HostBuffer {
     /// Pinned memory of `cudarc`, which the result owns from now on, after a wait for the work that `cudarc` has
     /// queued on it.
     ///
-    /// The other way, `cudarc`'s copies take slices: bytes, or elements to which they are cast.  They return when the
-    /// copy is queued, so the memory has to outlive it.  The host reads memory slowly that `cudarc` has allocated
-    /// without flags: it is write-combined.
+    /// The other way, `cudarc`'s copies take the buffer itself, as elements of any type, and return when the copy is
+    /// complete; they do not wait for a copy of its [slice](Self::as_slice).  The host reads memory slowly that `cudarc`
+    /// has allocated without flags: it is write-combined.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../driver/tests/common/linked.rs"));
@@ -67,7 +67,7 @@ impl HostBuffer {
     /// assert_eq!(ours.as_slice(), [1, 0, 0, 0, 2, 0, 0, 0]);
     ///
     /// let stream = cudarc.default_stream();
-    /// let numbers = stream.clone_htod(bytemuck::cast_slice::<u8, u32>(ours.as_slice()))?;
+    /// let numbers = stream.clone_htod::<u32, _>(&ours)?;
     /// assert_eq!(stream.clone_dtoh(&numbers)?, [1, 2]);
     /// # Ok(()) }) }
     /// ```

@@ -13,6 +13,9 @@
 mod adopted;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod copy;
+#[cfg(feature = "cudarc")]
+#[expect(unsafe_code, reason = "declares what cudarc calls")]
+mod cudarc_slice;
 mod engine;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod file;

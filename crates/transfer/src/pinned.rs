@@ -70,16 +70,17 @@ impl HostBuffer {
     /// it is dropped, its memory serves again only when all work in the process is complete that
     /// was queued before.  Dangling, but not null, when there are no bytes.
     ///
-    /// Work that retains the buffer uses the address of [`as_slice`](Self::as_slice).
+    /// Work that retains the buffer uses the [`private_ptr`](Self::private_ptr).
     pub fn as_ptr(&self) -> *mut u8 {
         if let Memory::Owned(block) = &self.memory {
             block.expose();
         }
-        self.start()
+        self.private_ptr()
     }
 
-    /// The memory's address, for work that retains the buffer.
-    pub(crate) fn start(&self) -> *mut u8 {
+    /// The memory's address, for work that is complete, or retains the buffer, when the call returns or fails.  Other
+    /// libraries must not get it.
+    pub fn private_ptr(&self) -> *mut u8 {
         match &self.memory {
             Memory::Empty => NonNull::dangling().as_ptr(),
             Memory::Owned(block) => block.private_address() as *mut u8,
@@ -116,16 +117,18 @@ impl HostBuffer {
         self.size() == 0
     }
 
-    /// The bytes.
+    /// The bytes.  They may get to other libraries, as [`as_ptr`](Self::as_ptr) describes.
+    ///
+    /// `cudarc` takes any slice for pageable memory, and does not wait for its copies: pass it the buffer itself.
     pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: `size` bytes are allocated there, in pages that the driver has touched.
-        unsafe { slice::from_raw_parts(self.start(), self.size()) }
+        // SAFETY: `size` bytes are allocated there, and initialised.
+        unsafe { slice::from_raw_parts(self.as_ptr(), self.size()) }
     }
 
-    /// The bytes, mutable.
+    /// The bytes, mutable; as [`as_slice`](Self::as_slice).
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as above, and the borrow is exclusive.
-        unsafe { slice::from_raw_parts_mut(self.start(), self.size()) }
+        unsafe { slice::from_raw_parts_mut(self.as_ptr(), self.size()) }
     }
 }
 

@@ -11,7 +11,8 @@ use arrow_cuda_driver::CudaResult;
 /// use arrow_cuda_transfer::Staging;
 ///
 /// let mut staging = Staging::allocate(&Context::primary(0)?, 100)?;
-/// staging.bytes_mut()[99] = 7;
+/// // SAFETY: within the memory, which nobody else uses.
+/// unsafe { staging.private_ptr().add(99).write(7) };
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
 /// ```
 #[derive(Debug)]
@@ -41,11 +42,11 @@ impl Staging {
         }
     }
 
-    /// The bytes.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
+    /// Where the memory begins, for work that is complete, or retains it, when the call returns or fails.
+    pub fn private_ptr(&mut self) -> *mut u8 {
         match self {
-            Self::Pinned(pinned) => pinned.as_mut_slice(),
-            Self::Pageable(bytes) => bytes,
+            Self::Pinned(pinned) => pinned.private_ptr(),
+            Self::Pageable(bytes) => bytes.as_mut_ptr(),
         }
     }
 }

@@ -3,42 +3,12 @@
 use crate::stored::stored;
 use crate::{Current, Unused};
 use arrow_cuda_driver::{CudaResult, call, report_failure};
-use std::ptr::{self, NonNull};
 
-/// `CU_MEMHOSTALLOC_PORTABLE`: pinned for every context, not only for the current one.
-const PORTABLE: u32 = 1;
-/// `CU_MEMHOSTREGISTER_PORTABLE` and `CU_MEMHOSTREGISTER_DEVICEMAP`: the device gets an address.
+/// `CU_MEMHOSTREGISTER_PORTABLE` and `CU_MEMHOSTREGISTER_DEVICEMAP`: pinned for every context, not only for the current
+/// one, and the device gets an address.
 const PORTABLE_AND_MAPPED: u32 = 3;
 
 impl Current<'_> {
-    /// Allocates `size` bytes, more than 0, of host memory that is pinned for all contexts.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors, when it cannot pin that much memory.
-    pub fn allocate_host_memory(&self, size: usize) -> CudaResult<NonNull<u8>> {
-        // SAFETY: stores an address.
-        let data =
-            stored(ptr::null_mut(), |at| unsafe { call!(cuMemHostAlloc(at, size, PORTABLE)) })
-                .map_err(|error| error.while_allocating(size as u64))?;
-        Ok(NonNull::new(data).expect("a driver that succeeds gives an address"))
-    }
-
-    /// Releases memory of [`allocate_host_memory`](Self::allocate_host_memory).  Any access to it faults from then on.
-    /// The driver does not wait for work of other contexts.
-    ///
-    /// # Safety
-    ///
-    /// The memory must be the caller's to release, once.
-    pub unsafe fn release_host_memory(
-        &self,
-        data: NonNull<u8>,
-        _unused: &Unused,
-    ) -> CudaResult<()> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { call!(cuMemFreeHost(data.as_ptr().cast())) }
-    }
-
     /// Pins host memory that somebody else has allocated, and maps it for the device.  Returns the
     /// device's address of it.
     ///

@@ -20,7 +20,8 @@ use std::sync::{Arc, OnceLock, Weak};
 /// use arrow_cuda_context::Context;
 ///
 /// let context = Context::primary(0)?;
-/// let by_handle = Context::borrowed(0, context.handle())?;
+/// // SAFETY: the handle of a primary context, which stays.
+/// let by_handle = unsafe { Context::borrowed(0, context.handle()) }?;
 /// assert!(by_handle.is_same(&context));
 /// context.synchronize()?;
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())

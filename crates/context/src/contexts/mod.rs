@@ -10,6 +10,7 @@ mod extensions;
 mod identity;
 #[expect(unsafe_code, reason = "asks the kernel what is readable")]
 mod readable;
+#[expect(unsafe_code, reason = "trusts the owners of borrowed contexts")]
 mod registry;
 
 pub use context::Context;

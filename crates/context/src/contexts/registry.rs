@@ -36,10 +36,20 @@ impl Context {
     /// The context is borrowed: this crate never releases it, and checks it before each use, since
     /// its owner may destroy it at any time.
     ///
+    /// ```compile_fail,E0133
+    /// # let handle = arrow_cuda_context::Context::primary(0).expect("a device").handle();
+    /// let context = arrow_cuda_context::Context::borrowed(0, handle);
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// The handle must be that of a context, or of one that was destroyed: the driver reads through it.  The context must
+    /// not be destroyed while a thread is in a call that uses it, or has it [entered](Self::enter).
+    ///
     /// # Errors
     ///
     /// `CUDA_ERROR_INVALID_CONTEXT` when the handle names no context of that device.
-    pub fn borrowed(device: u32, handle: usize) -> CudaResult<Self> {
+    pub unsafe fn borrowed(device: u32, handle: usize) -> CudaResult<Self> {
         let device = Device::get(device)?;
         let number = identity::number_of(handle)?;
         let context = of_handle(handle, number, device)?;

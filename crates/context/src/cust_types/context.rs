@@ -23,7 +23,8 @@ impl Context {
     ///
     /// `CUDA_ERROR_INVALID_CONTEXT` when somebody has reset the device, or driver errors.
     pub fn from_cust(context: &cust::context::Context) -> CudaResult<Self> {
-        let known = with_handle(context.as_raw() as usize)?;
+        // SAFETY: a live context, which the caller lends, and which is retained below.
+        let known = unsafe { with_handle(context.as_raw() as usize) }?;
         Self::primary(known.device().number())
     }
 
@@ -54,28 +55,39 @@ impl Context {
     ///
     /// let theirs = cust::quick_init().expect("a device");
     /// CurrentContext::set_current(&theirs).expect("a live context");
-    /// let current = Context::current()?.expect("a current context");
+    /// // SAFETY: a primary context, which stays.
+    /// let current = unsafe { Context::current() }?.expect("a current context");
     /// assert_eq!(current.handle(), theirs.as_raw() as usize);
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())
     /// ```
     ///
+    /// # Safety
+    ///
+    /// As for [`borrowed`](Self::borrowed): `cust`'s `legacy` contexts are destroyed when they are dropped.
+    ///
     /// # Errors
     ///
     /// `CUDA_ERROR_INVALID_CONTEXT` when the context is gone, or driver errors.
-    pub fn current() -> CudaResult<Option<Self>> {
+    pub unsafe fn current() -> CudaResult<Option<Self>> {
         Device::count()?; // a driver that was not initialised refuses the next call
         // SAFETY: stores a handle.
         match stored(0usize, |at| unsafe { call!(cuCtxGetCurrent(at)) })? {
             0 => Ok(None),
-            handle => with_handle(handle).map(Some),
+            // SAFETY: guaranteed by the caller.
+            handle => unsafe { with_handle(handle) }.map(Some),
         }
     }
 }
 
 /// The context of a handle, on whichever device it is.
-fn with_handle(handle: usize) -> CudaResult<Context> {
+///
+/// # Safety
+///
+/// As for [`Context::borrowed`].
+unsafe fn with_handle(handle: usize) -> CudaResult<Context> {
     for device in 0..Device::count()? {
-        match Context::borrowed(device, handle) {
+        // SAFETY: guaranteed by the caller.
+        match unsafe { Context::borrowed(device, handle) } {
             // It may be on another device.
             Err(error) if error.is_context_gone() => {}
             found => return found,

@@ -7,4 +7,4 @@ mod loan;
 
 pub use adopted::Adopted;
 #[cfg(feature = "cust")]
-pub use loan::{Loan, LoanMut};
+pub use loan::Loan;

@@ -1,4 +1,4 @@
-//! Pools of memory: device memory, the driver's pinned memory, and pages that the driver pins.
+//! Pools of memory: device memory, and pages that the driver pins, for callers that may wait and for others.
 //!
 //! One mechanism serves all three.  A *segment* is memory that comes from a source; a *block* is the part of a segment
 //! that serves an allocation.  Released blocks are split, merged and reused by the same rules.  DESIGN.md beside this

@@ -4,16 +4,16 @@ use super::expandable;
 use super::ledger::{MIN_LARGE, Segment};
 use crate::{Current, Pages, Unused, memory_of_the_machine};
 use arrow_cuda_driver::{CudaError, CudaResult, codes, holds_interpreter};
-use std::ptr::NonNull;
 
 /// A kind of memory, with one pool of it in each context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// Memory of the context's device.
     Device,
-    /// Host memory that the driver allocates pinned for every context.  It goes with its context.
+    /// Pages of the process, which the driver pins for every context.  Without their own they are ordinary memory: others
+    /// may have references to it.
     Pinned,
-    /// Pages of the process, which the driver pins.  Without their context they are ordinary memory.
+    /// The same, for callers that must not wait.
     Pages,
 }
 
@@ -28,7 +28,7 @@ impl Source {
     }
 
     pub(super) fn outlives_context(self) -> bool {
-        self == Self::Pages
+        self != Self::Device
     }
 
     /// Whether libarrow allocates and releases the memory, also while it has the interpreter's lock and relies on that.
@@ -47,10 +47,7 @@ impl Source {
         let bytes = || usize::try_from(size).unwrap_or(usize::MAX);
         match self {
             Self::Device => current.allocate_memory(size),
-            Self::Pinned => {
-                current.allocate_host_memory(bytes()).map(|start| start.as_ptr() as u64)
-            }
-            Self::Pages => pin_pages(current, bytes()),
+            Self::Pinned | Self::Pages => pin_pages(current, bytes()),
         }
     }
 
@@ -65,7 +62,6 @@ impl Source {
         segment: &Segment,
         unused: &Unused,
     ) -> CudaResult<()> {
-        let start = || NonNull::new(segment.address as *mut u8).expect("a driver gives addresses");
         // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
@@ -75,9 +71,8 @@ impl Source {
                     expandable::free(segment, unused)
                 }
                 Self::Device => current.release_memory(segment.address, unused),
-                Self::Pinned => current.release_host_memory(start(), unused),
-                Self::Pages => {
-                    current.unregister_host_memory(start().as_ptr(), unused)?;
+                Self::Pinned | Self::Pages => {
+                    current.unregister_host_memory(segment.address as *mut u8, unused)?;
                     self.unmap(segment, unused);
                     Ok(())
                 }
@@ -92,7 +87,7 @@ impl Source {
     ///
     /// As for [`give_back`](Self::give_back).
     pub(super) unsafe fn unmap(self, segment: &Segment, unused: &Unused) {
-        if self == Self::Pages {
+        if self.outlives_context() {
             // SAFETY: made in `pin_pages`; guaranteed by the caller.
             drop(unsafe { Pages::at(segment.address, segment.capacity as usize) });
         } else if segment.handle > 0 {

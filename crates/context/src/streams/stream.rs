@@ -5,6 +5,7 @@ use crate::calls::{RawStream, StreamHandle};
 use crate::stored::stored;
 use crate::{Completed, Context, Current, Event, Retained, is_readable};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// `CU_STREAM_NON_BLOCKING`: not ordered with the legacy default stream.
@@ -161,8 +162,9 @@ impl Stream {
     /// Queues work, and retains `retained` until it is complete, even if the stream is dropped.
     ///
     /// `work` is called at once, under the guard of the stream's context; it must queue its work
-    /// and return.  The result holds the owners of earlier work that is complete by now, on this stream
-    /// and on a few others of the context.
+    /// and return.  If it panics, what it has queued so far retains the owner all the same.  The result
+    /// holds the owners of earlier work that is complete by now, on this stream and on a few others of the
+    /// context.
     ///
     /// # Errors
     ///
@@ -181,19 +183,20 @@ impl Stream {
         }
         let in_flight = InFlight::of(context);
         let (mut completed, event) = in_flight.begin(&current, self.0.raw.addr())?;
-        let queued = work(&current, handle);
-        // Some of the work may be queued even if `work` failed.
-        match current.record(&event, handle) {
-            Ok(()) => in_flight.retain(self.0.raw.addr(), event, retained)?,
+        // Some of the work may be queued even if `work` fails or panics.
+        let queued = catch_unwind(AssertUnwindSafe(|| work(&current, handle)));
+        let kept = match current.record(&event, handle) {
+            Ok(()) => in_flight.retain(self.0.raw.addr(), event, retained),
             Err(error) => match current.synchronize_stream(handle) {
-                Ok(()) => completed.add(retained),
-                Err(_) => {
-                    in_flight.retain_for_good(context, retained)?;
-                    return Err(error);
+                Ok(()) => {
+                    completed.add(retained);
+                    Ok(())
                 }
+                Err(_) => in_flight.retain_for_good(context, retained).and(Err(error)),
             },
-        }
-        queued.map(|()| completed)
+        };
+        let queued = queued.unwrap_or_else(|panic| resume_unwind(panic));
+        kept.and(queued).map(|()| completed)
     }
 
     /// A new event, without timing, at the end of what is queued so far.

@@ -51,7 +51,8 @@ pub fn their_context() -> (Context, *mut c_void) {
         let mut popped: *mut c_void = std::ptr::null_mut();
         call!(cuCtxPopCurrent_v2((&raw mut popped).cast())).expect("the new one");
     }
-    (Context::borrowed(0, handle.addr()).expect("alive"), handle)
+    // SAFETY: made above, and destroyed by the test itself.
+    (unsafe { Context::borrowed(0, handle.addr()) }.expect("alive"), handle)
 }
 
 pub fn destroy(context: *mut c_void) {

@@ -201,7 +201,8 @@ fn a_call_that_fails_leaves_nothing_behind() {
         let device = context.device();
         for (function, times) in CALLS {
             for (nth, code) in (1..=times + 2).flat_map(|nth| [(nth, 2), (nth, 999)]) {
-                device.reset().expect("a device");
+                // SAFETY: nobody else uses it.
+                unsafe { device.reset() }.expect("a device");
                 let chunks = || live(c"cuda_sim_live_allocations");
                 let before = chunks();
                 let context = Context::primary(0).expect("a device");
@@ -215,7 +216,8 @@ fn a_call_that_fails_leaves_nothing_behind() {
                 assert_eq!((stats.allocated_bytes, stats.cached_bytes), (0, 0), "{function} {nth}");
                 let may_keep = matches!(function, "cuMemUnmap" | "cuMemRelease");
                 assert!(stats.reserved_bytes == 0 || may_keep, "{function} {nth}: {stats:?}");
-                device.reset().expect("a device");
+                // SAFETY: nobody else uses it.
+                unsafe { device.reset() }.expect("a device");
                 Context::primary(0).expect("a device").synchronize().expect("alive");
                 assert_eq!(chunks(), before, "{function} {nth}: chunks are lost");
             }

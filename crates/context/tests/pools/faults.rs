@@ -29,14 +29,12 @@ impl Drop for Fault {
 }
 
 #[rstest]
-#[case(Pinned, "cuMemHostAlloc")]
-#[case(Pages, "cuMemHostRegister")]
-fn the_cache_makes_room(#[case] source: Source, #[case] allocates: &str) {
+fn the_cache_makes_room(#[values(Pinned, Pages)] source: Source) {
     let Some((_guard, context)) = alone_with_the_simulator() else { return };
     let _held = source.allocate(&context, LARGE);
     drop([1, 2].map(|times| source.allocate(&context, times * LARGE)));
     let before = source.stats(&context);
-    let failing = Fault::new(&format!("{allocates}:1=2"));
+    let failing = Fault::new("cuMemHostRegister:1=2");
     drop(source.allocate(&context, 4 * LARGE));
     let after = source.stats(&context);
     assert_eq!(after.out_of_memory_retries, before.out_of_memory_retries + 1);
@@ -44,7 +42,7 @@ fn the_cache_makes_room(#[case] source: Source, #[case] allocates: &str) {
     assert_eq!(after.cached_bytes, 4 * LARGE);
     drop(failing);
     source.empty(&context);
-    let _failing = Fault::new(&format!("{allocates}:1+=2"));
+    let _failing = Fault::new("cuMemHostRegister:1+=2");
     let error = source.try_allocate(&context, 5 * LARGE).err().expect("nothing is left to give");
     assert!(error.is_out_of_memory());
     let last = source.stats(&context);
@@ -70,7 +68,7 @@ fn a_block_is_packed_when_there_is_no_room_for_a_segment() {
 
 #[rstest]
 #[case(Device, "cuMemFree")]
-#[case(Pinned, "cuMemFreeHost")]
+#[case(Pinned, "cuMemHostUnregister")]
 #[case(Pages, "cuMemHostUnregister")]
 fn failures_are_returned_once_all_was_tried(#[case] source: Source, #[case] frees: &str) {
     let Some((_guard, context)) = alone_with_the_simulator() else { return };

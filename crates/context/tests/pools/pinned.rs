@@ -1,4 +1,4 @@
-//! Pinned memory of the driver, beside other contexts and devices.
+//! Pinned memory, beside other contexts and devices.
 
 use super::common::{Gate, destroy, their_context};
 use super::simulator::in_own_process;
@@ -61,7 +61,8 @@ fn exposed_memory_waits_for_other_devices() {
         let mut theirs: *mut c_void = std::ptr::null_mut();
         // SAFETY: stores a handle through the pointer, which outlives the call.
         unsafe { call!(cuDevicePrimaryCtxRetain((&raw mut theirs).cast(), 1)) }.expect("a device");
-        let borrowed = Context::borrowed(1, theirs as usize).expect("alive");
+        // SAFETY: a primary context, which stays.
+        let borrowed = unsafe { Context::borrowed(1, theirs as usize) }.expect("alive");
         let block = Pinned.allocate(&context, LARGE);
         let gate = Gate::on_default_stream(&borrowed);
         drop(borrowed);

@@ -80,7 +80,9 @@ impl PyContext {
         let context = py
             .detach(|| match handle {
                 0 => Context::primary(number),
-                handle => Context::borrowed(number, handle),
+                // SAFETY: the program passes a context's handle, which is checked as far as drivers can, and keeps the
+                // context as long as it is in use.
+                handle => unsafe { Context::borrowed(number, handle) },
             })
             .or_raise(py)?;
         Ok(Self::new(context))

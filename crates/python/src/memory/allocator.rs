@@ -19,7 +19,8 @@ struct PythonAllocator {
     deallocate: Option<Arc<Owner>>,
 }
 
-impl Allocator for PythonAllocator {
+// SAFETY: the program promises it: the documentation of `set_allocator` asks for it.
+unsafe impl Allocator for PythonAllocator {
     fn allocate(&self, context: &Context, size: u64) -> CudaResult<Allocation> {
         let allocate = |py: Python<'_>| match self.ask(py, context, size) {
             // Work that is complete may still retain memory of the allocator's, which is released here, where
@@ -168,8 +169,8 @@ impl Release {
 /// released, on the main thread if the releasing thread is without the GIL.  `memory_stats` and
 /// `Context.bytes_allocated` do not count it.
 ///
-/// The memory must be ready for work of the legacy default stream; an allocation waits for the
-/// work that is queued there.  What the functions raise, the allocation raises; in functions of
+/// The memory must be the buffer's alone until it is released, and ready for work of the legacy
+/// default stream; an allocation waits for the work that is queued there.  What the functions raise, the allocation raises; in functions of
 /// pyarrow itself it is a MemoryError or an OSError with the same text.  What `deallocate`
 /// raises goes to ``sys.unraisablehook``.  Each address is checked: it must be a multiple of
 /// 256, in memory of the device that is large enough.  Buffers that the functions themselves

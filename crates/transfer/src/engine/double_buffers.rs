@@ -10,6 +10,7 @@ use super::settings::transfer_limits;
 use crate::Staging;
 use arrow_cuda_context::{Context, Current, Event, Stream, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult, Patience};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::slice;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -99,15 +100,19 @@ pub(crate) unsafe fn copy_stretches<S: Default, E: From<CudaError> + Send>(
             // SAFETY: the lane's memory, which is this copy's alone and initialised.
             let memory = unsafe { slice::from_raw_parts_mut(slots, 2 * threads * half) };
             let stream = streams.of(task);
-            let copied = work(Some(stream)).share(memory, half, watch);
+            let share = || work(Some(stream)).share(memory, half, watch);
+            let copied = catch_unwind(AssertUnwindSafe(share));
             return finish(&current, stream.handle(), copied, || taken.discard(context));
         }
     }
     let half = LARGEST_HALF.min(size);
     let mut staging = Staging::allocate(context, 2 * half + ALIGNMENT)?;
-    let memory = staging.bytes_mut();
-    let start = memory.as_ptr().align_offset(ALIGNMENT);
-    let copied = work(None).share(&mut memory[start..][..2 * half], half, watch);
+    let start = staging.private_ptr();
+    let start = start.wrapping_add(start.align_offset(ALIGNMENT));
+    // SAFETY: memory of this copy alone, which is initialised, and large enough for an aligned start.
+    let memory = unsafe { slice::from_raw_parts_mut(start, 2 * half) };
+    let share = || work(None).share(memory, half, watch);
+    let copied = catch_unwind(AssertUnwindSafe(share));
     finish(&current, StreamHandle::DEFAULT, copied, || {
         if let Staging::Pinned(pinned) = &staging {
             pinned.as_ptr(); // others know it as well now: it serves again behind a fence
@@ -127,18 +132,19 @@ fn threads_for(task: Task, stretches: &[Stretch], workers: usize) -> usize {
     }
 }
 
-/// Waits for the device, which may be at work on the memory also after a failure.  If the wait fails, too,
-/// the caller gets its error: the context may be of no use any more.
+/// Waits for the device, which may be at work on the memory also after a failure, or a panic of `pass` or `watch`.
+/// If the wait fails, too, the caller gets its error: the context may be of no use any more.
 fn finish<E: From<CudaError>>(
     current: &Current<'_>,
     stream: StreamHandle<'_>,
-    copied: Result<(), E>,
+    copied: thread::Result<Result<(), E>>,
     retain: impl FnOnce(),
 ) -> Result<(), E> {
     let waited = current.synchronize_stream(stream);
     if waited.is_err() {
         retain();
     }
+    let copied = copied.unwrap_or_else(|panic| resume_unwind(panic));
     waited.map_err(E::from).and(copied)
 }
 
