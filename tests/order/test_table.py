@@ -75,6 +75,21 @@ def test_what_leaves_in_a_block_comes_behind_its_stream(world, kind, reader):
     assert found == AFTER
 
 
+@pytest.mark.leaks
+@pytest.mark.parametrize("reader", ["lend", "export_for_ipc"])
+@pytest.mark.parametrize("stream", ["on_default", "producer"])
+def test_a_handle_comes_behind_work_on_any_stream(world, stream, reader):
+    """Of memory with nothing beside it, which would be wiped, on the default stream."""
+    memory = world.ctx.new_buffer(2 << 20)
+    memory.fill(1)
+    queue = getattr(world, stream)
+    gate = Gate(queue)
+    queue.fill(memory, 7)
+    OTHERS[reader](of_buffer(memory), world.consumer)
+    assert world.consumer.result() == AFTER
+    gate.open()
+
+
 def copied_from_device(ctx, array, stream):
     copy = ctx.new_buffer(SIZE)
     copy.copy_from_device(CudaBuffer.from_buffer(array.buffers()[1]), stream=stream)
