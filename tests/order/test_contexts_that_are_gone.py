@@ -18,7 +18,8 @@ batch = pa.record_batch([array], ["a"])
 table = pa.Table.from_batches([batch])
 the_driver().call("cuDevicePrimaryCtxReset_v2", 0)
 new = Context(0).buffer_from_data(bytes(1000))
-consumer = SimpleNamespace(pinned=np.zeros(1000, np.uint8), stream=SimpleNamespace(value=2**40))
+handle = SimpleNamespace(value=2**40)
+consumer = SimpleNamespace(pinned=np.zeros(1000, np.uint8), stream=handle, read=None)
 readers = [*OWN.values(), *OTHERS.values()]
 check_refused([
     *(lambda read=read: read(array, consumer) for read in readers),

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import pytest
 
 from pyarrow_cuda_compat import DeviceArray
-from support.order import OTHERS, OWN, buffer_of, of_buffer
+from support.order import HANDLES, OTHERS, OWN, buffer_of, of_buffer
 from support.order_libraries import LIBRARIES, entered
 from support.order_world import MODES
 from support.streams import AFTER, BEFORE, SIZE, pointer
@@ -27,7 +27,7 @@ def library(request):
 @pytest.mark.parametrize("reader", [*OWN, *OTHERS])
 def test_their_kernels_are_waited_for(world, library, reader):
     # An IPC handle of their pools is theirs to refuse.
-    modes = [mode for mode in MODES if reader not in ("lend", "export_for_ipc") or "copied" in mode]
+    modes = [mode for mode in MODES if reader not in HANDLES or "copied" in mode]
     wrong = []
     for mode in modes:
         block, prepare = MODES[mode](world, library.late(entered))

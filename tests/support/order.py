@@ -204,7 +204,9 @@ OTHERS = {
     "export_for_ipc": by_handle(CudaBuffer.export_for_ipc),
 }
 
-#: Cells without a meaning.
+HANDLES = ("lend", "export_for_ipc")
+
+#: Cells without a meaning, and why.
 LEFT_OUT = {
     "an address that is read (`address`, `ptr`), RMM's and Numba's memory, foreign pointers": (
         "the caller orders the work itself"
@@ -212,5 +214,6 @@ LEFT_OUT = {
     "handles of other processes, coming in": "their exporter has waited: see `export_for_ipc`",
     "allocators of the program": "an allocation waits, and nobody has worked on the memory since",
     "a consumer that is busy, of bytes on the host": "it has a copy",
-    "handles of memory that is not allocated here": "they would name the producer's allocation",
+    "a consumer that is busy, of a handle": "the lender keeps the memory; what is exported stays",
+    "idle, within blocks": "nobody has anything to wait for",
 }

@@ -1,7 +1,7 @@
 # The stream, mask and read-only flag of an array's interface are heeded.
 # shows: pyarrow_cuda
-#   Context.buffer_from_object: waits for work on the stream that the interface names: a handle, or
-#     1 and 2 for the default streams
+#   Context.buffer_from_object: comes after work on the stream that the interface names: a handle,
+#     or 1 and 2 for the default streams
 import ctypes
 import re
 
