@@ -49,7 +49,7 @@ fn a_long_lock_is_the_outer_one() {
     drop(long.lock());
 }
 
-/// What a child does that must not wait, or may.
+/// Names the locks that a child holds while it waits.
 #[cfg(debug_assertions)]
 const HELD: &str = "TEST_LOCKS_HELD";
 
