@@ -66,7 +66,8 @@ EVERY = (
     Silence("memory that is not known to be pinned is pageable", {"cuPointerGetAttribute"}),
     Silence("that is asked in a context", ENTERING, scenarios=("batches.copies",)),
     Silence(
-        "without pinned memory the driver copies, and writers collect; a comparison's answer is copied, too",
+        "without pinned memory the driver copies, and writers collect in pageable memory; "
+        "a comparison's answer is copied, too",
         {"cuMemHostRegister", "cuMemHostGetDevicePointer", "cuStreamCreate"},
     ),
     Silence("that is pinned in a context", ENTERING, scenarios=("transfers.*",)),

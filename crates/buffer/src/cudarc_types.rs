@@ -17,7 +17,8 @@ use std::sync::Arc;
 /// The memory of a buffer as a slice of `cudarc`, which does not free it.
 ///
 /// The slice's stream has waited for the work on the legacy default stream.  When this is dropped, the legacy default
-/// stream waits for the slice's stream, and that for others on which `cudarc` has used the slice.
+/// stream waits for the slice's stream, and that for others on which `cudarc` has used the slice.  Nobody waits if it is
+/// leaked.
 #[derive(Debug)]
 pub struct CudarcSlice<'buffer, T> {
     slice: ManuallyDrop<CudaSlice<T>>,

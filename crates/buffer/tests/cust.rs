@@ -57,7 +57,7 @@ fn memory_of_another_device_is_refused() {
 #[test]
 fn our_memory_is_a_slice_of_cust() {
     let context = Context::primary(0).expect("a device");
-    let mut buffer = DeviceBuffer::allocate(&context, 8).expect("room");
+    let buffer = DeviceBuffer::allocate(&context, 8).expect("room");
     buffer.fill(5).expect("a device");
     let _current = context.enter().expect("alive");
     // SAFETY: here as below, the buffer lives, and nobody else uses it.

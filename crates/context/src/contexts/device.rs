@@ -137,8 +137,8 @@ impl Device {
     /// Destroys the device's primary context with everything in it, whichever library of this
     /// process has made it.  The next use of the device makes a new one.
     ///
-    /// What these crates have made in the context stays safe to use: each use fails, with the error for a context that is
-    /// gone, and pinned host memory that was allocated here is ordinary memory from then on.
+    /// Objects of these crates stay safe to use: each use of one that belongs to the context fails, with the error for a
+    /// context that is gone, and pinned host memory that was allocated here is ordinary memory from then on.
     ///
     /// ```standalone_crate
     /// use arrow_cuda_context::{Context, Device};
