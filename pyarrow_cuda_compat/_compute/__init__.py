@@ -9,6 +9,7 @@ This package computes nothing itself: each row maps a function of pyarrow to lib
 `calls`         a call of a function: arguments, options, the type of its result
 `kinds`         kinds of types, in the words of the rows; `NotCovered`
 `columns`       pyarrow's arrays as libcudf's columns, and back; `spans` does it by addresses
+`entry`         the gate towards libcudf: alignment, rows, place; `layouts` the gate back
 `known`         columns that are remembered for results and tables
 `rows`          the rows of all functions; `run` answers a call by one
 `operations`    libcudf's operations, by the names that several rows need

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
-from .columns import to_arrow
+from .columns import on_device, to_arrow
 from .kinds import NotCovered, need
 
 #: Data with rows, and data of several columns.
@@ -33,7 +33,7 @@ class Call:
     options: dict[str, Any]
     #: pyarrow's result for the same arguments without rows.
     prototype: Any
-    #: The arguments as pyarrow's, where there are such: in one piece, on the device.
+    #: The arguments as pyarrow's, where there are such.
     arrays: list[Any]
     #: For each argument, the number that its values are known to be 0 to, without it; or 0.
     below: tuple[int, ...] = ()
@@ -60,9 +60,12 @@ class Call:
         return max(map(rows_of, self.values))
 
     def array(self, place: int) -> Any:
-        """An argument as pyarrow's array."""
+        """An argument as pyarrow's array or table."""
         if self.arrays:
-            return self.arrays[place]
+            value = self.arrays[place]
+            value = value if isinstance(value, _TABLES) else on_device(value)
+            need(not isinstance(value, pa.ChunkedArray), "not with so many bytes in several chunks")
+            return value
         return to_arrow(self.values[place], self.types[place])
 
     need = staticmethod(need)
