@@ -1,25 +1,24 @@
-"""pyarrow's functions over what stands in for pylibcudf."""
+"""pylibcudf's stand-in as the engine of a module's tests."""
 
 import sys
 
 import pytest
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import _compute
 from pyarrow_cuda_compat._compute import engine, known
 
 from . import standin
 
+set_resource = engine._set_resource
 
-@pytest.fixture(scope="module")
+
+@pytest.fixture(scope="package")
 def rows():
     before = sys.modules.get("pylibcudf")
     yield standin.install()
-    package = _compute.__name__ + "."
-    for name in [name for name in sys.modules if name.startswith(package)]:
+    for name in [name for name in sys.modules if name.startswith("pyarrow_cuda_compat._compute.")]:
         if name not in (engine.__name__, known.__name__):  # the guards have these
             del sys.modules[name]
-            delattr(_compute, name.removeprefix(package))
     sys.modules.pop("pylibcudf")
     if before is not None:
         sys.modules["pylibcudf"] = before
