@@ -15,7 +15,8 @@ from .. import _native
 from .._pyarrow.joins import batch_of
 from . import spans
 from .engine import here
-from .entry import MOST_ROWS, TOO_MANY_ROWS, admitted
+from .entry import TOO_MANY_ROWS, admitted
+from .forms import MOST_ROWS
 from .kinds import SIMPLE, NotCovered, cudf_type, kind_of, need
 from .known import keep, known, remember
 from .layouts import conforming, pieces

@@ -1,4 +1,4 @@
-"""The gate back from libcudf: every result has the layout of its type, or there is none.
+"""The gate back from libcudf: each result has the layout of its type, or the call raises.
 
 libcudf counts the bytes of strings with offsets of 64 bits from 2^31 - 1 bytes on, and pyarrow's
 ``string`` has 32.  Up to that number they are made shorter; a result that may have chunks is cut
@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
-from .kinds import cudf_type, need
+from .forms import form_of
+from .kinds import need
 
-_is = pa.types
 MOST_BYTES = 2**31 - 1
 _INT32 = plc.DataType(plc.TypeId.INT32)
 _LIST, _STRUCT = plc.TypeId.LIST, plc.TypeId.STRUCT
@@ -34,19 +34,23 @@ def conforming(column: Any, kind: pa.DataType) -> Any:
     NotCovered
         If it is of another type.
     """
-    if _is.is_nested(kind):
-        is_list = _is.is_list(kind)
-        is_same = column.type().id() == (_LIST if is_list else _STRUCT)
-        children = column.children() if is_same else []
-        parts = [kind.field(place).type for place in range(kind.num_fields)]
-        values = children[1:] if is_list else children
-        _need_type(is_same and len(values) == len(parts), kind)
-        conform = [conforming(*each) for each in zip(values, parts, strict=True)]
-        if all(one is other for one, other in zip(conform, values, strict=True)):
-            return column
-        return _with_children(column, [*children[:is_list], *conform])
-    _need_type(column.type() == cudf_type(kind), kind)
-    return _with_short_offsets(column) if _is.is_string(kind) else column
+    form = form_of(kind)
+    if form.has_parts:
+        return _of_parts(column, kind, form.kind == "list")
+    _need_type(column.type() == form.cudf, kind)
+    return _with_short_offsets(column) if form.kind == "string" else column
+
+
+def _of_parts(column: Any, kind: pa.DataType, is_list: bool) -> Any:
+    is_same = column.type().id() == (_LIST if is_list else _STRUCT)
+    children = column.children() if is_same else []
+    parts = [kind.field(place).type for place in range(kind.num_fields)]
+    values = children[1:] if is_list else children  # a list's first child has its offsets
+    _need_type(is_same and len(values) == len(parts), kind)
+    conform = [conforming(*each) for each in zip(values, parts, strict=True)]
+    if all(one is other for one, other in zip(conform, values, strict=True)):
+        return column
+    return _with_children(column, [*children[:is_list], *conform])
 
 
 def pieces(column: Any, kind: pa.DataType) -> list[Any]:

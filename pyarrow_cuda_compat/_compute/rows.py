@@ -25,7 +25,7 @@ from . import (
 from .calls import DATA, Call
 from .columns import argument, from_first_row, is_as_imported, to_arrow, to_chunks, to_table
 from .engine import compute_in, here
-from .entry import MOST_ROWS
+from .forms import MOST_ROWS
 from .kinds import NotCovered, kind_of
 from .known import keep, remember
 from .table import ROWS, Row

@@ -10,8 +10,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
 from .engine import here
-from .entry import Form, form_of
-from .kinds import cudf_type
+from .forms import Form, form_of
 
 #: Kinds of types whose values lie in one buffer, as libcudf has them.
 _FLAT = frozenset(("int", "float", "date", "time", "duration"))
@@ -42,7 +41,7 @@ def column_of(array: Any, form: Form, buffers: list[Any]) -> Any:
     if is_string:
         children = [plc.Column(_OFFSETS, end + 1, rest[0], None, 0, 0, [])]
     return plc.Column(
-        cudf_type(array.type),
+        form.cudf,
         len(array),
         rest[-1],
         mask if nulls else None,

@@ -21,7 +21,7 @@ def down(data):
 
 
 def buffer(array):
-    """The memory of an array of CuPy's."""
+    """The memory of a CuPy array."""
     return cuda.Context(0).buffer_from_object(array)
 
 

@@ -120,9 +120,10 @@ def _answer(rows: Any, context: Any, answer: Callable[[Any], Any]) -> Any:
     return answer(rows)
 
 
-#: How libcudf, RMM and CCCL begin the texts of the driver's errors.
+#: In texts of libcudf, RMM and CCCL for errors of the driver.
 _DEVICE_ERROR = re.compile("CUDA error|cudaError", re.IGNORECASE)
-_OF_LIBCUDF = re.compile("(.*/)?(pylibcudf|rmm)/")
+#: Their files: compiled ones are named without folders above.
+_OF_LIBCUDF = re.compile("(.*/site-packages/)?(pylibcudf|rmm)/")
 
 
 def _is_of_libcudf(trace: TracebackType | None) -> bool:
