@@ -22,37 +22,10 @@ from pyarrow_cuda_compat._pyarrow.guards.table import METHOD, TABLE
 from . import standin
 from .answers import digest_of
 from .arguments import METHODS
+from .conftest import set_resource
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 HOST = pa.default_cpu_memory_manager()
-set_resource = engine._set_resource
-
-
-@pytest.fixture(scope="module")
-def rows():
-    before = sys.modules.get("pylibcudf")
-    yield standin.install()
-    for name in [name for name in sys.modules if name.startswith("pyarrow_cuda_compat._compute.")]:
-        if name not in (engine.__name__, known.__name__):  # the guards have these
-            del sys.modules[name]
-    sys.modules.pop("pylibcudf")
-    if before is not None:
-        sys.modules["pylibcudf"] = before
-
-
-@pytest.fixture
-def libcudf(rows, monkeypatch):
-    monkeypatch.setattr(engine, "_rows", rows)
-    monkeypatch.setattr(engine, "_set_resource", lambda context, ours: None)
-    standin.CALLS.clear()
-    return standin.CALLS
-
-
-@pytest.fixture(scope="module")
-def there():
-    """Copies to the device."""
-    context = cuda.Context(0)
-    return lambda data: data.copy_to(context)
 
 
 def back(data):
@@ -281,15 +254,6 @@ def test_dates_that_python_does_not_have(there):
     last = pa.scalar(2**31 - 1, pa.int32()).cast(pa.date32())
     dates = there(pa.array([0, 2**31 - 1], pa.int32()).cast(pa.date32()))
     assert back(pc.equal(dates, last)).to_pylist() == [False, True]
-
-
-def test_metadata_within_types_is_that_of_the_argument(there, rows):
-    calls = sys.modules["pyarrow_cuda_compat._compute.calls"]
-    fields = [pa.field("x", pa.int64(), metadata={"f": text}) for text in "ab"]
-    one, other = (pa.table({"s": pa.array([], pa.struct([field]))}) for field in fields)
-    assert one.schema == other.schema
-    assert calls.shape_of(one) == calls.shape_of(one.slice(0))
-    assert calls.shape_of(one) != calls.shape_of(other)
 
 
 def test_names_that_may_be_paths_are_refused(there):
