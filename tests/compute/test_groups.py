@@ -6,6 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from .arguments import Maker, options
+
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 HOST = pa.default_cpu_memory_manager()
 ROWS = pa.table({"k": ["b", None, "a", "b", None], "v": [1, 2, 3, 4, 5], "w": [5, 4, 3, 2, 1]})
@@ -58,8 +60,8 @@ def test_the_largest_rows_where_pyarrow_needs_one(rows, make):
         return function.call(arguments, options)
 
     calls = of("calls")
-    options = pc.SelectKOptions(1, [("x", "descending")])
-    found = calls.prototype(select, "select_k_unstable", [calls.shape_of(given)], options)
+    largest = pc.SelectKOptions(1, [("x", "descending")])
+    found = calls.prototype(select, "select_k_unstable", [calls.shape_of(given)], largest)
     assert found.equals(pa.array([], pa.uint64()))
 
 
@@ -98,9 +100,9 @@ def of(name):
     return sys.modules[f"pyarrow_cuda_compat._compute.{name}"]
 
 
-def number(options):
+def number(chosen):
     """The one number among the options that is an enumeration's: what differs from the others."""
-    found = of("calls").decoded(options.serialize().to_pybytes())
+    found = of("calls").decoded(chosen.serialize().to_pybytes())
     names = (
         "null_encoding_behavior",
         "null_encoding",
@@ -115,20 +117,40 @@ def number(options):
     return next(found[name] for name in names if name in found)
 
 
+#: By function: how many values the enumeration among its options has.
+COUNTS = {
+    "dictionary_encode": 2,
+    "count": 3,
+    "quantile": 5,
+    "round": 10,
+    "rank": 4,
+    "is_in": 2,
+    "binary_join_element_wise": 3,
+    "floor_temporal": 11,
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_answers_are_compared_with_every_value_of_an_enumeration(rows, name):
+    given = [pa.array([1])]
+    found = {number(options(name, Maker(seed), given)) for seed in range(200)}
+    assert found == {*range(COUNTS[name])}
+
+
 def test_the_numbers_of_enumerations_are_pyarrows(rows):
     for module, name, make in ENUMERATIONS:
-        options, wanted = make(), getattr(of(module), name)
-        if isinstance(options, pc.ArraySortOptions):
-            found = of("calls").decoded(options.serialize().to_pybytes())
+        chosen, wanted = make(), getattr(of(module), name)
+        if isinstance(chosen, pc.ArraySortOptions):
+            found = of("calls").decoded(chosen.serialize().to_pybytes())
             assert found["order" if name == "_DESCENDS" else "null_placement"] == wanted
         else:
-            assert number(options) == wanted, name
+            assert number(chosen) == wanted, name
     for module, name, word, make in IN_ORDER:
         assert getattr(of(module), name)[number(make(word))] == word.upper()
     for word, wanted in ROUNDINGS.items():
         assert number(pc.RoundOptions(round_mode=word)) == wanted
-    assert of("arithmetic")._MODES == tuple(ROUNDINGS.values())
+    assert tuple(ROUNDINGS.values()) == of("arithmetic")._MODES
     for word, wanted in (("drop", 0), ("emit_null", 1)):
-        options = pc.FilterOptions(null_selection_behavior=word)
-        decoded = of("calls").decoded(options.serialize().to_pybytes())
+        chosen = pc.FilterOptions(null_selection_behavior=word)
+        decoded = of("calls").decoded(chosen.serialize().to_pybytes())
         assert decoded["null_selection_behavior"] == wanted
