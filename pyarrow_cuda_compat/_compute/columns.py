@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -14,11 +13,12 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import _native
 from .._pyarrow.joins import batch_of
 from . import spans
+from .caches import Cache, of_flat_types
 from .engine import here
 from .entry import TOO_MANY_ROWS, admitted
 from .forms import MOST_ROWS
 from .kinds import SIMPLE, NotCovered, cudf_type, kind_of, need
-from .known import keep, known, remember
+from .known import known, remember
 from .layouts import conforming, pieces
 
 _is = pa.types
@@ -65,21 +65,17 @@ def to_cudf(value: Any) -> Any:
 
 
 #: Scalars of these kinds are kept on the device, each of which would be a copy for every call.
-_KEPT_KINDS, _MOST_KEPT = ("bool", "int", "float", "date"), 512
-_scalars: dict[tuple[Any, pa.DataType, str], Any] = {}
+_KEPT_KINDS = ("bool", "int", "float", "date")
+_scalars = Cache(512)
 atexit.register(_scalars.clear)  # while RMM can still give the memory back
 
 
 def scalar_of(value: pa.Scalar) -> Any:
     if not value.is_valid or kind_of(value.type) not in _KEPT_KINDS:
         return plc.Scalar.from_arrow(value)
-    # Another context comes after a reset of the device.  0.0 equals -0.0, but is another value.
     number = value.value if kind_of(value.type) == "date" else value.as_py()
-    key = here(), value.type, repr(number)
-    found = _scalars.get(key)
-    if found is None:
-        found = keep(_scalars, key, plc.Scalar.from_arrow(value), _MOST_KEPT)
-    return found
+    # Another context comes after a reset of the device.
+    return _scalars.get(lambda: plc.Scalar.from_arrow(value), here(), value.type, number)
 
 
 def argument(value: Any) -> tuple[Any, Any, int]:
@@ -170,14 +166,14 @@ def is_as_imported(column: Any, kind: pa.DataType) -> bool:
     return bool(column.type() == _imported_type(kind))
 
 
-@lru_cache(maxsize=1024)
+@of_flat_types
 def _imported_type(kind: pa.DataType) -> Any:
     return cudf_type(kind) if kind_of(kind) in SIMPLE.split() else None
 
 
 def _as(array: Any, kind: pa.DataType) -> Any:
     """The same memory as an array of a type with the same layout."""
-    if array.type == kind:
+    if array.type.equals(kind, check_metadata=True):
         return array
     need(array.type.id == kind.id, f"libcudf's result is not of type {kind}")
     children = None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from .caches import of_flat_types
 from .kinds import cudf_type, kind_of, need
 
 _is = pa.types
@@ -27,7 +27,7 @@ class Form(NamedTuple):
     has_parts: bool
 
 
-@lru_cache(maxsize=1024)
+@of_flat_types
 def form_of(kind: pa.DataType) -> Form:
     """The form of the arrays of a type that has a kind."""
     name = kind_of(kind)

@@ -22,12 +22,13 @@ from . import (
     tables,
     times,
 )
+from .caches import Cache
 from .calls import DATA, Call
 from .columns import argument, from_first_row, is_as_imported, to_arrow, to_chunks, to_table
 from .engine import compute_in, here
 from .forms import MOST_ROWS
 from .kinds import NotCovered, kind_of
-from .known import keep, remember
+from .known import remember
 from .table import ROWS, Row
 
 _TABLES = pa.RecordBatch | pa.Table
@@ -103,7 +104,7 @@ def chained(
 ) -> tuple[Any, pa.DataType]:
     """The answer for columns and scalars of libcudf's as such a one, and its type."""
     shapes = tuple(
-        (pa.Scalar if isinstance(value, plc.Scalar) else pa.Array, kind, calls.metadata_of(kind))
+        (pa.Scalar if isinstance(value, plc.Scalar) else pa.Array, kind)
         for value, kind in zip(values, types, strict=True)
     )
     row, prototype = _plan(pc.Function.call, name, shapes, kept, lambda: calls.object_of(kept))
@@ -112,8 +113,7 @@ def chained(
     return row.answer(call, *row.extra), prototype.type
 
 
-_plans: dict[Any, tuple[Row, Any]] = {}
-_MOST_PLANS = 4096
+_plans = Cache(4096)
 
 
 def _plan(
@@ -121,15 +121,16 @@ def _plan(
 ) -> tuple[Row, Any]:
     """The row of a function, which covers the types of the arguments, and what pyarrow returns for
     such arguments without rows."""
-    key = original, name, shapes, kept
-    if key not in _plans:
+
+    def make() -> tuple[Row, Any]:
         row = ROWS.get(name)
         if row is None:
             raise NotCovered("libcudf has no such function, or answers in another way")
-        check_types(row, [kind for _, kind, _ in shapes])
-        plan = row, calls.prototype(original, name, shapes, options())
-        keep(_plans, key, plan, _MOST_PLANS)
-    return _plans[key]
+        check_types(row, [kind for _, kind in shapes])
+        return row, calls.prototype(original, name, shapes, options())
+
+    plan: tuple[Row, Any] = _plans.get(make, name, shapes, kept)
+    return plan
 
 
 def check_types(row: Row, given: list[Any]) -> None:

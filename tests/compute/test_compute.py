@@ -21,10 +21,10 @@ from pyarrow_cuda_compat._pyarrow.guards.table import METHOD, TABLE
 
 from .answers import digest_of
 from .arguments import METHODS
+from .conftest import set_resource
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 HOST = pa.default_cpu_memory_manager()
-set_resource = engine._set_resource
 
 
 def back(data):
@@ -239,15 +239,6 @@ def test_dates_that_python_does_not_have(there):
     last = pa.scalar(2**31 - 1, pa.int32()).cast(pa.date32())
     dates = there(pa.array([0, 2**31 - 1], pa.int32()).cast(pa.date32()))
     assert back(pc.equal(dates, last)).to_pylist() == [False, True]
-
-
-def test_metadata_within_types_is_that_of_the_argument(there, rows):
-    calls = sys.modules["pyarrow_cuda_compat._compute.calls"]
-    fields = [pa.field("x", pa.int64(), metadata={"f": text}) for text in "ab"]
-    one, other = (pa.table({"s": pa.array([], pa.struct([field]))}) for field in fields)
-    assert one.schema == other.schema
-    assert calls.shape_of(one) == calls.shape_of(one.slice(0))
-    assert calls.shape_of(one) != calls.shape_of(other)
 
 
 def test_names_that_may_be_paths_are_refused(there):

@@ -50,7 +50,7 @@ def query(original: _Original, *arguments: Any, **keywords: Any) -> Any:
 
 
 def method(original: _Original, data: Any, *arguments: Any, **keywords: Any) -> Any:
-    """A method that checks its object as pyarrow does, and hands it to guarded functions."""
+    """A method that begins by the check of its object, and hands it to guarded functions."""
     before = _native._trust(id(data))
     try:
         return original(data, *arguments, **keywords)
@@ -60,7 +60,7 @@ def method(original: _Original, data: Any, *arguments: Any, **keywords: Any) -> 
 
 def check(_original: _Original, data: Any) -> None:
     """pyarrow's check that a chunked array lies on the host, of one on a device."""
-    if not _native._is_trusted(data):
+    if not _native._take_trust(data):
         _native._refuse(data, "pyarrow.lib.ChunkedArray._assert_cpu")
 
 
