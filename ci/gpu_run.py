@@ -5,8 +5,8 @@
 Without a STEP as many run as there is time for; STEPs are their names, or the names of groups:
 core, interop, suites.  All of them run, also after one that failed.  `bench` measures, `answers`
 compares libcudf with pyarrow, `order` asks who waits for whom, with the kernels of other libraries
-too, and `answers, memcheck`, `initcheck`, `leaks`, `soak` and `crowd` look further for faults; they
-run only when they are named.
+too, `sizes` has data beyond 2^31 bytes and rows, and `answers, memcheck`, `initcheck`, `leaks`,
+`soak` and `crowd` look further for faults; they run only when they are named.
 The environment may say:
 
 PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware is then left out
@@ -103,7 +103,17 @@ def own_tests(step: Step) -> str:
 
 def own_tests_alone(step: Step) -> str:
     """Those that measure the device, or rely on how long work takes."""
-    return step.tests("tests", "-m", "alone")
+    return step.tests("tests", "-m", "alone and not large")
+
+
+def sizes(step: Step) -> str:
+    """Data beyond 2^31 bytes and rows, of which libcudf's part needs what `ci/gpu rapids` packs."""
+    if SIMULATED:
+        raise LeftOut("its data is made on a GPU")
+    env: dict[str, str] = {}
+    with suppress(LeftOut):
+        env = gpu_interop.packages(step, "rapids", "rmm")
+    return step.tests("tests/sizes", "-m", "large", **env)
 
 
 def order(step: Step) -> str:
@@ -269,6 +279,7 @@ PHASES = [
     [Step("soak", "by name", "long.log", 300, reliability)],
     # 32 threads for ten seconds, which check every byte.
     [Step("crowd", "by name", "long.log", 120, reliability)],
+    [Step("sizes", "by name", "sizes.log", 400, sizes)],
     [Step("answers", "by name", "compute.log", 420, gpu_interop.answers)],
     [Step("answers, memcheck", "by name", "compute.log", 240, gpu_interop.answers_memcheck)],
     [Step("bench", "by name", "bench.log", BUDGET, bench)],

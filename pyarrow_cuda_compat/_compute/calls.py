@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
-from .columns import to_arrow
+from .caches import is_flat
+from .columns import on_device, to_arrow
 from .kinds import NotCovered, need
 
 #: Data with rows, and data of several columns.
@@ -33,7 +34,7 @@ class Call:
     options: dict[str, Any]
     #: pyarrow's result for the same arguments without rows.
     prototype: Any
-    #: The arguments as pyarrow's, where there are such: in one piece, on the device.
+    #: The arguments as pyarrow's, where there are such.
     arrays: list[Any]
     #: For each argument, the number that its values are known to be 0 to, without it; or 0.
     below: tuple[int, ...] = ()
@@ -60,9 +61,12 @@ class Call:
         return max(map(rows_of, self.values))
 
     def array(self, place: int) -> Any:
-        """An argument as pyarrow's array."""
+        """An argument as pyarrow's array or table."""
         if self.arrays:
-            return self.arrays[place]
+            value = self.arrays[place]
+            value = value if isinstance(value, _TABLES) else on_device(value)
+            need(not isinstance(value, pa.ChunkedArray), "not with so many bytes in several chunks")
+            return value
         return to_arrow(self.values[place], self.types[place])
 
     need = staticmethod(need)
@@ -83,14 +87,22 @@ def options_of(function: Any, options: Any) -> tuple[bytes, dict[str, Any]]:
     """The options of a call as bytes and as a dict; those that are arrays or types stay such."""
     if options is None:
         return default_options(function.name)
+    if not isinstance(options, pc.FunctionOptions):
+        raise TypeError(f"options must be pyarrow.compute.FunctionOptions, not {type(options)}")
     before, found = _last.get(type(options), (None, None))
     if found is None or before != options:
         kept = options.serialize().to_pybytes()
         found = kept, decoded(kept)
-        # Scalars are equal that differ: 0.0 and -0.0.
-        if not any(isinstance(it, pa.Scalar | pa.Array | float) for it in found[1].values()):
+        if all(map(_has_exact_equality, found[1].values())):
             _last[type(options)] = options, found
     return found
+
+
+def _has_exact_equality(value: Any) -> bool:
+    """Of the value of an option: 0.0 equals -0.0, and types forget what is within."""
+    if isinstance(value, pa.DataType):
+        return is_flat(value)
+    return value is None or isinstance(value, bool | int | str)
 
 
 @lru_cache(maxsize=512)
@@ -135,43 +147,36 @@ def default_options(name: str) -> tuple[bytes, dict[str, Any]]:
     return kept, decoded(kept) if kept else {}
 
 
+#: Functions of which pyarrow before 26 cannot return a result of a table without rows.
+_NEED_A_ROW = ("select_k_unstable",)
+
+
 def prototype(original: Callable[..., Any], name: str, shapes: Iterable[Any], options: Any) -> Any:
     """What pyarrow returns for arguments of such classes and types without rows: it has the class
     and type of the result, and pyarrow raises here what it says about wrong types and options."""
-    return original(pc.get_function(name), list(starmap(_without_rows, shapes)), options)
+    function = pc.get_function(name)
+    if name not in _NEED_A_ROW:
+        return original(function, list(starmap(_without_rows, shapes)), options)
+    of_one = original(function, [_without_rows(*each, rows=1) for each in shapes], options)
+    return of_one.slice(0, 0)
 
 
-def shape_of(value: Any) -> tuple[Any, Any, str]:
-    """The class of an argument, its type or schema, and the metadata of its fields' fields."""
+def shape_of(value: Any) -> tuple[Any, Any]:
+    """The class of an argument, and its type or schema."""
     cls = pa.Scalar if isinstance(value, pa.Scalar) else type(value)
-    kind = value.schema if isinstance(value, _TABLES) else value.type
-    return cls, kind, metadata_of(kind)
+    return cls, value.schema if isinstance(value, _TABLES) else value.type
 
 
-def metadata_of(kind: Any) -> str:
-    """A text that differs where a type or schema is equal to another but for metadata within."""
-    if not _has_fields(kind):
-        return ""
-    schema = kind if isinstance(kind, pa.Schema) else pa.schema([pa.field("", kind)])
-    text: str = schema.to_string(truncate_metadata=False, show_field_metadata=True)
-    return text
-
-
-@lru_cache(maxsize=1024)
-def _has_fields(kind: Any) -> bool:
-    return any(map(pa.types.is_nested, kind.types if isinstance(kind, pa.Schema) else [kind]))
-
-
-def _without_rows(cls: Any, kind: Any, _metadata: str) -> Any:
+def _without_rows(cls: Any, kind: Any, rows: int = 0) -> Any:
+    """An argument without rows, or with as many of nulls."""
     if cls is pa.Scalar:
         return pa.scalar(None, kind)
     if issubclass(cls, pa.ChunkedArray):
-        return pa.chunked_array([pa.array([], kind)])  # without chunks, some crash
+        return pa.chunked_array([pa.nulls(rows, kind)])  # without chunks, some crash
     if issubclass(cls, pa.Array):
-        return pa.array([], kind)
-    if issubclass(cls, pa.Table):
-        return kind.empty_table()
-    return pa.RecordBatch.from_arrays([pa.array([], each) for each in kind.types], schema=kind)
+        return pa.nulls(rows, kind)
+    made = pa.Table if issubclass(cls, pa.Table) else pa.RecordBatch
+    return made.from_arrays([pa.nulls(rows, each) for each in kind.types], schema=kind)
 
 
 def as_given(value: Any) -> Any:

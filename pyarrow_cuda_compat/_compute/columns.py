@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -14,20 +13,31 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import _native
 from .._pyarrow.joins import batch_of
 from . import spans
+from .caches import Cache, of_flat_types
 from .engine import here
-from .kinds import SIMPLE, NotCovered, cudf_type, kind_of
-from .known import keep, known, remember
+from .entry import TOO_MANY_ROWS, admitted
+from .forms import MOST_ROWS
+from .kinds import SIMPLE, NotCovered, cudf_type, kind_of, need
+from .known import known, remember
+from .layouts import conforming, pieces
 
 _is = pa.types
 
 
 def on_device(data: Any) -> Any:
-    """Data in one piece on a device; data on the host is copied there."""
+    """Data in one piece on a device; data on the host is copied there.  It stays in chunks if these
+    have more bytes than the offsets of one array can count."""
+    need(len(data) <= MOST_ROWS, TOO_MANY_ROWS)
     if not _native._is_on_device(data):
         data = data.copy_to(here().memory_manager)
-    if isinstance(data, pa.ChunkedArray):
-        return data.combine_chunks() if data.num_chunks != 1 else data.chunk(0)
-    return batch_of(data) if isinstance(data, pa.Table) else data
+    try:
+        if isinstance(data, pa.ChunkedArray):
+            return data.combine_chunks() if data.num_chunks != 1 else data.chunk(0)
+        return batch_of(data) if isinstance(data, pa.Table) else data
+    except pa.ArrowInvalid as error:
+        if not str(error).startswith("offset overflow"):
+            raise
+        return data
 
 
 _NUMBERS = frozenset(("bool", "int", "float"))
@@ -36,43 +46,50 @@ _TABLES = pa.RecordBatch | pa.Table
 
 def to_cudf(value: Any) -> Any:
     """An array, a record batch or a scalar as libcudf's column, table or scalar."""
-    if isinstance(value, pa.RecordBatch):
+    if isinstance(value, _TABLES):
         return plc.Table([*map(to_cudf, value.columns)])
     if isinstance(value, pa.Scalar):
         return scalar_of(value)
-    column = spans.column_of(value)
+    if isinstance(value, pa.ChunkedArray):
+        piece = on_device(value)
+        if piece is not value:
+            return to_cudf(piece)
+        # libcudf's own strings may be longer than those of one array.
+        return plc.concatenate.concatenate([*map(to_cudf, value.chunks)])
+    array, form, buffers = admitted(value)
+    column = spans.column_of(array, form, buffers)
     if column is None:
-        column = plc.Column.from_arrow(value)
+        column = plc.Column.from_arrow(array)
     # Joins and gathers mix up the nulls of slices.
     return column.copy() if column.offset() and column.null_count() else column
 
 
 #: Scalars of these kinds are kept on the device, each of which would be a copy for every call.
-_KEPT_KINDS, _MOST_KEPT = ("bool", "int", "float", "date"), 512
-_scalars: dict[tuple[Any, pa.DataType, str], Any] = {}
+_KEPT_KINDS = ("bool", "int", "float", "date")
+_scalars = Cache(512)
 atexit.register(_scalars.clear)  # while RMM can still give the memory back
 
 
 def scalar_of(value: pa.Scalar) -> Any:
     if not value.is_valid or kind_of(value.type) not in _KEPT_KINDS:
         return plc.Scalar.from_arrow(value)
-    # Another context comes after a reset of the device.  0.0 equals -0.0, but is another value.
     number = value.value if kind_of(value.type) == "date" else value.as_py()
-    key = here(), value.type, repr(number)
-    found = _scalars.get(key)
-    if found is None:
-        found = keep(_scalars, key, plc.Scalar.from_arrow(value), _MOST_KEPT)
-    return found
+    # Another context comes after a reset of the device.
+    return _scalars.get(lambda: plc.Scalar.from_arrow(value), here(), value.type, number)
 
 
 def argument(value: Any) -> tuple[Any, Any, int]:
-    """An argument in one piece on the device, as libcudf's, and the number that it is below."""
+    """An argument, maybe in one piece on the device, as libcudf's, and the number that it is
+    below."""
     if isinstance(value, pa.Scalar):
         return value, scalar_of(value), 0
     if isinstance(value, _TABLES):
-        return on_device(value), table_of(value), 0
-    piece, found = on_device(value), known(value)
-    return (piece, to_cudf(piece), 0) if found is None else (piece, found.column, found.below)
+        return value, table_of(value), 0
+    found = known(value)
+    if found is not None:
+        return value, found.column, found.below
+    piece = on_device(value)
+    return piece, to_cudf(piece), 0
 
 
 def table_of(data: Any) -> Any:
@@ -80,7 +97,7 @@ def table_of(data: Any) -> Any:
     found = known(data)
     if found is None:
         made = to_cudf(on_device(data))
-        if _is_in_one_piece(data) and all(map(spans.is_view, made.columns())):
+        if _is_view(made, data):
             remember(data, here(), made, is_result=False)
         return made
     if not found.is_result:
@@ -88,16 +105,34 @@ def table_of(data: Any) -> Any:
     return found.column
 
 
-def _is_in_one_piece(data: Any) -> bool:
-    """Whether `on_device` makes no copy of it."""
-    columns = data.columns if isinstance(data, pa.Table) else ()
-    return _native._is_on_device(data) and all(it.num_chunks == 1 for it in columns)
+def _is_view(made: Any, data: Any) -> bool:
+    """Whether a table of libcudf's is over the memory of the data itself."""
+    columns = data.columns
+    if isinstance(data, pa.Table):
+        if any(column.num_chunks != 1 for column in columns):
+            return False
+        columns = [column.chunk(0) for column in columns]
+    return all(map(spans.is_view, made.columns(), columns))
 
 
 def to_arrow(column: Any, kind: pa.DataType) -> Any:
-    """An array of a type, over the memory of a column with that layout."""
-    if column.offset():  # libcudf exports the nulls of a slice from its beginning on
-        column = column.copy()
+    """An array of a type, over the memory of a column."""
+    return _array_of(conforming(from_first_row(column), kind), kind)
+
+
+def to_chunks(column: Any, kind: pa.DataType) -> Any:
+    """The same; a chunked array if its strings are too long for one array."""
+    arrays = [_array_of(piece, kind) for piece in pieces(from_first_row(column), kind)]
+    return arrays[0] if len(arrays) == 1 else pa.chunked_array(arrays)
+
+
+def from_first_row(column: Any) -> Any:
+    """The same column, whose memory starts with it: libcudf exports the nulls of a slice from its
+    beginning on."""
+    return column.copy() if column.offset() else column
+
+
+def _array_of(column: Any, kind: pa.DataType) -> Any:
     array = spans.array_of(column, kind)
     if array is not None:
         return array
@@ -118,9 +153,9 @@ def to_scalar(scalar: Any, kind: pa.DataType) -> Any:
 
 def to_table(columns: Iterable[Any], schema: pa.Schema, cls: Any = pa.Table) -> Any:
     """A table or a record batch of columns, which are remembered for it."""
-    columns = [column.copy() if column.offset() else column for column in columns]
-    arrays = [to_arrow(column, field.type) for column, field in zip(columns, schema, strict=True)]
-    result = cls.from_arrays(arrays, schema=schema)
+    columns = [*map(from_first_row, columns)]
+    converted = to_chunks if cls is pa.Table else to_arrow
+    result = cls.from_arrays([*map(converted, columns, schema.types)], schema=schema)
     if all(map(is_as_imported, columns, schema.types)):
         remember(result, here(), plc.Table(columns), is_result=True)
     return result
@@ -131,15 +166,16 @@ def is_as_imported(column: Any, kind: pa.DataType) -> bool:
     return bool(column.type() == _imported_type(kind))
 
 
-@lru_cache(maxsize=1024)
+@of_flat_types
 def _imported_type(kind: pa.DataType) -> Any:
     return cudf_type(kind) if kind_of(kind) in SIMPLE.split() else None
 
 
 def _as(array: Any, kind: pa.DataType) -> Any:
     """The same memory as an array of a type with the same layout."""
-    if array.type == kind:
+    if array.type.equals(kind, check_metadata=True):
         return array
+    need(array.type.id == kind.id, f"libcudf's result is not of type {kind}")
     children = None
     buffers = array.buffers()
     if _is.is_struct(kind):

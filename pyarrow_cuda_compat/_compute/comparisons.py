@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, reduce
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
+from .caches import Cache
 from .calls import Call
 from .casts import without_loss
 from .columns import to_cudf
@@ -25,10 +26,12 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(_is.is_integer(kind) or _is.is_floating(kind))
 
 
-@lru_cache(maxsize=256)
+_sums = Cache(256)
+
+
 def _common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType:
     """The type in which pyarrow compares numbers: that of their sum."""
-    return pc.add(pa.array([], left), pa.array([], right)).type
+    return _sums.get(lambda: pc.add(pa.array([], left), pa.array([], right)).type, left, right)
 
 
 def _of_common_type(call: Call) -> list[Any]:

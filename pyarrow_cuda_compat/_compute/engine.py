@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from typing import Any, Literal
 
@@ -85,9 +86,27 @@ def _reason() -> str | None:
     if not OLDEST <= release <= NEWEST:
         known = " to ".join(".".join(map(str, each)) for each in (OLDEST, NEWEST))
         return f"pylibcudf {found} is installed, and answers are known of {known}"
+    if _is_per_thread():
+        return (
+            f"{_STREAMS}=1 has pylibcudf queue the work of each thread on a stream of its own, and "
+            "nothing would order what threads share; unset it before pylibcudf is imported"
+        )
     if _native._driver()["simulated"]:
         return "the simulated device runs no kernels of libcudf"
     return None
+
+
+#: pylibcudf reads it when it is imported.
+_STREAMS = "CUDF_PER_THREAD_STREAM"
+
+
+def _is_per_thread() -> bool:
+    """Whether pylibcudf's default stream is another one in each thread."""
+    utils, streams = (sys.modules.get(it) for it in ("pylibcudf.utils", "rmm.pylibrmm.stream"))
+    if utils is None or streams is None:
+        return os.environ.get(_STREAMS) == "1"
+    found: Any = getattr(utils, "CUDF_DEFAULT_STREAM", None)
+    return found is not None and found is streams.PER_THREAD_DEFAULT_STREAM
 
 
 def _installed() -> str | None:

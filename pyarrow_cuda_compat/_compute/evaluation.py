@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
+from .caches import Cache
 from .calls import object_of
 from .casts import EXACT
 from .columns import scalar_of
 from .engine import here
 from .expressions import Part, parsed, serialized
 from .kinds import kind_of
-from .known import keep
 
 _is = pa.types
 #: By pyarrow's name: the operator that treats nulls in the same way.
@@ -45,8 +45,7 @@ _KINDS = ("bool", "int", "float", "date", "time", "duration")
 _MOST = 24
 #: By serialized expression, schema and context: expressions that are one pass over columns of the
 #: table, and the places of these.
-_passes: dict[Any, tuple[Any, list[Any]]] = {}
-_MOST_KEPT = 64
+_passes = Cache(64)
 atexit.register(_passes.clear)  # literals lie on the device
 
 
@@ -62,8 +61,9 @@ class Evaluation:
     def of(self, expression: Any) -> Any:
         text = serialized(expression)
         key = text, self._schema, here()
-        if key in _passes:
-            value, places = _passes[key]
+        found = _passes.find(*key)
+        if found is not None:
+            value, places = found
             return op.computed(value, *(self._columns[place] for place in places))
         value, kind = self._value(parsed(text))
         if kind != pa.bool_():
@@ -72,7 +72,7 @@ class Evaluation:
             )
         places = [_place(column, self._columns) for column in self._read]
         if isinstance(value, tuple) and None not in places:
-            keep(_passes, key, (value, places), _MOST_KEPT)
+            _passes.keep((value, places), *key)
         return self._column(value)
 
     def _value(self, part: Part) -> tuple[Any, pa.DataType]:

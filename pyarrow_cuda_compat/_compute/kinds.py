@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
+
+from .caches import of_flat_types
 
 
 class NotCovered(Exception):
@@ -48,13 +49,13 @@ def _has_kinds(types: list[pa.DataType]) -> bool:
     return bool(types) and all(kind_of(each) in ANY.split() for each in types)
 
 
-@lru_cache(maxsize=1024)
+@of_flat_types
 def kind_of(kind: pa.DataType) -> str:
     """The kind of a type, in the words of the rows; ``other`` if libcudf has no such type."""
     return next((name for name, check in _KINDS.items() if check(kind)), "other")
 
 
-@lru_cache(maxsize=1024)
+@of_flat_types
 def cudf_type(kind: pa.DataType) -> Any:
     """libcudf's type for a type of pyarrow that has a kind."""
     return plc.DataType.from_arrow(pa.timestamp(kind.unit) if _is.is_timestamp(kind) else kind)

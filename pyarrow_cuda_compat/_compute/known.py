@@ -1,4 +1,4 @@
-"""What is known of tables and arrays for as long as a program has them, and bounded caches."""
+"""What is known of tables and arrays for as long as a program has them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,6 @@ def remember(data: Any, context: Any, column: Any, *, is_result: bool, below: in
     place = id(data)
     weak = ref(data, lambda _: _known.pop(place, None))
     _known[place] = Known(weak, context, column, is_result, below)
-
-
-def keep(cache: dict[Any, Any], key: Any, value: Any, most: int) -> Any:
-    """Puts a value in a cache, and forgets all others where these are too many."""
-    if len(cache) >= most:
-        cache.clear()
-    cache[key] = value
-    return value
 
 
 def known(data: Any) -> Known | None:

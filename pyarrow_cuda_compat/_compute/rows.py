@@ -22,13 +22,16 @@ from . import (
     tables,
     times,
 )
+from .caches import Cache
 from .calls import DATA, Call
-from .columns import argument, is_as_imported, to_arrow, to_table
+from .columns import argument, from_first_row, is_as_imported, to_arrow, to_chunks, to_table
 from .engine import compute_in, here
+from .forms import MOST_ROWS
 from .kinds import NotCovered, kind_of
-from .known import keep, remember
+from .known import remember
 from .table import ROWS, Row
 
+_TABLES = pa.RecordBatch | pa.Table
 _PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)
 #: Functions of `pyarrow.acero`, by name.
 QUERIES = {
@@ -39,9 +42,9 @@ QUERIES = {
 
 
 def in_context(context: Any, answer: Callable[[], Any]) -> Any:
-    """An answer that libcudf computes in the primary context of a device."""
+    """An answer that libcudf computes in a context; OSError if that is gone."""
     compute_in(context)
-    found = _native._in_primary_context(answer, context.device_number)
+    found = _native._in_context(answer, context)
     _native._order_current_stream(context)
     return found
 
@@ -60,7 +63,7 @@ def run(original: Any, function: Any, arguments: Any, options: Any = None) -> An
         original, function.name, tuple(map(calls.shape_of, given)), kept, lambda: options
     )
     data = [it for it in given if isinstance(it, DATA)]
-    if not all(it.num_columns for it in data if isinstance(it, pa.RecordBatch | pa.Table)):
+    if not all(it.num_columns for it in data if isinstance(it, _TABLES)):
         raise NotCovered("not tables without columns")
     if row.is_elementwise and len(set(map(len, data))) > 1:
         raise pa.ArrowInvalid("Array arguments must all be the same length")
@@ -68,11 +71,32 @@ def run(original: Any, function: Any, arguments: Any, options: Any = None) -> An
         # pyarrow converts the scalars even so, and may refuse one.
         none = [it if isinstance(it, pa.Scalar) else it.slice(0, 0) for it in given]
         return _on_device(original(function, [*map(_on_host, none)], options))
+    if max(map(len, data)) > MOST_ROWS and function.kind == "scalar":
+        return _by_rows(lambda part: run(original, function, part, options), given)
     made = {id(it): argument(it) for it in given}
     pieces, values, below = zip(*(made[id(it)] for it in given), strict=True)
-    types = [None if isinstance(it, pa.RecordBatch) else it.type for it in pieces]
+    types = [None if isinstance(it, _TABLES) else it.type for it in pieces]
     call = Call(function.name, list(values), types, decoded, prototype, list(pieces), below)
     return _in_form(call, row.answer(call, *row.extra))
+
+
+#: A multiple of the rows of a byte or word of bits.
+_ROWS_AT_ONCE = MOST_ROWS - MOST_ROWS % 64
+
+
+def _by_rows(answer: Callable[[list[Any]], Any], given: list[Any]) -> Any:
+    """The answer of a function that looks at one row after the other, for more rows than libcudf
+    has in a column."""
+    most = max(len(it) for it in given if isinstance(it, DATA))
+    parts = [
+        answer(
+            [it if isinstance(it, pa.Scalar) else it.slice(start, _ROWS_AT_ONCE) for it in given]
+        )
+        for start in range(0, most, _ROWS_AT_ONCE)
+    ]
+    if isinstance(parts[0], pa.ChunkedArray):
+        return pa.chunked_array([chunk for part in parts for chunk in part.chunks])
+    return pa.concat_arrays(parts)
 
 
 def chained(
@@ -80,7 +104,7 @@ def chained(
 ) -> tuple[Any, pa.DataType]:
     """The answer for columns and scalars of libcudf's as such a one, and its type."""
     shapes = tuple(
-        (pa.Scalar if isinstance(value, plc.Scalar) else pa.Array, kind, calls.metadata_of(kind))
+        (pa.Scalar if isinstance(value, plc.Scalar) else pa.Array, kind)
         for value, kind in zip(values, types, strict=True)
     )
     row, prototype = _plan(pc.Function.call, name, shapes, kept, lambda: calls.object_of(kept))
@@ -89,8 +113,7 @@ def chained(
     return row.answer(call, *row.extra), prototype.type
 
 
-_plans: dict[Any, tuple[Row, Any]] = {}
-_MOST_PLANS = 4096
+_plans = Cache(4096)
 
 
 def _plan(
@@ -98,15 +121,16 @@ def _plan(
 ) -> tuple[Row, Any]:
     """The row of a function, which covers the types of the arguments, and what pyarrow returns for
     such arguments without rows."""
-    key = original, name, shapes, kept
-    if key not in _plans:
+
+    def make() -> tuple[Row, Any]:
         row = ROWS.get(name)
         if row is None:
             raise NotCovered("libcudf has no such function, or answers in another way")
-        check_types(row, [kind for _, kind, _ in shapes])
-        plan = row, calls.prototype(original, name, shapes, options())
-        keep(_plans, key, plan, _MOST_PLANS)
-    return _plans[key]
+        check_types(row, [kind for _, kind in shapes])
+        return row, calls.prototype(original, name, shapes, options())
+
+    plan: tuple[Row, Any] = _plans.get(make, name, shapes, kept)
+    return plan
 
 
 def check_types(row: Row, given: list[Any]) -> None:
@@ -138,9 +162,12 @@ def _in_form(call: Call, found: Any) -> Any:
     if not isinstance(found, plc.Column):
         is_chunked = isinstance(prototype, pa.ChunkedArray) and isinstance(found, pa.Array)
         return pa.chunked_array([found]) if is_chunked else found
-    found = found.copy() if found.offset() else found
-    array = to_arrow(found, call.type)
-    result = pa.chunked_array([array]) if isinstance(prototype, pa.ChunkedArray) else array
+    found = from_first_row(found)
+    if isinstance(prototype, pa.ChunkedArray):
+        result = to_chunks(found, call.type)
+        result = pa.chunked_array([result]) if isinstance(result, pa.Array) else result
+    else:
+        result = to_arrow(found, call.type)
     # An argument's own memory may be written to by the program.
     if is_as_imported(found, call.type) and all(found is not each for each in call.values):
         remember(result, here(), found, is_result=True, below=call.result_below)

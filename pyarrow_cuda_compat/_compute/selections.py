@@ -185,18 +185,22 @@ def _struct_of(call: Call, arrays: list[Any]) -> Any:
     return pa.Array.from_buffers(call.type, len(arrays[0]), [None], 0, 0, arrays)
 
 
-#: Nulls are nulls of the indices, by pyarrow's number.
-_MASK = 0
+#: Null is a value of the dictionary, or its indices are null: pyarrow's numbers.
+_ENCODE, _MASK = 0, 1
 
 
 @rows(f"bool int decimal string {TIMES}")
 def dictionary_encode(call: Call) -> Any:
     (value,) = call.values
     nulls = call.options.get("null_encoding_behavior", call.options.get("null_encoding"))
-    call.need(nulls == _MASK or not value.null_count(), "not with nulls in the dictionary")
-    distinct = op.valid(op.first_rows(value))
-    places = to_arrow(places_in(distinct, value), pa.int32())
-    values = to_arrow(distinct, call.given)
+    distinct = op.first_rows(value)
+    if nulls == _MASK:
+        distinct = op.valid(distinct)
+    found = places_in(distinct, value)
+    if nulls == _ENCODE and value.null_count():
+        null = plc.copying.get_element(op.places(plc.unary.is_null(distinct)), 0)
+        found = op.filled(found, null)
+    places, values = to_arrow(found, pa.int32()), to_arrow(distinct, call.given)
     return pa.DictionaryArray.from_buffers(
         call.type, len(places), places.buffers(), values, places.null_count, places.offset
     )

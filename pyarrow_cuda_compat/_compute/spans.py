@@ -10,7 +10,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
 from .engine import here
-from .kinds import cudf_type, kind_of
+from .forms import Form, form_of
 
 #: Kinds of types whose values lie in one buffer, as libcudf has them.
 _FLAT = frozenset(("int", "float", "date", "time", "duration"))
@@ -29,26 +29,19 @@ def _span(buffer: Any) -> Span | None:
     return None if buffer is None else Span(buffer.address, buffer.size, buffer)
 
 
-def column_of(array: Any) -> Any:
-    """The column over the memory of an array; None for other types, and for memory on the host."""
-    kind = kind_of(array.type)
-    if kind not in _FLAT and (kind != "string" or not len(array)):
-        return None
-    buffers = array.buffers()
-    if any(it is not None and it.is_cpu for it in buffers):
+def column_of(array: Any, form: Form, buffers: list[Any]) -> Any:
+    """The column over the memory of an array that was admitted; None for other types."""
+    is_string = form.kind == "string"
+    if form.kind not in _FLAT and (not is_string or not len(array)):
         return None
     _native._make_ready(array)
     mask, *rest = map(_span, buffers)
-    numbers = rest[0]
-    width = 4 if kind == "string" else array.type.bit_width // 8
-    if numbers is not None and numbers.ptr % width:
-        return column_of(array.copy_to(here()))  # a kernel would fail, and all work after it
     nulls, end = array.null_count, array.offset + len(array)
     children = []
-    if kind == "string":
-        children = [plc.Column(_OFFSETS, end + 1, numbers, None, 0, 0, [])]
+    if is_string:
+        children = [plc.Column(_OFFSETS, end + 1, rest[0], None, 0, 0, [])]
     return plc.Column(
-        cudf_type(array.type),
+        form.cudf,
         len(array),
         rest[-1],
         mask if nulls else None,
@@ -58,21 +51,20 @@ def column_of(array: Any) -> Any:
     )
 
 
-def is_view(column: Any) -> bool:
-    """Whether the column is over the memory of an array."""
-    return isinstance(column.data(), Span)
+def is_view(column: Any, array: Any) -> bool:
+    """Whether the column is over the memory of the array itself, and not of a copy."""
+    data = column.data()
+    return isinstance(data, Span) and data.ptr == array.buffers()[-1].address
 
 
 def array_of(column: Any, kind: pa.DataType) -> Any:
-    """The array of a type over the memory of a column that starts at its first row; None for other
-    types."""
-    if kind_of(kind) in _FLAT:
+    """The array of a type over the memory of a column that has its layout and starts at its first
+    row; None for other types."""
+    name = form_of(kind).kind
+    if name in _FLAT:
         spans = [column.data()]
-    elif kind_of(kind) == "string" and column.num_children():
-        offsets = column.child(0)
-        if offsets.type() != _OFFSETS:
-            return None
-        spans = [offsets.data(), column.data()]
+    elif name == "string" and column.num_children():
+        spans = [column.child(0).data(), column.data()]
     else:
         return None
     nulls = column.null_count()

@@ -73,12 +73,16 @@ def case(call: Call, name: str) -> Any:
 
 
 @lru_cache(maxsize=2)
-def _whitespace(function: str) -> Any:
-    """The characters that pyarrow takes for whitespace."""
+def _characters(function: str) -> str:
+    """Those that pyarrow takes for whitespace."""
     last = 128 if function.startswith("ascii") else 0x3001
     characters = pa.array([chr(code) for code in range(last)])
     is_space = getattr(pc, f"{function.partition('_')[0]}_is_space")(characters)
-    return _text("".join(characters.filter(is_space).to_pylist()))
+    return "".join(characters.filter(is_space).to_pylist())
+
+
+def _whitespace(function: str) -> Any:
+    return _text(_characters(function))
 
 
 _SIDES = {"": "BOTH", "l": "LEFT", "r": "RIGHT"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -15,30 +15,25 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
-from .calls import metadata_of, options_of
+from .caches import Cache
+from .calls import options_of
 from .casts import EXACT
 from .columns import on_device, table_of, to_table
 from .comparisons import need_no_negative_zero
 from .engine import here
 from .evaluation import Evaluation
 from .kinds import ANY, NUMBERS, TIMES, cudf_type, kind_of, need
-from .known import keep, known
+from .known import known
 
 _is = pa.types
 _Nulls = plc.types.NullPolicy
 _Original = Callable[..., Any]
 
 
-@lru_cache(maxsize=256)
-def _other_type(schema: pa.Schema, kinds: str) -> Any:
-    """The first type in a schema that has none of the kinds; None if there is no such type."""
-    allowed = kinds.split()
-    return next((kind for kind in schema.types if kind_of(kind) not in allowed), None)
-
-
 def _need_kinds(schema: pa.Schema, kinds: str) -> None:
-    other = _other_type(schema, kinds)
-    need(other is None, f"not with columns of type {other}")
+    allowed = kinds.split()
+    others = [kind for kind in schema.types if kind_of(kind) not in allowed]
+    need(not others, f"not with columns of type {others and others[0]}")
 
 
 def _need_names(schema: pa.Schema, names: Iterable[Any]) -> None:
@@ -69,19 +64,17 @@ def filter_table(original: _Original, table: Any, expression: Any) -> Any:
     return to_table(kept.columns(), schema, type(table))
 
 
-_results: dict[Any, Any] = {}
-_MOST_RESULTS = 256
+_results = Cache(256)
 
 
 def _result_of(original: _Original, *arguments: Any, **options: Any) -> Any:
     """What pyarrow's function makes of tables without rows, which takes it half a millisecond."""
-    tables = [it for it in arguments if isinstance(it, pa.Table)]
-    schemas = tuple((it.schema, metadata_of(it.schema)) for it in tables)
-    others = [it for it in arguments if not isinstance(it, pa.Table)]
-    key = original, schemas, repr(others), repr(options)
-    if key not in _results:
-        keep(_results, key, original(*arguments, **options), _MOST_RESULTS)
-    return _results[key]
+    return _results.get(
+        lambda: original(*arguments, **options),
+        original.__name__,
+        *(it.schema if isinstance(it, pa.Table) else it for it in arguments),
+        *options.items(),
+    )
 
 
 #: pyarrow tells -0.0 from 0.0 in keys, and libcudf does not.
@@ -115,7 +108,7 @@ def _nulls(mode: int) -> Any:
 def group_by(
     original: _Original, table: Any, aggregates: Any, keys: Any, use_threads: bool = True
 ) -> Any:
-    """The groups come in no order."""
+    """The groups come in no order, or without threads in that of their first rows."""
     empty = table.schema.empty_table()
     schema = _result_of(original, empty, aggregates, keys, use_threads=use_threads).schema
     keys = [keys] if isinstance(keys, str) else list(keys)
@@ -137,16 +130,22 @@ def group_by(
         each.place = len(requests.setdefault(each.source, []))
         requests[each.source] += each.aggregations
     values = {each.source: each.values for each in wanted}
-    groups, found = plc.groupby.GroupBy(by, _Nulls.INCLUDE).aggregate(
-        [plc.groupby.GroupByRequest(values[source], each) for source, each in requests.items()]
-        or [plc.groupby.GroupByRequest(columns[keys[0]], [_count(2)])]
-    )
+    asked = [plc.groupby.GroupByRequest(values[it], each) for it, each in requests.items()]
+    if not use_threads:
+        numbers = op.counter(len(table))
+        asked.append(plc.groupby.GroupByRequest(numbers, [plc.aggregation.min()]))
+    elif not asked:
+        asked.append(plc.groupby.GroupByRequest(columns[keys[0]], [_count(2)]))
+    groups, found = plc.groupby.GroupBy(by, _Nulls.INCLUDE).aggregate(asked)
     results = dict(zip(requests, found, strict=False))
     rest = [each.result(results[each.source].columns()) for each in wanted]
     # pyarrow has put the keys first, in its order.
     by_name = dict(zip(keys, groups.columns(), strict=True))
-    first = [by_name[name] for name in schema.names[: len(keys)]]
-    return to_table([*first, *rest], schema)
+    made = [*(by_name[name] for name in schema.names[: len(keys)]), *rest]
+    if not use_threads:
+        order = op.order_of([(op.one(found[-1]), False, False)], is_float=[False])
+        made = op.gathered(plc.Table(made), order).columns()
+    return to_table(made, schema)
 
 
 class _Aggregate:

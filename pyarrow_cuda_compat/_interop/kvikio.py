@@ -6,6 +6,7 @@ KvikIO is imported only where a caller asks for it, or a large file might gain b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,7 @@ def read(
     """Reads an open file, from `offset` on, into a whole buffer."""
     with _opened(file, "r") as handle:
         for part, at in _parts(buffer, progress):
-            done = handle.pread(part, part.size, offset + at).get()
+            done = _in_tasks(handle.pread, part, offset + at)
             if done < part.size:
                 end = offset + at + done
                 raise OSError(f"the file ends at byte {end}, before the end of the copy: {name!r}")
@@ -71,11 +72,45 @@ def write(
     """Writes a whole buffer into an open file, from `offset` on."""
     with _opened(file, "r+") as handle:
         for part, at in _parts(buffer, progress):
-            done = handle.pwrite(part, part.size, offset + at).get()
+            done = _in_tasks(handle.pwrite, part, offset + at)
             if done < part.size:
                 raise OSError(
                     f"the file takes no more bytes at byte {offset + at + done}: {name!r}"
                 )
+
+
+def _in_tasks(copy: Callable[..., Any], part: _native.CudaBuffer, offset: int) -> int:
+    """How many bytes of a part are copied, up to the first that is not.
+
+    Each call is one task of KvikIO's threads, and all have ended when this returns or raises.  Of a
+    call that KvikIO divides itself, it forgets the other tasks where one fails; these would go on
+    with memory and a file that others have by then.
+    """
+    size = _task_size()
+    tasks: list[tuple[Any, int]] = []
+    try:
+        for at in range(0, part.size, size):
+            piece = part.slice(at, min(size, part.size - at))
+            tasks.append((copy(piece, piece.size, offset + at, piece.size), piece.size))
+        counts = [(task.get(), wanted) for task, wanted in tasks]
+    except BaseException:
+        for task, _ in tasks:
+            with suppress(BaseException):
+                task.get()
+        raise
+    done = 0
+    for count, wanted in counts:
+        done += count
+        if count < wanted:
+            break
+    return done
+
+
+def _task_size() -> int:
+    defaults = import_module("kvikio.defaults")
+    # Older ones have a function for each setting.
+    found = defaults.task_size() if hasattr(defaults, "task_size") else defaults.get("task_size")
+    return int(found)
 
 
 def _opened(file: int, flags: str) -> Any:

@@ -158,15 +158,31 @@ def _range(kind: pa.DataType) -> tuple[int, int]:
 _NULLS = {"skip_nulls": [True, False], "min_count": [0, 1, 3]}
 _ORDERS, _ENDS = ["ascending", "descending"], ["at_end", "at_start"]
 _INTERPOLATIONS = ["linear", "lower", "higher", "nearest", "midpoint"]
-_ROUNDINGS = ["half_to_even", "down", "up", "towards_zero", "towards_infinity"]
+_HALVES = ["down", "up", "towards_zero", "towards_infinity", "to_even", "to_odd"]
+_ROUNDINGS = [*_HALVES[:4], *(f"half_{each}" for each in _HALVES)]
+_COUNTS = ["only_valid", "only_null", "all"]
+_UNITS = [
+    "nanosecond",
+    "microsecond",
+    "millisecond",
+    "second",
+    "minute",
+    "hour",
+    "day",
+    "week",
+    "month",
+    "quarter",
+    "year",
+]
 _PATTERNS = ["a", "b", "ab", "aa", "", "a%", "_b", "é", "."]
 _REGEXES = ["a", "a+b*", "^a", "[a-c]b", "[0-9]+", "a$", "(a|b)"]
+_CASE = {"ignore_case": [False, False, True]}
 _FEW = [None, 1, 0]
 _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
     ("sum product mean min max min_max", pc.ScalarAggregateOptions, _NULLS),
     ("first last first_last any all", pc.ScalarAggregateOptions, _NULLS),
     ("variance stddev", pc.VarianceOptions, {"ddof": [0, 1, 2], **_NULLS}),
-    ("count count_distinct", pc.CountOptions, {"mode": ["only_valid", "only_null", "all"]}),
+    ("count count_distinct", pc.CountOptions, {"mode": _COUNTS}),
     (
         "quantile",
         pc.QuantileOptions,
@@ -186,10 +202,10 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
     ("ascii_trim ascii_ltrim ascii_rtrim", pc.TrimOptions, {"characters": ["a", "ab", " "]}),
     ("utf8_lpad utf8_rpad", pc.PadOptions, {"width": [0, 3, 6, 9], "padding": ["x", " "]}),
     ("ascii_lpad ascii_rpad", pc.PadOptions, {"width": [0, 3, 6, 9], "padding": ["x", " "]}),
-    ("match_substring match_like", pc.MatchSubstringOptions, {"pattern": _PATTERNS}),
-    ("starts_with ends_with", pc.MatchSubstringOptions, {"pattern": _PATTERNS}),
-    ("find_substring count_substring", pc.MatchSubstringOptions, {"pattern": _PATTERNS}),
-    ("match_substring_regex", pc.MatchSubstringOptions, {"pattern": _REGEXES}),
+    ("match_substring match_like", pc.MatchSubstringOptions, {"pattern": _PATTERNS, **_CASE}),
+    ("starts_with ends_with", pc.MatchSubstringOptions, {"pattern": _PATTERNS, **_CASE}),
+    ("find_substring count_substring", pc.MatchSubstringOptions, {"pattern": _PATTERNS, **_CASE}),
+    ("match_substring_regex", pc.MatchSubstringOptions, {"pattern": _REGEXES, **_CASE}),
     (
         "replace_substring",
         pc.ReplaceSubstringOptions,
@@ -232,12 +248,26 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
     (
         "floor_temporal ceil_temporal",
         pc.RoundTemporalOptions,
-        {"unit": ["day", "hour", "minute", "second", "millisecond"]},
+        {
+            "unit": _UNITS,
+            "multiple": [1, 1, 1, 2],
+            "week_starts_monday": [True, False],
+            "ceil_is_strictly_greater": [False, False, True],
+            "calendar_based_origin": [False, False, True],
+        },
     ),
-    ("assume_timezone", pc.AssumeTimezoneOptions, {"timezone": ["UTC"]}),
+    (
+        "assume_timezone",
+        pc.AssumeTimezoneOptions,
+        {
+            "timezone": ["UTC"],
+            "ambiguous": ["raise", "earliest", "latest"],
+            "nonexistent": ["raise", "earliest", "latest"],
+        },
+    ),
     ("struct_field", pc.StructFieldOptions, {"indices": [[0], [1]]}),
-    ("list_flatten", pc.ListFlattenOptions, {"recursive": [False]}),
-    ("dictionary_encode", pc.DictionaryEncodeOptions, {}),
+    ("list_flatten", pc.ListFlattenOptions, {"recursive": [False, True]}),
+    ("dictionary_encode", pc.DictionaryEncodeOptions, {"null_encoding": ["mask", "encode"]}),
 )
 
 
@@ -257,13 +287,13 @@ def _lookup(maker: Maker, given: list[Any]) -> Any:
     return pc.SetLookupOptions(values, skip_nulls=maker.pick([True, False]))
 
 
-def _select(maker: Maker, _: list[Any]) -> Any:
-    return pc.SelectKOptions(k=maker.pick([0, 1, 5, 100]), sort_keys=[("", maker.pick(_ORDERS))])
+def _select(maker: Maker, given: list[Any]) -> Any:
+    return pc.SelectKOptions(maker.pick([0, 1, 5, 100]), _sort_keys(maker, given[0]))
 
 
 def _rank(maker: Maker, _: list[Any]) -> Any:
     how = maker.pick(["min", "max", "first", "dense"])
-    return pc.RankOptions(_sort_keys(maker, None), tiebreaker=how)
+    return pc.RankOptions(_sort_keys(maker, None), tiebreaker=how, **_place(maker))
 
 
 def _cast(maker: Maker, given: list[Any]) -> Any:
@@ -273,11 +303,18 @@ def _cast(maker: Maker, given: list[Any]) -> Any:
     return (pc.CastOptions.safe if maker.random.random() < 0.6 else pc.CastOptions.unsafe)(to)
 
 
+#: Older pyarrows place nulls for all keys at once.
+_PLACES_BY_KEY = int(pa.__version__.split(".")[0]) >= 25
+
+
 def _sort_keys(maker: Maker, data: Any) -> Any:
     names = data.column_names if isinstance(data, pa.Table | pa.RecordBatch) else [""]
-    # Older pyarrows place nulls for all keys at once.
-    places = 1 + (int(pa.__version__.split(".")[0]) >= 25)
-    return [(name, *[maker.pick(_ORDERS), maker.pick(_ENDS)][:places]) for name in names]
+    most = 1 + _PLACES_BY_KEY
+    return [(name, *[maker.pick(_ORDERS), maker.pick(_ENDS)][:most]) for name in names]
+
+
+def _place(maker: Maker) -> dict[str, str]:
+    return {} if _PLACES_BY_KEY else {"null_placement": maker.pick(_ENDS)}
 
 
 _SPECIAL: dict[str, Any] = {
@@ -286,7 +323,9 @@ _SPECIAL: dict[str, Any] = {
     "select_k_unstable": _select,
     "rank": _rank,
     "cast": _cast,
-    "sort_indices": lambda maker, given: pc.SortOptions(_sort_keys(maker, given[0])),
+    "sort_indices": lambda maker, given: pc.SortOptions(
+        _sort_keys(maker, given[0]), **_place(maker)
+    ),
     "index": lambda maker, given: pc.IndexOptions(maker.scalar(given[0].type)),
     "make_struct": lambda _, given: pc.MakeStructOptions([f"f{n}" for n in range(len(given))]),
 }
@@ -408,6 +447,7 @@ RECIPES: dict[str, Any] = {
     "array_take": lambda m, t, n: [m.array(m.kind(t[0]), n), _indices(m, n)],
     "drop_null": lambda m, t, n: [_data(m, t, n)],
     "sort_indices": lambda m, t, n: [_data(m, t, n)],
+    "select_k_unstable": lambda m, t, n: [_data(m, t, n)],
     "list_element": lambda m, t, n: [
         pa.array(
             [[*m.value(pa.list_(pa.int32()), True), 1] for _ in range(n)], pa.list_(pa.int32())
@@ -456,7 +496,7 @@ def _grouped(maker: Maker) -> tuple[list[Any], Any]:
     kind = maker.pick([pa.float64(), pa.float64(), pa.float32(), pa.int64(), pa.uint32()])
     table = table.append_column("w", maker.array(kind, size))
     options = pc.ScalarAggregateOptions(**{k: maker.pick(v) for k, v in _NULLS.items()})
-    count = pc.CountOptions(maker.pick(["only_valid", "all"]))
+    count = pc.CountOptions(maker.pick(_COUNTS))
     wanted = [
         ("v", maker.pick(["min", "max", "sum", "any", "all"]), options),
         ("w", maker.pick(["sum", "mean", "product"]), options),
@@ -465,7 +505,13 @@ def _grouped(maker: Maker) -> tuple[list[Any], Any]:
         ([], "count_all"),
     ]
     chosen = maker.random.sample(wanted, maker.pick([0, 1, 2]))
-    return [table], lambda it: it.group_by("k").aggregate(chosen)
+    is_ordered = maker.random.random() < 0.5
+
+    def grouped(it: Any) -> Any:
+        return it.group_by("k", use_threads=not is_ordered).aggregate(chosen)
+
+    grouped.is_ordered = is_ordered  # type: ignore[attr-defined]
+    return [table], grouped
 
 
 def _joined(maker: Maker) -> tuple[list[Any], Any]:

@@ -19,40 +19,12 @@ import pyarrow_cuda_compat
 from pyarrow_cuda_compat._compute import engine, known
 from pyarrow_cuda_compat._pyarrow.guards.table import METHOD, TABLE
 
-from . import standin
 from .answers import digest_of
 from .arguments import METHODS
+from .conftest import set_resource
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 HOST = pa.default_cpu_memory_manager()
-set_resource = engine._set_resource
-
-
-@pytest.fixture(scope="module")
-def rows():
-    before = sys.modules.get("pylibcudf")
-    yield standin.install()
-    for name in [name for name in sys.modules if name.startswith("pyarrow_cuda_compat._compute.")]:
-        if name not in (engine.__name__, known.__name__):  # the guards have these
-            del sys.modules[name]
-    sys.modules.pop("pylibcudf")
-    if before is not None:
-        sys.modules["pylibcudf"] = before
-
-
-@pytest.fixture
-def libcudf(rows, monkeypatch):
-    monkeypatch.setattr(engine, "_rows", rows)
-    monkeypatch.setattr(engine, "_set_resource", lambda context, ours: None)
-    standin.CALLS.clear()
-    return standin.CALLS
-
-
-@pytest.fixture(scope="module")
-def there():
-    """Copies to the device."""
-    context = cuda.Context(0)
-    return lambda data: data.copy_to(context)
 
 
 def back(data):
@@ -77,20 +49,6 @@ def test_chunks_stay_chunks(there):
     chunks = there(pa.chunked_array([[1], [], [2, 3]]))
     assert isinstance(pc.add(chunks, chunks), pa.ChunkedArray)
     assert back(pc.add(chunks, chunks)).to_pylist() == [2, 4, 6]
-
-
-def test_memory_that_is_not_aligned(there):
-    values = pa.array([1, 2], pa.int32()).buffers()[1]
-    buffer = cuda.Context(0).buffer_from_data(b"x" + values.to_pybytes()).slice(1)
-    array = pa.Array.from_buffers(pa.int32(), 2, [None, buffer])
-    assert buffer.address % 4 == 1
-    assert back(pc.add(array, 1)).to_pylist() == [2, 3]
-    words = pa.array(["ab", "c"])
-    data = cuda.Context(0).buffer_from_data(words.buffers()[2])
-    values = b"x" + words.buffers()[1].to_pybytes()
-    offsets = cuda.Context(0).buffer_from_data(values).slice(1)
-    array = pa.Array.from_buffers(pa.string(), 2, [None, offsets, data])
-    assert back(pc.utf8_upper(array)).to_pylist() == ["AB", "C"]
 
 
 def test_results_are_the_memory_of_libcudf(there, libcudf):
@@ -283,15 +241,6 @@ def test_dates_that_python_does_not_have(there):
     assert back(pc.equal(dates, last)).to_pylist() == [False, True]
 
 
-def test_metadata_within_types_is_that_of_the_argument(there, rows):
-    calls = sys.modules["pyarrow_cuda_compat._compute.calls"]
-    fields = [pa.field("x", pa.int64(), metadata={"f": text}) for text in "ab"]
-    one, other = (pa.table({"s": pa.array([], pa.struct([field]))}) for field in fields)
-    assert one.schema == other.schema
-    assert calls.shape_of(one) == calls.shape_of(one.slice(0))
-    assert calls.shape_of(one) != calls.shape_of(other)
-
-
 def test_names_that_may_be_paths_are_refused(there):
     table = there(pa.table({"k": [1, 2], "a.b": [1, 2], "": [1, 2]}))
     twice = there(pa.table([[1], [2], [3]], ["k", "v", "v"]))
@@ -309,12 +258,6 @@ def test_names_that_may_be_paths_are_refused(there):
             call()
     with pytest.raises(NotImplementedError, match="tables without columns"):
         there(pa.table({"a": [1]})).select([]).take(there(pa.array([0])))
-
-
-def test_no_memory(there, monkeypatch):
-    monkeypatch.setattr(standin, "FAILURE", partial(MemoryError, "std::bad_alloc"))
-    with pytest.raises(pyarrow_cuda_compat.OutOfMemoryError, match="bad_alloc"):
-        pc.rank(there(pa.array([1, 2])))
 
 
 def test_filters(there):

@@ -40,34 +40,66 @@ class FakeCuFile:
         assert interface["shape"] == (size,)
         return cuda.Context(0).foreign_buffer(interface["data"][0], size)
 
-    def pread(self, buf, size=None, file_offset=0):
+    def pread(self, buf, size=None, file_offset=0, task_size=None):
+        assert task_size >= size  # it forgets the other tasks of a call of which one fails
         self.calls.append(("pread", size, file_offset))
         data = os.pread(self.file, min(size, self.most), file_offset)
-        return SimpleNamespace(get=lambda: self._memory(buf, size).copy_from_host(data))
+        return Task(lambda: self._memory(buf, size).copy_from_host(data), self)
 
-    def pwrite(self, buf, size=None, file_offset=0):
+    def pwrite(self, buf, size=None, file_offset=0, task_size=None):
+        assert task_size >= size
         self.calls.append(("pwrite", size, file_offset))
         data = self._memory(buf, size).to_pybytes()[: self.most]
-        return SimpleNamespace(get=lambda: os.pwrite(self.file, data, file_offset))
+        return Task(lambda: os.pwrite(self.file, data, file_offset), self)
+
+
+class Task:
+    """What a thread of its pool does, in the end: it runs when its result is asked for."""
+
+    #: How many tasks were not asked for; which of them fails; what the file was then.
+    open: ClassVar[int] = 0
+    failing: ClassVar[int | None] = None
+    made: ClassVar[int] = 0
+
+    def __init__(self, work, file):
+        self.work, self.file, self.number = work, file, Task.made
+        Task.made += 1
+        Task.open += 1
+
+    def get(self):
+        if self.work is None:
+            return self.result
+        work, self.work, self.result = self.work, None, 0
+        assert self.file.calls[-1] != ("close",), "the file was closed under a task"
+        Task.open -= 1
+        if self.number == Task.failing:
+            raise RuntimeError("cuFile failed")
+        self.result = work()
+        return self.result
 
 
 def of_25_04(is_compatible, has_storage):
     """Newer ones have a function for what `AUTO` comes to."""
     return (
-        {"is_compat_mode_preferred": lambda: is_compatible},
+        {"is_compat_mode_preferred": lambda: is_compatible, "get": {"task_size": TASK}.get},
         {"get": {"is_gds_available": has_storage}.__getitem__},
     )
+
+
+TASK = 4 * MIB
 
 
 def of_24_12(is_compatible, has_storage):
     mode = CompatMode.ON if is_compatible else CompatMode.OFF
     properties = SimpleNamespace(is_gds_available=has_storage)
-    return {"compat_mode": lambda: mode}, {"DriverProperties": lambda: properties}
+    defaults = {"compat_mode": lambda: mode, "task_size": lambda: TASK}
+    return defaults, {"DriverProperties": lambda: properties}
 
 
 def of_24_10(is_compatible, has_storage):
     properties = SimpleNamespace(is_gds_available=has_storage)
-    return {"compat_mode": lambda: is_compatible}, {"DriverProperties": lambda: properties}
+    defaults = {"compat_mode": lambda: is_compatible, "task_size": lambda: TASK}
+    return defaults, {"DriverProperties": lambda: properties}
 
 
 @pytest.fixture
@@ -168,14 +200,35 @@ def test_progress_of_its_copies(ctx, kvikio, tmp_path):
     path.touch()
     os.truncate(path, size)
     buffer = ctx.buffer_from_file(path, kvikio=True, progress=lambda *all: told.append(all))
-    assert calls == [("open", "r"), ("pread", piece, 0), ("pread", 10, piece), ("close",)]
+    pieces = [("pread", TASK, at) for at in range(0, piece, TASK)]
+    assert calls == [("open", "r"), *pieces, ("pread", 10, piece), ("close",)]
     assert told == [(piece, size), (size, size)]
     with pytest.raises(ZeroDivisionError):
         ctx.buffer_from_file(path, kvikio=True, progress=lambda *_: 1 // 0)
-    assert calls[-2:] == [("pread", piece, 0), ("close",)]
+    assert calls[-2:] == [("pread", TASK, piece - TASK), ("close",)]
     with pytest.raises(ZeroDivisionError):
         buffer.copy_to_file(path, kvikio=True, progress=lambda *_: 1 // 0)
-    assert calls[-2:] == [("pwrite", piece, 0), ("close",)]
+    assert calls[-2:] == [("pwrite", TASK, piece - TASK), ("close",)]
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_all_tasks_have_ended_where_one_fails(ctx, kvikio, tmp_path, monkeypatch, failing):
+    kvikio(of_25_04)
+    path = tmp_path / "large"
+    path.touch()
+    os.truncate(path, 3 * TASK)
+    buffer = ctx.new_buffer(3 * TASK)
+    monkeypatch.setattr(Task, "failing", failing)
+    monkeypatch.setattr(Task, "open", 0)
+    for call in (
+        lambda: ctx.buffer_from_file(path, kvikio=True),
+        lambda: buffer.copy_to_file(path, kvikio=True),
+    ):
+        monkeypatch.setattr(Task, "made", 0)
+        with pytest.raises(RuntimeError, match="cuFile failed"):
+            call()
+        assert (Task.made, Task.open) == (3, 0)
+        sys.modules["kvikio"].CuFile.calls.clear()
 
 
 def test_files_that_end_too_early(ctx, kvikio, path):

@@ -10,9 +10,11 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import cuda
 
-from pyarrow_cuda_compat import SmartArray, Stream, memory
+from pyarrow_cuda_compat import SmartArray, Stream, memory, pinned_memory_pool
 from pyarrow_cuda_compat._interop.numba import kernels
 from support.interfaces import ByInterface
 from support.libraries.numba_itself import PACKAGE
@@ -82,6 +84,47 @@ def test_a_read_only_array_is_no_result(prepared):
     read_only = ByInterface(kept, data=(kept.address, True))
     kind, _, _ = prepared(memory.as_cuda_array(read_only))
     assert str(kind) == "readonly array(float64, 1d, C)"
+
+
+def test_structures_that_are_equal_have_their_own_alignment(prepared):
+    members = [("a", "i4"), ("b", "i4")]
+    dtypes = [np.dtype(members, align=is_aligned) for is_aligned in (True, False)]
+    assert dtypes[0] == dtypes[1]
+    kinds = [prepared(memory.to_device(np.zeros(3, dtype)))[0] for dtype in dtypes]
+    assert [kind.dtype.aligned for kind in kinds] == [True, False]
+
+
+HOST_ARRAYS = {
+    "pageable": (pa.array([1, 2]), False),
+    "with nulls": (pa.array([1.5, 2.5]).slice(1), False),
+    "a tensor": (pa.Tensor.from_numpy(np.zeros(3)), False),
+    "empty": (pa.array([], pa.int8()), True),
+}
+
+
+@pytest.mark.parametrize("name", HOST_ARRAYS)
+def test_arrow_arrays_on_the_host_are_no_arguments(prepared, name):
+    array, is_reachable = HOST_ARRAYS[name]
+    view = importlib.import_module("numba.cuda.cudadrv.devicearray")._to_strided_memory_view
+    if is_reachable:
+        prepared(array)
+        return
+    # The second is what a kernel with given types does.
+    for call in (prepared, view):
+        with pytest.raises(
+            TypeError, match=r"cannot read this .* on the host: pass a copy .* copy_to"
+        ):
+            call(array)
+    if isinstance(array, pa.Tensor):
+        return
+    on_device = array.copy_to(cuda.Context(0))
+    _, (size, _, address, *_), _ = prepared(on_device)
+    assert (size, address) == (len(array), on_device.buffers()[1].address + 8 * on_device.offset)
+
+
+def test_arrow_arrays_in_pinned_memory_are_arguments(prepared):
+    array = pa.array([1, 2], memory_pool=pinned_memory_pool())
+    assert prepared(array)[1][2] == array.buffers()[1].address
 
 
 def test_types_of_smart_arrays(prepared):

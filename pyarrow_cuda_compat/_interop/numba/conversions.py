@@ -101,7 +101,7 @@ def _current_context(package: str) -> Any:
     cuda = _import(package)
     if cuda.gpus.current is None:
         # Numba pushes the first device's context then, and leaves it to the thread.
-        return _native._in_primary_context(cuda.current_context, 0)
+        return _native._in_context(cuda.current_context, _native.Context(0))
     return cuda.current_context()
 
 
@@ -123,7 +123,7 @@ def _to_context(package: str, context: Any) -> Any:
     gpus = _import(package).gpus
     if number >= len(gpus):
         raise RuntimeError(OTHER_DRIVER.format(package=package))
-    own = _native._in_primary_context(gpus[number].get_primary_context, number)
+    own = _native._in_context(gpus[number].get_primary_context, _native.Context(number))
     handle = integer(own.handle)
     kind_of_handle: Any = type(own.handle)
     kind = _with_value(kind_of_handle)

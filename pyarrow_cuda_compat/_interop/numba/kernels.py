@@ -14,6 +14,9 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import Any
 
+import pyarrow as pa
+
+from ... import _native
 from ..._native import DeviceArray
 
 #: Numba's packages, and where each has the modules that are named alike in both.
@@ -32,11 +35,43 @@ def type_arrays(package: str) -> None:
         return array.dtype, array.ndim, layout, not array.is_mutable, is_aligned
 
     type_class(package, DeviceArray, describe)
+    registry = _registry(package)
+
+    @registry.register(pa.Tensor)
+    @registry.register(pa.Array)
+    def type_arrow(array: Any, context: Any) -> Any:
+        need_reachable(array)
+        return registry.dispatch(object)(array, context)
+
+
+#: Arrow's classes that DLPack describes.
+_ARROW = (pa.Array, pa.Tensor)
+
+
+def need_reachable(array: Any) -> None:
+    """Refuses an Arrow array or tensor that kernels cannot read: Numba would pass them the address
+    of any that DLPack describes, and the fault ends the context."""
+    if isinstance(array, pa.Tensor):
+        parts = [(array.to_numpy().ctypes.data, array.size)]
+    else:
+        parts = [(it.address, it.size) for it in array.buffers() if it is not None and it.is_cpu]
+    for address, size in parts:
+        try:
+            for place in (address, address + size - 1) if size else ():
+                context = _native.Context(_native._current_device())
+                context.get_device_address(place)
+        except (OSError, ValueError):
+            raise TypeError(
+                f"a kernel cannot read this {type(array).__name__} on the host: pass a copy on the "
+                "device, which copy_to(pyarrow.cuda.Context(0)) makes of an array, or an array in "
+                "pinned memory"
+            ) from None
 
 
 def view_any_strides(package: str) -> None:
     """Has Numba itself view a `DeviceArray` that neither DLPack nor cuda.core can describe, such
-    as a field of packed structures, whose strides are no multiples of its size."""
+    as a field of packed structures, whose strides are no multiples of its size; and has it refuse
+    Arrow's arrays on the host also where a kernel's types are given."""
     root = PACKAGES[package]
     arrays: Any = import_module(f"{root}.cudadrv.devicearray")
     view = getattr(arrays, "_to_strided_memory_view", None)
@@ -45,6 +80,8 @@ def view_any_strides(package: str) -> None:
 
     @wraps(view)
     def view_any(obj: Any, *arguments: Any, **options: Any) -> Any:
+        if isinstance(obj, _ARROW):
+            need_reachable(obj)
         try:
             return view(obj, *arguments, **options)
         except (BufferError, ValueError):  # of DLPack, of cuda.core
@@ -60,14 +97,23 @@ def type_class(package: str, cls: type, describe: Callable[[Any], Description]) 
     root = PACKAGES[package]
     numba_types = import_module(f"{root}.types")
     from_dtype = import_module(f"{root}.np.numpy_support").from_dtype
-    registry = import_module(f"{root}.typing.typeof").typeof_impl
 
     @cache
     def type_of(dtype: Any, ndim: int, layout: str, is_read_only: bool, is_aligned: bool) -> Any:
         flags = {"readonly": is_read_only, "aligned": is_aligned}
         return numba_types.Array(from_dtype(dtype), ndim, layout, **flags)
 
-    registry.register(cls)(lambda array, _context: type_of(*describe(array)))
+    def typed(array: Any, _context: Any) -> Any:
+        dtype, *facts = describe(array)
+        # Packed structures equal others whose members are aligned.
+        return (type_of if dtype.names is None else type_of.__wrapped__)(dtype, *facts)
+
+    _registry(package).register(cls)(typed)
+
+
+def _registry(package: str) -> Any:
+    """The function by which Numba asks for types, by class."""
+    return import_module(f"{PACKAGES[package]}.typing.typeof").typeof_impl
 
 
 def layout_of(is_c_contiguous: bool, is_f_contiguous: bool) -> str:

@@ -3,8 +3,10 @@
 Each function here takes the guarded function and its arguments.
 """
 
+import re
 from collections.abc import Callable, Iterable
-from itertools import chain, islice
+from itertools import chain
+from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -48,7 +50,7 @@ def query(original: _Original, *arguments: Any, **keywords: Any) -> Any:
 
 
 def method(original: _Original, data: Any, *arguments: Any, **keywords: Any) -> Any:
-    """A method that checks its object as pyarrow does, and hands it to guarded functions."""
+    """A method that begins by the check of its object, and hands it to guarded functions."""
     before = _native._trust(id(data))
     try:
         return original(data, *arguments, **keywords)
@@ -58,7 +60,7 @@ def method(original: _Original, data: Any, *arguments: Any, **keywords: Any) -> 
 
 def check(_original: _Original, data: Any) -> None:
     """pyarrow's check that a chunked array lies on the host, of one on a device."""
-    if not _native._is_trusted(data):
+    if not _native._take_trust(data):
         _native._refuse(data, "pyarrow.lib.ChunkedArray._assert_cpu")
 
 
@@ -93,43 +95,71 @@ def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
         if not isinstance(rows, str):
             try:
                 context = _context_of(arguments)
-                engine.share_memory(context)
-                return rows.in_context(context, lambda: answer(rows))
+                return rows.in_context(context, lambda: _answer(rows, context, answer))
             except engine.Elsewhere as reason:
                 rows = str(reason)
             except rows.NotCovered as reason:
                 rows = f"libcudf does not answer this call: {reason}"
+            except _native.OutOfMemoryError:
+                raise
             except MemoryError as error:
                 raise _native.OutOfMemoryError(str(error)) from error
-            except (RuntimeError, ValueError) as error:
-                if "CUDF failure" not in str(error):
+            except Exception as error:
+                if not _is_of_libcudf(error.__traceback__):
                     raise
+                if _DEVICE_ERROR.search(str(error)):
+                    raise OSError(str(error)) from error
                 rows = f"libcudf refuses this call: {error}"  # by a check of its own
         return _native._refuse(_data_of(arguments), name, rows)
     finally:
         _native._trust(before)
 
 
+def _answer(rows: Any, context: Any, answer: Callable[[Any], Any]) -> Any:
+    engine.share_memory(context)
+    return answer(rows)
+
+
+#: In texts of libcudf, RMM and CCCL for errors of the driver.
+_DEVICE_ERROR = re.compile("CUDA error|cudaError", re.IGNORECASE)
+#: Their files: compiled ones are named without folders above.
+_OF_LIBCUDF = re.compile("(.*/site-packages/)?(pylibcudf|rmm)/")
+
+
+def _is_of_libcudf(trace: TracebackType | None) -> bool:
+    """Whether pylibcudf or RMM have raised an exception, which are of many classes."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and bool(_OF_LIBCUDF.match(trace.tb_frame.f_code.co_filename))
+
+
 def _context_of(arguments: Any) -> Any:
-    """The context of the one device on which all data among the arguments lies."""
+    """The one context in which all data among the arguments lies."""
     contexts = {context: None for each in arguments for context in _contexts_of(each)}
-    if len(contexts) != 1:
-        raise engine.Elsewhere(
-            "its arguments lie on several devices; copy them to one of them first"
-            if contexts
-            else "libcudf computes with arrays and tables only"
-        )
-    return next(iter(contexts))
+    if len(contexts) == 1:
+        return next(iter(contexts))
+    if not contexts:
+        raise engine.Elsewhere("libcudf computes with arrays and tables only")
+    for context in contexts:  # of which one may be gone
+        _native._in_context(lambda: None, context)
+    raise engine.Elsewhere(
+        "its arguments lie on several devices, or in several contexts; copy them to one of them "
+        "first"
+    )
 
 
 def _contexts_of(data: Any) -> Iterable[Any]:
-    """The contexts of arrays, of columns or of chunks; none for buffers and messages."""
+    """The contexts of all memory of arrays, of columns or of chunks; none for buffers and
+    messages."""
     found = known(data)
     if found is not None:
         return (found.context,)
     if isinstance(data, pa.Array):
-        there = (it for it in data.buffers() if it is not None and not it.is_cpu)
-        return (_native.CudaBuffer.from_buffer(it).context for it in islice(there, 1))
+        buffers = data.buffers()
+        if isinstance(data, pa.DictionaryArray):
+            buffers += data.dictionary.buffers()
+        there = (it for it in buffers if it is not None and not it.is_cpu)
+        return (_native.CudaBuffer.from_buffer(it).context for it in there)
     parts = data.columns if isinstance(data, pa.RecordBatch | pa.Table) else ()
     parts = data.chunks if isinstance(data, pa.ChunkedArray) else parts
     return chain.from_iterable(map(_contexts_of, parts))

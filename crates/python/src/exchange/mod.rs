@@ -42,7 +42,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         c_device::class_changed,
         buffer_address::expose_address,
         buffer_address::watch_addresses,
-        numba::in_primary_context,
+        numba::in_context,
         numba::allocation_of,
         pickling::any_is_on_device,
         pickling::skeleton,

@@ -1,23 +1,22 @@
 //! The extension's part of the Numba support.  The methods themselves are in Python, as Numba is:
 //! `pyarrow_cuda_compat/_interop/numba/`.
 
+use crate::contexts::argument::context_argument;
 use crate::errors::OrRaise;
 use crate::ipc::handle::PyIpcMemHandle;
-use arrow_cuda_context::Context;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// Calls a function while a device's primary context is current on this thread, which has its
-/// own context back afterwards.
-#[pyfunction(name = "_in_primary_context")]
-pub(crate) fn in_primary_context<'py>(
+/// Calls a function while a context is current on this thread, which has its own context back
+/// afterwards.
+#[pyfunction(name = "_in_context")]
+pub(crate) fn in_context<'py>(
     function: &Bound<'py, PyAny>,
-    device_number: u32,
+    context: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = function.py();
-    let context = py.detach(|| Context::primary(device_number)).or_raise(py)?;
-    let _entered = context.enter().or_raise(py)?;
+    let context = context_argument(context)?.context();
+    let _entered = context.enter().or_raise(function.py())?;
     function.call0()
 }
 

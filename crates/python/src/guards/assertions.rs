@@ -17,21 +17,26 @@ use std::ffi::c_void;
 use std::sync::OnceLock;
 
 thread_local! {
-    /// The address of the object of which a method runs in this thread that only hands it to functions which have
-    /// guards of their own; 0 if none does.
+    /// The address of the object of which a method begins in this thread that only hands it to functions which have
+    /// guards of their own; 0 if none does.  The check takes it away: what the method calls later may be a program's
+    /// code, such as the iterator of an argument, which must not read the object either.
     static TRUSTED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Has the check pass in this thread for the object at an address, 0 for none.  Returns what held before.
+/// Has the check pass in this thread once for the object at an address, 0 for none.  Returns what held before.
 #[pyfunction(name = "_trust")]
 pub(crate) fn trust(address: usize) -> usize {
     TRUSTED.replace(address)
 }
 
-/// Whether the check passes for an object.
-#[pyfunction(name = "_is_trusted")]
-pub(super) fn is_trusted(object: &Bound<'_, PyAny>) -> bool {
-    TRUSTED.get() == object.as_ptr().addr()
+/// Whether the check passes for an object, which it then does no more.
+#[pyfunction(name = "_take_trust")]
+pub(super) fn take_trust(object: &Bound<'_, PyAny>) -> bool {
+    let is_trusted = TRUSTED.get() == object.as_ptr().addr();
+    if is_trusted {
+        TRUSTED.set(0);
+    }
+    is_trusted
 }
 
 /// `void (object)`; a failure sets a Python exception.
@@ -72,7 +77,7 @@ unsafe extern "C" fn assert_on_host<const NUMBER: usize>(object: *mut ffi::PyObj
         // SAFETY: pyarrow calls this with the object itself.
         let object = unsafe { Bound::from_borrowed_ptr(py, object) };
         match is_there(&object) {
-            _ if is_trusted(&object) => {}
+            _ if take_trust(&object) => {}
             Ok(false) => {
                 if let Some(original) = THEIRS.get(NUMBER).and_then(OnceLock::get) {
                     // SAFETY: what pyarrow itself would have called.

@@ -30,7 +30,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         refusal::refuse,
         assertions::guard_assertion,
         assertions::trust,
-        assertions::is_trusted,
+        assertions::take_trust,
         null_counts::count_nulls,
         construction::guard_construction,
         operators::guard_operators,

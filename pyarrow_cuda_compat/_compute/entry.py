@@ -1,0 +1,74 @@
+"""The gate towards libcudf: every array passes `admitted` before it becomes a column.
+
+===========  ===================================================================================
+place        all memory is on the device: else it is copied there
+alignment    each buffer begins where the widest load of a kernel may: else the array is copied.
+             libcudf's kernels do not look, and a failed load ends the context
+rows         libcudf numbers rows with 32 bits, those before a slice and those within lists, too.
+             More rows are refused; fewer, behind too many others, are copied to the beginning
+===========  ===================================================================================
+
+The context is checked before, where a call begins: see `guards.compute`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from .. import _native
+from .engine import here
+from .forms import MOST_ROWS, Form, form_of
+from .kinds import need
+
+TOO_MANY_ROWS = (
+    f"libcudf has at most {MOST_ROWS:,} rows in a column; call the function on slices of the data"
+)
+
+
+def admitted(array: Any) -> tuple[Any, Form, list[Any]]:
+    """An array that libcudf can read, which is the given one or a copy on the device that computes;
+    its form and its buffers.
+
+    Raises
+    ------
+    NotCovered
+        If it has too many rows.
+    """
+    form = form_of(array.type)
+    need(len(array) <= form.most_rows, TOO_MANY_ROWS)
+    buffers = array.buffers()
+    if not (_are_aligned(buffers, form) and _is_dictionary_aligned(array, form)):
+        array = array.copy_to(here())
+        buffers = array.buffers()
+    if array.offset + len(array) > form.most_rows or (form.has_parts and _are_far(buffers, form)):
+        array = _from_first_row(array)
+        buffers = array.buffers()
+    return array, form, buffers
+
+
+def _are_aligned(buffers: list[Any], form: Form) -> bool:
+    for buffer, (divisor, _) in zip(buffers, form.buffers, strict=True):
+        if buffer is not None and (buffer.is_cpu or buffer.address % divisor) and buffer.size:
+            return False
+    return True
+
+
+def _is_dictionary_aligned(array: Any, form: Form) -> bool:
+    if form.kind != "dictionary":
+        return True
+    values = array.dictionary
+    return _are_aligned(values.buffers(), form_of(values.type))
+
+
+def _are_far(buffers: list[Any], form: Form) -> bool:
+    """Whether parts may have too many rows: a slice leaves those of structs as long as they are."""
+    pairs = zip(buffers, form.buffers, strict=True)
+    return any(buffer is not None and buffer.size > size for buffer, (_, size) in pairs)
+
+
+def _from_first_row(array: Any) -> Any:
+    """A copy of what a slice reaches, without the rows before."""
+    # Arrays that become one are copied; one array alone is not.
+    return _native._combine(pa.chunked_array([array, array.slice(0, 0)]), pa.ChunkedArray)

@@ -1,0 +1,96 @@
+"""The gate back from libcudf: each result has the layout of its type, or the call raises.
+
+libcudf counts the bytes of strings with offsets of 64 bits from 2^31 - 1 bytes on, and pyarrow's
+``string`` has 32.  Up to that number they are made shorter; a result that may have chunks is cut
+into such; for others there is pyarrow's error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
+
+from .forms import form_of
+from .kinds import need
+
+MOST_BYTES = 2**31 - 1
+_INT32 = plc.DataType(plc.TypeId.INT32)
+_LIST, _STRUCT = plc.TypeId.LIST, plc.TypeId.STRUCT
+
+
+class _TooLong(pa.ArrowInvalid):  # type: ignore[misc]
+    """Strings have more bytes than offsets of 32 bits count."""
+
+
+def conforming(column: Any, kind: pa.DataType) -> Any:
+    """The column, with the layout of a type.
+
+    Raises
+    ------
+    ArrowInvalid
+        If its strings are too long for one array.
+    NotCovered
+        If it is of another type.
+    """
+    form = form_of(kind)
+    if form.has_parts:
+        return _of_parts(column, kind, form.kind == "list")
+    _need_type(column.type() == form.cudf, kind)
+    return _with_short_offsets(column) if form.kind == "string" else column
+
+
+def _of_parts(column: Any, kind: pa.DataType, is_list: bool) -> Any:
+    is_same = column.type().id() == (_LIST if is_list else _STRUCT)
+    children = column.children() if is_same else []
+    parts = [kind.field(place).type for place in range(kind.num_fields)]
+    values = children[1:] if is_list else children  # a list's first child has its offsets
+    _need_type(is_same and len(values) == len(parts), kind)
+    conform = [conforming(*each) for each in zip(values, parts, strict=True)]
+    if all(one is other for one, other in zip(conform, values, strict=True)):
+        return column
+    return _with_children(column, [*children[:is_list], *conform])
+
+
+def pieces(column: Any, kind: pa.DataType) -> list[Any]:
+    """The column with the layout of a type, in as many pieces as its strings need."""
+    try:
+        return [conforming(column, kind)]
+    except _TooLong:
+        rows = column.size()
+        if rows < 2:
+            raise
+    halves = plc.copying.slice(column, [0, rows // 2, rows // 2, rows])
+    return [piece for half in halves for piece in pieces(half.copy(), kind)]
+
+
+def _need_type(condition: bool, kind: pa.DataType) -> None:
+    need(condition, f"libcudf's result is not of type {kind}")
+
+
+def _with_short_offsets(column: Any) -> Any:
+    if not column.num_children():  # without rows
+        return column
+    offsets = column.child(0)
+    if offsets.type() == _INT32:
+        return column
+    size = plc.copying.get_element(offsets, column.offset() + column.size()).to_py()
+    if size > MOST_BYTES:
+        raise _TooLong(
+            f"array cannot contain more than {MOST_BYTES} bytes, have {size}: call the function on "
+            "a chunked array or a table, whose results may have chunks, or on slices"
+        )
+    return _with_children(column, [plc.unary.cast(offsets, _INT32)])
+
+
+def _with_children(column: Any, children: list[Any]) -> Any:
+    return plc.Column(
+        column.type(),
+        column.size(),
+        column.data(),
+        column.null_mask(),
+        column.null_count(),
+        column.offset(),
+        children,
+    )

@@ -1,0 +1,77 @@
+"""What the stand-in does with rows of tables: groups, joins, distinct values, searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any]) -> None:
+    """Gives pylibcudf's modules these functions, over the stand-in's columns and tables."""
+
+    def of(made: Any) -> pa.Table:
+        """A table with numbers for names."""
+        return pa.table({str(place): each.value for place, each in enumerate(made.columns())})
+
+    def back(made: pa.Table) -> Any:
+        return table([column(each.combine_chunks()) for each in made.columns])
+
+    class GroupBy:
+        """The groups come in reverse, since libcudf has no order for them."""
+
+        def __init__(self, keys: Any, _nulls: Any) -> None:
+            self.keys = of(keys)
+
+        def aggregate(self, requests: list[Any]) -> Any:
+            names = self.keys.column_names
+            groups = self.keys.group_by(names, use_threads=False).aggregate([])
+            found = []
+            for values, aggregations in requests:
+                whole = self.keys.append_column("v", values.value)
+                kinds = [("v", each._name) for each in aggregations]
+                made = whole.group_by(names, use_threads=False).aggregate(kinds)
+                found.append(made.select([f"v_{kind}" for _, kind in kinds]))
+            backwards = pa.array(range(groups.num_rows - 1, -1, -1), pa.int64())
+            return back(groups.take(backwards)), [back(each.take(backwards)) for each in found]
+
+    def semi_join(left: Any, right: Any, _nulls: Any) -> Any:
+        numbered = of(left).append_column("n", pa.array(range(of(left).num_rows), pa.int32()))
+        kept = numbered.join(of(right), of(left).column_names, join_type="left semi")
+        return column(kept["n"].combine_chunks())
+
+    def distinct(given: Any, *_: Any) -> Any:
+        rows = of(given)
+        return back(rows.group_by(rows.column_names, use_threads=False).aggregate([]))
+
+    def lower_bound(within: Any, needles: Any, *_: Any) -> Any:
+        values = within.columns()[0].value.to_pylist()
+        places = {value: place for place, value in reversed(list(enumerate(values)))}
+        wanted = needles.columns()[0].value.to_pylist()
+        # Behind the last row where nothing is equal: the rows there are compared anyway.
+        return column(pa.array([places.get(each, len(values)) for each in wanted], pa.int32()))
+
+    def sequence(rows: int, first: Any, step: Any) -> Any:
+        start, by = first.to_py(), step.to_py()
+        return column(pa.array(range(start, start + rows * by, by), first.value.type))
+
+    def filled(given: Any, value: Any) -> Any:
+        return column(pc.fill_null(given.value, value.value))
+
+    names.groupby.GroupBy = GroupBy
+    names.groupby.GroupByRequest = lambda values, aggregations: (values, aggregations)
+    names.join.left_semi_join = semi_join
+    names.stream_compaction.stable_distinct = distinct
+    names.stream_compaction.drop_nulls = lambda it, *_: back(of(it).drop_null())
+    names.search.lower_bound = lower_bound
+    names.filling.sequence = sequence
+    names.replace.replace_nulls = filled
+    names.unary.is_valid = lambda it: column(it.value.is_valid())
+    names.unary.unary_operation = lambda it, _: column(pc.invert(it.value))
+    names.copying.slice = lambda it, ends: [column(it.value.slice(ends[0], ends[1] - ends[0]))]
+    names.copying.get_element = lambda it, place: column(it.value.slice(place, 1)).to_scalar()
+    names.copying.copy_if_else = lambda yes, no, mask: column(
+        pc.if_else(mask.value.fill_null(False), yes.value, no.value)
+    )

@@ -1,0 +1,156 @@
+"""Groups, encoded values and the largest rows, compared with pyarrow's on the host."""
+
+import sys
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from .arguments import Maker, options
+
+pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
+HOST = pa.default_cpu_memory_manager()
+ROWS = pa.table({"k": ["b", None, "a", "b", None], "v": [1, 2, 3, 4, 5], "w": [5, 4, 3, 2, 1]})
+
+
+@pytest.mark.parametrize("keys", ["k", ["k", "v"]])
+@pytest.mark.parametrize(
+    "aggregates",
+    [[], [("v", "sum")], [("v", "min"), ("v", "max"), ("w", "sum")]],
+)
+def test_groups_without_threads_come_in_the_order_of_their_first_rows(there, keys, aggregates):
+    expected = ROWS.group_by(keys, use_threads=False).aggregate(aggregates)
+    found = there(ROWS).group_by(keys, use_threads=False).aggregate(aggregates)
+    assert found.copy_to(HOST).equals(expected)
+    in_no_order = there(ROWS).group_by(keys).aggregate(aggregates).copy_to(HOST)
+    assert in_no_order.num_rows == expected.num_rows
+
+
+@pytest.mark.parametrize("how", ["mask", "encode"])
+@pytest.mark.parametrize(
+    "values", [["a", None, "b", "a", None], ["b", "a"], [None, None], [None, "b"]]
+)
+def test_dictionaries_have_nulls_where_pyarrow_has_them(there, how, values):
+    array = pa.array(values, pa.string())
+    expected = array.dictionary_encode(how)
+    found = there(array).dictionary_encode(how).copy_to(HOST)
+    found.validate(full=True)
+    assert found.type == expected.type
+    assert found.indices.equals(expected.indices)
+    assert found.dictionary.equals(expected.dictionary)
+
+
+@pytest.mark.parametrize("make", [pa.table, pa.record_batch])
+@pytest.mark.parametrize("count", [0, 2, 9])
+def test_the_largest_rows_of_tables(there, make, count):
+    rows = make({"x": pa.array([1.0, 3.0, 2.0, None]), "y": pa.array([1, 2, 3, 4])})
+    keys = [("x", "descending")]
+    expected = pc.select_k_unstable(rows, count, keys)
+    assert pc.select_k_unstable(there(rows), count, keys).copy_to(HOST).equals(expected)
+
+
+@pytest.mark.parametrize("make", [pa.table, pa.record_batch, lambda it: pa.array(it["x"])])
+def test_the_largest_rows_where_pyarrow_needs_one(rows, make):
+    """As pyarrow 25 does, which returns nothing for tables without rows."""
+    given = make({"x": [1.0, 2.0]})
+
+    def select(function, arguments, options):
+        if not len(arguments[0]):
+            raise ValueError("Unable to wrap Datum in a Python object.")
+        return function.call(arguments, options)
+
+    calls = of("calls")
+    largest = pc.SelectKOptions(1, [("x", "descending")])
+    found = calls.prototype(select, "select_k_unstable", [calls.shape_of(given)], largest)
+    assert found.equals(pa.array([], pa.uint64()))
+
+
+#: Options that are enumerations, in pyarrow's words, and the number that a row takes for each.
+ENUMERATIONS = [
+    ("selections", "_ENCODE", lambda: pc.DictionaryEncodeOptions("encode")),
+    ("selections", "_MASK", lambda: pc.DictionaryEncodeOptions("mask")),
+    ("aggregates", "_VALID", lambda: pc.CountOptions("only_valid")),
+    ("aggregates", "_NULL", lambda: pc.CountOptions("only_null")),
+    ("comparisons", "_MATCH", lambda: pc.SetLookupOptions(pa.array([1]), skip_nulls=False)),
+    ("comparisons", "_SKIP", lambda: pc.SetLookupOptions(pa.array([1]), skip_nulls=True)),
+    ("strings", "_EMIT", lambda: pc.JoinOptions("emit_null")),
+    ("strings", "_SKIP", lambda: pc.JoinOptions("skip")),
+    ("selections", "_AT_START", lambda: pc.ArraySortOptions(null_placement="at_start")),
+    ("selections", "_DESCENDS", lambda: pc.ArraySortOptions("descending")),
+]
+#: Likewise in the order of the numbers.
+IN_ORDER = [
+    *(
+        ("aggregates", "_INTERPOLATIONS", word, lambda word: pc.QuantileOptions(interpolation=word))
+        for word in ("linear", "lower", "higher", "nearest", "midpoint")
+    ),
+    *(
+        ("selections", "_RANKS", word, lambda word: pc.RankOptions(tiebreaker=word))
+        for word in ("min", "max", "first", "dense")
+    ),
+    *(
+        ("times", "_UNITS", word, lambda word: pc.RoundTemporalOptions(unit=word))
+        for word in ("nanosecond", "microsecond", "millisecond", "second", "minute", "hour", "day")
+    ),
+]
+ROUNDINGS = {"down": 0, "up": 1, "towards_zero": 2, "towards_infinity": 3, "half_to_even": 8}
+
+
+def of(name):
+    return sys.modules[f"pyarrow_cuda_compat._compute.{name}"]
+
+
+def number(chosen):
+    """The one number among the options that is an enumeration's: what differs from the others."""
+    found = of("calls").decoded(chosen.serialize().to_pybytes())
+    names = (
+        "null_encoding_behavior",
+        "null_encoding",
+        "mode",
+        "null_matching_behavior",
+        "null_handling",
+        "interpolation",
+        "tiebreaker",
+        "unit",
+        "round_mode",
+    )
+    return next(found[name] for name in names if name in found)
+
+
+#: By function: how many values the enumeration among its options has.
+COUNTS = {
+    "dictionary_encode": 2,
+    "count": 3,
+    "quantile": 5,
+    "round": 10,
+    "rank": 4,
+    "is_in": 2,
+    "binary_join_element_wise": 3,
+    "floor_temporal": 11,
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_answers_are_compared_with_every_value_of_an_enumeration(rows, name):
+    given = [pa.array([1])]
+    found = {number(options(name, Maker(seed), given)) for seed in range(200)}
+    assert found == {*range(COUNTS[name])}
+
+
+def test_the_numbers_of_enumerations_are_pyarrows(rows):
+    for module, name, make in ENUMERATIONS:
+        chosen, wanted = make(), getattr(of(module), name)
+        if isinstance(chosen, pc.ArraySortOptions):
+            found = of("calls").decoded(chosen.serialize().to_pybytes())
+            assert found["order" if name == "_DESCENDS" else "null_placement"] == wanted
+        else:
+            assert number(chosen) == wanted, name
+    for module, name, word, make in IN_ORDER:
+        assert getattr(of(module), name)[number(make(word))] == word.upper()
+    for word, wanted in ROUNDINGS.items():
+        assert number(pc.RoundOptions(round_mode=word)) == wanted
+    assert tuple(ROUNDINGS.values()) == of("arithmetic")._MODES
+    for word, wanted in (("drop", 0), ("emit_null", 1)):
+        chosen = pc.FilterOptions(null_selection_behavior=word)
+        decoded = of("calls").decoded(chosen.serialize().to_pybytes())
+        assert decoded["null_selection_behavior"] == wanted

@@ -1,0 +1,21 @@
+"""Data beyond 2^31 bytes and rows, which CuPy makes on the device."""
+
+import gc
+
+import pytest
+
+from pyarrow_cuda_compat import empty_cache
+
+
+@pytest.fixture(scope="session")
+def cupy():
+    return pytest.importorskip("cupy")
+
+
+@pytest.fixture(autouse=True)
+def memory(cupy):
+    """Given back after each test, so that the next one finds all of the device's."""
+    yield
+    gc.collect()
+    cupy.get_default_memory_pool().free_all_blocks()
+    empty_cache()
