@@ -26,6 +26,26 @@ def test_groups_without_threads_come_in_the_order_of_their_first_rows(there, key
     assert in_no_order.num_rows == expected.num_rows
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda table: table.join(None, "k"),
+        lambda table: table.join([1], "k"),
+        lambda table: table.join(table.to_batches()[0], "k"),
+        lambda table: table.join(table, None),
+        lambda table: table.join(table, "k", join_type="some"),
+        lambda table: table.group_by("k").aggregate(None),
+        lambda table: table.sort_by(None),
+    ],
+)
+def test_what_is_no_table_is_pyarrows_error(there, call):
+    with pytest.raises((TypeError, ValueError)) as expected:
+        call(ROWS)
+    with pytest.raises(type(expected.value)) as found:
+        call(there(ROWS))
+    assert str(found.value) == str(expected.value)
+
+
 @pytest.mark.parametrize("how", ["mask", "encode"])
 @pytest.mark.parametrize(
     "values", [["a", None, "b", "a", None], ["b", "a"], [None, None], [None, "b"]]
