@@ -40,8 +40,9 @@ class _Schema:
         return hash(self.content)
 
     def __eq__(self, other: object) -> bool:
-        is_same = isinstance(other, _Schema) and self.content == other.content
-        return bool(is_same and self.schema == other.schema)
+        if not isinstance(other, _Schema) or self.content != other.content:
+            return False
+        return bool(self.schema == other.schema)
 
 
 def is_flat(kind: pa.DataType) -> bool:

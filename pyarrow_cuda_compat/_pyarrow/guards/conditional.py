@@ -80,9 +80,9 @@ def from_offsets(function: Callable[..., Any], *arguments: Any, **keywords: Any)
     arguments, keywords = _native._map_device_data((arguments, keywords), count_nulls)
     cls, names = _OF_OFFSETS[function.__qualname__.partition(".")[0]]
     given = dict(zip(names, arguments, strict=False)) | keywords
-    *offsets, values = (given.get(name) for name in names)
+    *offsets, values = map(given.get, names)
     if isinstance(values, pa.Array) and all(isinstance(it, pa.Array) for it in offsets):
-        on_host = [to_host(it) if _native._is_on_device(it) else it for it in offsets]
+        on_host: list[Any] = [to_host(it) if _native._is_on_device(it) else it for it in offsets]
         if on_host[0] is not offsets[0] and on_host[0].null_count:
             _native._refuse(offsets[0], f"pyarrow.{function.__qualname__}")
         cls.from_arrays(*on_host, pa.nulls(len(values))).validate(full=True)
