@@ -69,6 +69,19 @@ def test_the_largest_rows_of_tables(there, make, count):
     assert pc.select_k_unstable(there(rows), count, keys).copy_to(HOST).equals(expected)
 
 
+@pytest.mark.parametrize(("last", "count"), [(None, 3), (float("nan"), 2), (0.5, 4)])
+def test_the_largest_rows_of_older_pyarrows(there, rows, monkeypatch, last, count):
+    """Before 25 they are without those whose first key is null or NaN."""
+    selections = of("selections")
+    assert selections._KEEPS_NULLS is (int(pa.__version__.split(".")[0]) >= 25)
+    monkeypatch.setattr(selections, "_KEEPS_NULLS", False)
+    values = pa.array([1.0, 3.0, None if count == 2 else 2.0, last])
+    expected = pc.sort_indices(values, sort_keys=[("", "descending")])[:count]
+    for data in (values, pa.table({"x": values, "y": [None, 1, 2, 3]})):
+        found = pc.select_k_unstable(there(data), 9, [("x", "descending")])
+        assert found.copy_to(HOST).equals(expected)
+
+
 @pytest.mark.parametrize("make", [pa.table, pa.record_batch, lambda it: pa.array(it["x"])])
 def test_the_largest_rows_where_pyarrow_needs_one(rows, make):
     """As pyarrow 25 does, which returns nothing for tables without rows."""
