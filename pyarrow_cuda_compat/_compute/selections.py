@@ -100,8 +100,9 @@ def _keys(call: Call) -> list[tuple[Any, int, bool, pa.DataType]]:
     return [_column_of(call, schema, value, key, options) for key in keys]
 
 
-def _order(keys: list[tuple[Any, int, bool, pa.DataType]]) -> Any:
-    """The numbers of the rows in the order of keys."""
+def _order(call: Call) -> Any:
+    """The numbers of the rows in the order of the keys."""
+    keys = _keys(call)
     is_float = [_is.is_floating(kind) for *_, kind in keys]
     found = [(column, order == _DESCENDS, first) for column, order, first, _ in keys]
     return op.order_of(found, is_float=is_float)
@@ -131,7 +132,7 @@ def _name_in(path: str) -> str | None:
 @rows(SIMPLE, sort_indices=(), array_sort_indices=())
 def sort_indices(call: Call) -> Any:
     call.result_below = call.rows
-    return op.cast(_order(_keys(call)), _UINT64)
+    return op.cast(_order(call), _UINT64)
 
 
 #: pyarrow before 25 leaves out the rows whose first key is null or NaN, which are the last ones.
@@ -140,9 +141,8 @@ _KEEPS_NULLS = len(pc.select_k_unstable(pa.nulls(1, pa.int64()), 1, [("x", "asce
 
 @rows(SIMPLE)
 def select_k_unstable(call: Call) -> Any:
-    keys = _keys(call)
-    rows = call.rows if _KEEPS_NULLS else _comparable(*keys[0])
-    return op.cast(plc.copying.slice(_order(keys), [0, min(call.options["k"], rows)])[0], _UINT64)
+    rows = call.rows if _KEEPS_NULLS else _comparable(*_keys(call)[0])
+    return op.cast(plc.copying.slice(_order(call), [0, min(call.options["k"], rows)])[0], _UINT64)
 
 
 def _comparable(column: Any, _order: int, _nulls_first: bool, kind: pa.DataType) -> int:
