@@ -28,7 +28,7 @@ class _Inexact(Exception):
 
 
 class _Schema:
-    """A schema as a part of a key: equal if pyarrow says so, and all bytes are the same."""
+    """A schema as a part of a key: it equals those that equal it and have the same bytes."""
 
     __slots__ = ("content", "schema")
 
@@ -40,8 +40,9 @@ class _Schema:
         return hash(self.content)
 
     def __eq__(self, other: object) -> bool:
-        is_same = isinstance(other, _Schema) and self.content == other.content
-        return bool(is_same and self.schema == other.schema)
+        if not isinstance(other, _Schema) or self.content != other.content:
+            return False
+        return bool(self.schema == other.schema)
 
 
 def is_flat(kind: pa.DataType) -> bool:
@@ -87,7 +88,7 @@ class Cache:
         self.clear = self._results.clear
 
     def find(self, *parts: Any) -> Any:
-        """The result for these parts; None if there is none, or a part has no exact key."""
+        """The result for these parts; None if there is no result, or no exact key of a part."""
         try:
             return self._results.get(exact(parts))
         except _Inexact:

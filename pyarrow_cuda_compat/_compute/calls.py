@@ -157,7 +157,7 @@ def prototype(original: Callable[..., Any], name: str, shapes: Iterable[Any], op
     function = pc.get_function(name)
     if name not in _NEED_A_ROW:
         return original(function, list(starmap(_without_rows, shapes)), options)
-    of_one = original(function, [_without_rows(*each, rows=1) for each in shapes], options)
+    of_one = original(function, [_without_rows(cls, kind, 1) for cls, kind in shapes], options)
     return of_one.slice(0, 0)
 
 

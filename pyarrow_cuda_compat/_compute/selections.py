@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
@@ -88,16 +89,20 @@ def indices_nonzero(call: Call) -> Any:
 _DESCENDS, _AT_START = 1, 0
 
 
-def _order(call: Call) -> Any:
-    """The numbers of the rows in the order of the keys in the options."""
+def _keys(call: Call) -> list[tuple[Any, int, bool, pa.DataType]]:
+    """Of each key in the options: its column, the order, whether nulls come first, the type."""
     value, options = call.value, call.options
     keys = options.get("sort_keys") or []
     if not isinstance(value, plc.Table):
         key = keys[0] if keys else {"order": 0, **options}
-        keys = [(value, key["order"], _nulls_first(key, options), call.given)]
-    else:
-        schema = call.array(0).schema
-        keys = [_column_of(call, schema, value, key, options) for key in keys]
+        return [(value, key["order"], _nulls_first(key, options), call.given)]
+    schema = call.array(0).schema
+    return [_column_of(call, schema, value, key, options) for key in keys]
+
+
+def _order(call: Call) -> Any:
+    """The numbers of the rows in the order of the keys."""
+    keys = _keys(call)
     is_float = [_is.is_floating(kind) for *_, kind in keys]
     found = [(column, order == _DESCENDS, first) for column, order, first, _ in keys]
     return op.order_of(found, is_float=is_float)
@@ -130,10 +135,21 @@ def sort_indices(call: Call) -> Any:
     return op.cast(_order(call), _UINT64)
 
 
+#: pyarrow before 25 leaves out the rows whose first key is null or NaN, which are the last ones.
+_KEEPS_NULLS = len(pc.select_k_unstable(pa.nulls(1, pa.int64()), 1, [("x", "ascending")])) > 0
+
+
 @rows(SIMPLE)
 def select_k_unstable(call: Call) -> Any:
-    most = min(call.options["k"], call.rows)
-    return op.cast(plc.copying.slice(_order(call), [0, most])[0], _UINT64)
+    rows = call.rows if _KEEPS_NULLS else _comparable(*_keys(call)[0])
+    return op.cast(plc.copying.slice(_order(call), [0, min(call.options["k"], rows)])[0], _UINT64)
+
+
+def _comparable(column: Any, _order: int, _nulls_first: bool, kind: pa.DataType) -> int:
+    """How many values of a key are neither null nor NaN."""
+    if _is.is_floating(kind):
+        column = op.one(plc.stream_compaction.drop_nans(plc.Table([column]), [0], 1))
+    return int(column.size() - column.null_count())
 
 
 #: Ways to rank equal values, by pyarrow's numbers.

@@ -111,7 +111,7 @@ def group_by(
     """The groups come in no order, or without threads in that of their first rows."""
     empty = table.schema.empty_table()
     schema = _result_of(original, empty, aggregates, keys, use_threads=use_threads).schema
-    keys = [keys] if isinstance(keys, str) else list(keys)
+    keys = [keys] if isinstance(keys, str) else list(keys or ())
     need(keys and len(set(keys)) == len(keys), "not without keys, or by one twice")
     if not len(table):
         return schema.empty_table().copy_to(here().memory_manager)
@@ -235,30 +235,33 @@ def join(
     **options: Any,
 ) -> Any:
     """The rows come in no order."""
-    empty = left.schema.empty_table(), right.schema.empty_table()
+    # pyarrow says what is wrong with others than tables.
+    sides = (left, right)
+    empty = [it.schema.empty_table() if isinstance(it, pa.Table) else it for it in sides]
     options = {"coalesce_keys": coalesce_keys, **options}
     schema = _result_of(
         original, join_type, empty[0], left_keys, empty[1], right_keys, **options
     ).schema
+    need(all(isinstance(it, pa.Table) for it in sides), "not with others than tables")
     need(filter_expression is None, "not with a filter")
     lists: list[Any] = [[it] if isinstance(it, str | int) else it for it in (left_keys, right_keys)]
-    for table, keys in zip((left, right), lists, strict=True):
+    for table, keys in zip(sides, lists, strict=True):
         names = table.schema.names
         need(len(set(names)) == len(names), "not with columns of one name")
         _need_names(table.schema, keys)
         need(len(set(keys)) == len(lists[0]), "not by one key twice, or of one side")
-    sides = [_Side(table, keys) for table, keys in zip((left, right), lists, strict=True)]
-    for one, other in zip(*(side.kinds for side in sides), strict=True):
+    halves = [_Side(table, keys) for table, keys in zip(sides, lists, strict=True)]
+    for one, other in zip(*(side.kinds for side in halves), strict=True):
         need(one == other, "not with keys of several types")
     name, is_exchanged = _JOINS[join_type]
-    first, second = reversed(sides) if is_exchanged else sides
+    first, second = reversed(halves) if is_exchanged else halves
     maps = getattr(plc.join, name)(first.by, second.by, plc.types.NullEquality.UNEQUAL)
     if "semi" in join_type or "anti" in join_type:
         maps = (maps, None)
     first.map, second.map = maps
     first.may_lack = join_type == "full outer"
     second.may_lack = "outer" in join_type
-    columns = _joined(join_type, *sides, coalesces=coalesce_keys)
+    columns = _joined(join_type, *halves, coalesces=coalesce_keys)
     return to_table(columns, schema)
 
 

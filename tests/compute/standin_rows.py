@@ -65,6 +65,9 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
     names.join.left_semi_join = semi_join
     names.stream_compaction.stable_distinct = distinct
     names.stream_compaction.drop_nulls = lambda it, *_: back(of(it).drop_null())
+    names.stream_compaction.drop_nans = lambda it, *_: back(
+        of(it).filter(pc.fill_null(pc.invert(pc.is_nan(of(it)["0"])), True))
+    )
     names.search.lower_bound = lower_bound
     names.filling.sequence = sequence
     names.replace.replace_nulls = filled

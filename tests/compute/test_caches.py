@@ -154,6 +154,16 @@ def test_scalars_keep_their_bits(there, rows):
     assert kept(pa.scalar(True)).to_arrow().equals(pa.scalar(True))
 
 
+def test_no_scalar_of_a_device_is_kept_without_its_context(there, rows):
+    made = []
+    for context in (cuda.Context(0), cuda.Context(1)):
+        rows.in_context(
+            context, lambda: made.append(of("strings")._whitespace("utf8_trim_whitespace"))
+        )
+    assert made[0] is not made[1]
+    assert made[0].to_py() == made[1].to_py()
+
+
 def test_a_call_is_planned_once(there, rows):
     array, plans = there(pa.array([[1], [2]], lists("item"))), of("rows")._plans
     plans.clear()
@@ -192,9 +202,9 @@ def test_types_of_python_code_are_refused(there):
             call()
 
 
-#: What a kept function may be called with: equality forgets nothing of these.
+#: Arguments that a kept function may have: equality forgets nothing of these.
 _EXACT = {"str", "bytes", "int", "bool"}
-#: Kept by the identity of a class, a module, or of a type of NumPy's that is no structure.
+#: Kept by the identity of a class or a module, or by a type of NumPy's without members.
 _BY_IDENTITY = {"_with_value", "_class_of", "type_of"}
 
 

@@ -26,6 +26,26 @@ def test_groups_without_threads_come_in_the_order_of_their_first_rows(there, key
     assert in_no_order.num_rows == expected.num_rows
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda table: table.join(None, "k"),
+        lambda table: table.join([1], "k"),
+        lambda table: table.join(table.to_batches()[0], "k"),
+        lambda table: table.join(table, None),
+        lambda table: table.join(table, "k", join_type="some"),
+        lambda table: table.group_by("k").aggregate(None),
+        lambda table: table.sort_by(None),
+    ],
+)
+def test_what_is_no_table_is_pyarrows_error(there, call):
+    with pytest.raises((TypeError, ValueError)) as expected:
+        call(ROWS)
+    with pytest.raises(type(expected.value)) as found:
+        call(there(ROWS))
+    assert str(found.value) == str(expected.value)
+
+
 @pytest.mark.parametrize("how", ["mask", "encode"])
 @pytest.mark.parametrize(
     "values", [["a", None, "b", "a", None], ["b", "a"], [None, None], [None, "b"]]
@@ -47,6 +67,19 @@ def test_the_largest_rows_of_tables(there, make, count):
     keys = [("x", "descending")]
     expected = pc.select_k_unstable(rows, count, keys)
     assert pc.select_k_unstable(there(rows), count, keys).copy_to(HOST).equals(expected)
+
+
+@pytest.mark.parametrize(("last", "count"), [(None, 3), (float("nan"), 2), (0.5, 4)])
+def test_the_largest_rows_of_older_pyarrows(there, rows, monkeypatch, last, count):
+    """Before 25 they are without those whose first key is null or NaN."""
+    selections = of("selections")
+    assert selections._KEEPS_NULLS is (int(pa.__version__.split(".")[0]) >= 25)
+    monkeypatch.setattr(selections, "_KEEPS_NULLS", False)
+    values = pa.array([1.0, 3.0, None if count == 2 else 2.0, last])
+    expected = pc.sort_indices(values, sort_keys=[("", "descending")])[:count]
+    for data in (values, pa.table({"x": values, "y": [None, 1, 2, 3]})):
+        found = pc.select_k_unstable(there(data), 9, [("x", "descending")])
+        assert found.copy_to(HOST).equals(expected)
 
 
 @pytest.mark.parametrize("make", [pa.table, pa.record_batch, lambda it: pa.array(it["x"])])

@@ -15,7 +15,7 @@ class Reader:
         self.read, self.refused = read, 0
 
     def _asked(self, answer):
-        # What succeeds gives the addresses of the data, and reads nothing.
+        # Where nothing is refused, this gives addresses of the data, and does not read there.
         with pytest.raises(NotImplementedError, match="Implemented only for data on CPU"):
             self.read()
         self.refused += 1

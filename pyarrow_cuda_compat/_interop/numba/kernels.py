@@ -37,11 +37,12 @@ def type_arrays(package: str) -> None:
     type_class(package, DeviceArray, describe)
     registry = _registry(package)
 
-    @registry.register(pa.Tensor)
-    @registry.register(pa.Array)
     def type_arrow(array: Any, context: Any) -> Any:
         need_reachable(array)
         return registry.dispatch(object)(array, context)
+
+    for cls in _ARROW:
+        registry.register(cls)(type_arrow)
 
 
 #: Arrow's classes that DLPack describes.
@@ -58,7 +59,7 @@ def need_reachable(array: Any) -> None:
     for address, size in parts:
         try:
             for place in (address, address + size - 1) if size else ():
-                context = _native.Context(_native._current_device())
+                context = _native.Context(_native._current_device() or 0)
                 context.get_device_address(place)
         except (OSError, ValueError):
             raise TypeError(

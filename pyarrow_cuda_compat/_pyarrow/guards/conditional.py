@@ -40,26 +40,52 @@ def _to_be_cast(tables: list[Any]) -> Iterable[Any]:
 
 
 def join(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Makes one array of arrays, or one batch of batches, on their device."""
-    if not arguments:
-        name = "recordbatches" if "recordbatches" in keywords else "arrays"
-        return join(function, keywords.pop(name), **keywords)
-    parts = list(arguments[0])
-    are_alike = all(isinstance(part, pa.Array | pa.RecordBatch) for part in parts)
-    if not (are_alike and any(map(_native._is_on_device, parts))):
-        return function(parts, *arguments[1:], **keywords)
-    if isinstance(parts[0], pa.RecordBatch):
+    """Makes one array of arrays, or one batch of batches, on their device.  pyarrow's function gets
+    parts without rows first, and says what is wrong with them, and with the other arguments."""
+    name = "recordbatches" if function.__name__ == "concat_batches" else "arrays"
+    first = keywords.pop(name) if not arguments and name in keywords else arguments[0]
+    parts, rest = list(first), arguments[1:]
+    kind = pa.RecordBatch if name == "recordbatches" else pa.Array
+    if not (
+        all(isinstance(part, kind) for part in parts) and any(map(_native._is_on_device, parts))
+    ):
+        return function(parts, *rest, **keywords)
+    function([_without_rows(part) for part in parts], *rest, **keywords)
+    if kind is pa.RecordBatch:
         return batch_of(pa.Table.from_batches(parts))
     return pa.chunked_array(parts).combine_chunks()
 
 
+def _without_rows(part: Any) -> Any:
+    if isinstance(part, pa.RecordBatch):
+        columns = [pa.nulls(0, kind) for kind in part.schema.types]
+        return pa.RecordBatch.from_arrays(columns, schema=part.schema)
+    return pa.nulls(0, part.type)
+
+
+#: By class, of the methods that make arrays of offsets: the class in which the same offsets are
+#: valid for values of no type, and the arguments, of which the last one has the values.
+_OF_OFFSETS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "ListArray": (pa.ListArray, ("offsets", "values")),
+    "LargeListArray": (pa.LargeListArray, ("offsets", "values")),
+    "MapArray": (pa.ListArray, ("offsets", "keys")),
+    "ListViewArray": (pa.ListViewArray, ("offsets", "sizes", "values")),
+    "LargeListViewArray": (pa.LargeListViewArray, ("offsets", "sizes", "values")),
+}
+
+
 def from_offsets(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Refuses offsets of which one is null: libarrow then computes other offsets."""
+    """Refuses offsets that are invalid, which libarrow would read as if they were host memory, and
+    those of which one is null: libarrow then computes other offsets."""
     arguments, keywords = _native._map_device_data((arguments, keywords), count_nulls)
-    offsets: Any = keywords.get("offsets", arguments[0] if arguments else None)
-    is_on_device = isinstance(offsets, pa.Array) and _native._is_on_device(offsets)
-    if is_on_device and offsets.buffers()[0] is not None and to_host(offsets).null_count:
-        _native._refuse(offsets, f"pyarrow.{function.__qualname__}")
+    cls, names = _OF_OFFSETS[function.__qualname__.partition(".")[0]]
+    given = dict(zip(names, arguments, strict=False)) | keywords
+    *offsets, values = map(given.get, names)
+    if isinstance(values, pa.Array) and all(isinstance(it, pa.Array) for it in offsets):
+        on_host: list[Any] = [to_host(it) if _native._is_on_device(it) else it for it in offsets]
+        if on_host[0] is not offsets[0] and on_host[0].null_count:
+            _native._refuse(offsets[0], f"pyarrow.{function.__qualname__}")
+        cls.from_arrays(*on_host, pa.nulls(len(values))).validate(full=True)
     return function(*arguments, **keywords)
 
 

@@ -12,7 +12,7 @@
 `JOIN`        arrays or batches on a device become one there
 `SLICE`       each chunk is sliced, and its nulls counted
 `CAST`        tables whose columns have several types are not concatenated, but refused
-`OFFSETS`     nulls are counted, and offsets that are null refused
+`OFFSETS`     nulls are counted, and offsets refused that are null or invalid
 `VALIDATE`    data that libarrow finds invalid is validated on the host
 `SIZE`        batches with runs are measured on the host, where libarrow reads how long these are
 `RESULTS`     as `TO_HOST`, and results of user-defined functions are copied to the host
@@ -88,7 +88,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "RecordBatchReader.read_all", COUNT),
     ("pyarrow.lib", "ListArray.from_arrays LargeListArray.from_arrays", OFFSETS),
     ("pyarrow.lib", "MapArray.from_arrays", OFFSETS),
-    ("pyarrow.lib", "ListViewArray.from_arrays LargeListViewArray.from_arrays", COUNT),
+    ("pyarrow.lib", "ListViewArray.from_arrays LargeListViewArray.from_arrays", OFFSETS),
     ("pyarrow.lib", "FixedSizeListArray.from_arrays", COUNT),
     ("pyarrow.lib", "StructArray.from_arrays", COUNT),
     ("pyarrow.lib", "UnionArray.from_dense UnionArray.from_sparse", COUNT),
