@@ -1,9 +1,8 @@
 //! Events and streams for C++.
 
 use super::batch_copies::borrowed;
-use super::context;
 use crate::fault::{Fault, Made};
-use crate::ffi::{Failure, RustBuffer, RustStream};
+use crate::ffi::{Failure, RustBuffer, RustContext, RustStream};
 use crate::kind::Kind;
 use arrow_cuda_buffer::await_stream_of;
 use arrow_cuda_context::{Event, Pending, is_readable};
@@ -29,10 +28,10 @@ exported! {
 
     /// The event whose handle a producer has stored at `place`; the producer keeps both valid as
     /// long as this exists.  Fails if this cannot be an event.
-    made event_wrap(device: i32, place: *const *mut c_void) -> Made<RustEvent> {
-        let (context, handle) = (context(device)?, handle_at(place)?);
+    made event_wrap(context: &RustContext, place: *const *mut c_void) -> Made<RustEvent> {
+        let handle = handle_at(place)?;
         // SAFETY: the producer promises that the event exists and stays alive.
-        Ok(RustEvent::new(unsafe { Event::borrowed(&context, handle, Box::new(())) }))
+        Ok(RustEvent::new(unsafe { Event::borrowed(context, handle, Box::new(())) }))
     }
 
     attempted event_wait(event: &RustEvent) -> Failure {
@@ -42,14 +41,14 @@ exported! {
     /// An event for the work in flight before the given events, on the default stream and on the
     /// streams that are ordered with it; null if there is no such work.
     attempt event_pending(
-        device: i32,
+        context: &RustContext,
         events: *const *const RustEvent,
         count: usize,
     ) -> Made<RustEvent> {
         // SAFETY: `count` live events.
         let events = unsafe { borrowed(events, count) };
         let events: Vec<&Event> = events.into_iter().map(|event| &event.event).collect();
-        Ok(match context(device)?.pending(&events)? {
+        Ok(match context.pending(&events)? {
             Pending::Event(event) => Some(Box::new(RustEvent::new(event))),
             _ => None,
         })
@@ -57,14 +56,14 @@ exported! {
 
     /// Has the default stream wait for the work before the given events.
     attempted default_stream_wait(
-        device: i32,
+        context: &RustContext,
         events: *const *const RustEvent,
         count: usize,
     ) -> Failure {
         // SAFETY: `count` live events.
         let events = unsafe { borrowed(events, count) };
         let events: Vec<&Event> = events.into_iter().map(|event| &event.event).collect();
-        Ok(context(device)?.order_default_stream(&events)?)
+        Ok(context.order_default_stream(&events)?)
     }
 
     attempted stream_wait_event(stream: &RustStream, event: &RustEvent) -> Failure {
