@@ -15,19 +15,27 @@ from .._native import Context, DeviceArray, IpcMemHandle
 
 def reduce_array(array: DeviceArray) -> tuple[Any, ...]:
     """A `DeviceArray` for `pickle`.  Elements with gaps between them travel without the gaps."""
-    if array.bit_length is not None or array.null_count:
+    if array.null_count:
         return DeviceArray.from_arrow, (array.to_arrow(),)
     is_kept = array.is_c_contiguous() or (array.is_f_contiguous() and array.arrow_type is None)
     dense = array if is_kept else array.copy()
     if array.arrow_type is not None:
-        return _restore_typed, (array.arrow_type, dense.buffer, dense.dtype, dense.shape)
+        kind, bits = array.arrow_type, _bits_of(dense)
+        return _restore_typed, (kind, dense.buffer, dense.dtype, dense.shape, bits)
     return DeviceArray, (dense.buffer, dense.dtype, dense.shape, dense.strides)
 
 
 @restores
-def _restore_typed(kind: Any, buffer: Any, dtype: Any, shape: tuple[int, ...]) -> DeviceArray:
+def _restore_typed(
+    kind: Any, buffer: Any, dtype: Any, shape: tuple[int, ...], bits: Any
+) -> DeviceArray:
     """An array with an Arrow type, from a pickle."""
-    return _native._array_of_arrow(kind, buffer, dtype, shape, 0, None, False)
+    return _native._with_arrow_type(DeviceArray(buffer, dtype, shape), kind, bits)
+
+
+def _bits_of(array: DeviceArray) -> tuple[int, int] | None:
+    """Where the bits of a bitmap begin, and how many they are."""
+    return None if array.bit_length is None else (array.bit_offset, array.bit_length)
 
 
 def export_array(array: DeviceArray) -> IpcArrayHandle:
@@ -46,7 +54,22 @@ def export_array(array: DeviceArray) -> IpcArrayHandle:
         array.strides,
         offset=array.address - buffer.address,
         device_number=array.context.device_number,
+        arrow_type=array.arrow_type,
+        bits=_bits_of(array),
     )
+
+
+#: What reading a header raises that something else has written.
+_OF_DAMAGE = (
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    SyntaxError,
+    RecursionError,
+    OSError,
+    NotImplementedError,
+)
 
 
 class IpcArrayHandle:
@@ -69,6 +92,10 @@ class IpcArrayHandle:
         Where in the memory the first element begins, in bytes.
     device_number : int
         The device of the memory.
+    arrow_type : pyarrow.DataType, optional
+        What Arrow calls the elements.
+    bits : tuple of int, optional
+        Of a bitmap: where in its first byte the first bit is, and the number of bits.
 
     Examples
     --------
@@ -78,7 +105,16 @@ class IpcArrayHandle:
     """
 
     __module__ = "pyarrow_cuda_compat"
-    __slots__ = ("_memory", "device_number", "dtype", "offset", "shape", "strides")
+    __slots__ = (
+        "_memory",
+        "arrow_type",
+        "bits",
+        "device_number",
+        "dtype",
+        "offset",
+        "shape",
+        "strides",
+    )
 
     def __init__(
         self,
@@ -89,6 +125,8 @@ class IpcArrayHandle:
         *,
         offset: int,
         device_number: int,
+        arrow_type: pa.DataType | None = None,
+        bits: tuple[int, int] | None = None,
     ) -> None:
         self._memory = memory
         self.dtype = dtype
@@ -96,6 +134,8 @@ class IpcArrayHandle:
         self.strides = strides
         self.offset = offset
         self.device_number = device_number
+        self.arrow_type = arrow_type
+        self.bits = bits
 
     def open(self, context: Context | SupportsIndex | None = None) -> DeviceArray:
         """Map the array of the other process.
@@ -127,7 +167,10 @@ class IpcArrayHandle:
         """
         context = Context(self.device_number) if context is None else _native._context(context)
         buffer = context.open_ipc_buffer(self._memory)
-        return DeviceArray(buffer, self.dtype, self.shape, self.strides, offset=self.offset)
+        array = DeviceArray(buffer, self.dtype, self.shape, self.strides, offset=self.offset)
+        if self.arrow_type is None:
+            return array
+        return _native._with_arrow_type(array, self.arrow_type, self.bits)
 
     def serialize(self) -> pa.Buffer:
         """Write the handle to a buffer, to send it to another process.
@@ -146,6 +189,8 @@ class IpcArrayHandle:
         """
         from numpy.lib.format import dtype_to_descr  # not with the package: it has to load quickly
 
+        kind = self.arrow_type
+        typed = None if kind is None else pa.schema([("", kind)]).serialize().to_pybytes().hex()
         header = json.dumps(
             {
                 "dtype": repr(dtype_to_descr(self.dtype)),
@@ -153,6 +198,8 @@ class IpcArrayHandle:
                 "strides": self.strides,
                 "offset": self.offset,
                 "device_number": self.device_number,
+                "arrow_type": typed,
+                "bits": self.bits,
             }
         ).encode()
         memory = self._memory.serialize().to_pybytes()
@@ -192,10 +239,25 @@ class IpcArrayHandle:
             dtype = descr_to_dtype(ast.literal_eval(header["dtype"]))
             shape, strides = (tuple(map(int, header[name])) for name in ("shape", "strides"))
             offset, number = int(header["offset"]), int(header["device_number"])
-        except (ValueError, TypeError, LookupError, ArithmeticError, SyntaxError, RecursionError):
+            kind, bits = header["arrow_type"], header["bits"]
+            if kind is not None:
+                kind = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(kind))).field(0).type
+            if bits is not None:
+                first, count = map(int, bits)
+                bits = first, count
+        except _OF_DAMAGE:
             raise pa.ArrowInvalid("the bytes are not the handle of a device array") from None
         memory = IpcMemHandle.from_buffer(pa.py_buffer(data[end:]))
-        return IpcArrayHandle(memory, dtype, shape, strides, offset=offset, device_number=number)
+        return IpcArrayHandle(
+            memory,
+            dtype,
+            shape,
+            strides,
+            offset=offset,
+            device_number=number,
+            arrow_type=kind,
+            bits=bits,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return IpcArrayHandle.from_buffer, (self.serialize().to_pybytes(),)

@@ -193,7 +193,7 @@ def _trees(arrays: list[Any]) -> Iterator[_Tree]:
 
     Memory that several arrays share is one part, which travels once.
     """
-    parts: dict[tuple[int, int, int], Part] = {}
+    parts: dict[tuple[int, int, Any], Part] = {}
 
     def part(placeholder: Any) -> Any:
         original = placeholder.parent
@@ -203,7 +203,8 @@ def _trees(arrays: list[Any]) -> Iterator[_Tree]:
             buffer = _native.CudaBuffer.from_buffer(original)
         except TypeError:
             return original  # pinned memory, which the host reads like any other
-        key = buffer.address, buffer.size, buffer.context.handle
+        # After a reset of the device, the next context has the same handle and addresses.
+        key = buffer.address, buffer.size, buffer.context
         return parts.setdefault(key, Part(buffer))
 
     for array in arrays:

@@ -113,7 +113,6 @@ def test_nulls_are_never_dropped_silently():
     assert [array[place] for place in (0, 2, -1)] == [1, 3, 4]
     assert array[2].arrow_type == pa.int64()
     assert array.values.copy_to_host().tolist()[2:] == [3, 4]
-    assert array.values.arrow_type is None
 
 
 @pytest.mark.parametrize(
@@ -256,9 +255,85 @@ def test_pickles_keep_arrows_type_in_every_layout():
 
 def test_bits_with_nulls_are_not_taken_for_bytes():
     array = DeviceArray.from_arrow(pa.array([True, None, False]))
-    for use in (lambda: array[:1], lambda: array.T, lambda: array.reshape(1, 1)):
+    assert back(array[:1]).to_pylist() == [True, None, False]
+    for use in (lambda: array[0], lambda: array.T, lambda: array.reshape(1, 1)):
         with pytest.raises(ValueError, match=r"has nulls \(1 of 3\)"):
             use()
+
+
+# Each leaves the elements as they are.  Views refuse nulls.
+VIEWS = {
+    "ravel": lambda array: array.ravel(),
+    "reshape": lambda array: array.reshape(array.shape),
+    "T": lambda array: array.T,
+    "transpose": lambda array: array.transpose(0),
+    "view": lambda array: array.view(array.dtype),
+    "values": lambda array: array.values,
+    "values twice": lambda array: array.values[:].values,
+}
+KEPT = {
+    "slice": lambda array: array[:],
+    "rest": lambda array: array[...],
+    "constructor": DeviceArray,
+    "copy": lambda array: array.copy(),
+    "copy.copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda array: pickle.loads(pickle.dumps(array)),
+    "Arrow": lambda array: DeviceArray.from_arrow(array.to_arrow()),
+}
+
+
+@pytest.mark.gaps
+@pytest.mark.parametrize("start", [0, 3, 11])
+@pytest.mark.parametrize("kind", FLAT, ids=str)
+def test_what_arrow_says_is_kept(ctx, kind, start):
+    """The type, and where in their bytes bits begin."""
+    values = (VALUES[kind] * 20)[:30]
+    for array in (array_of(kind, values), array_of(kind, [*values[:20], None, *values[20:]])):
+        there = DeviceArray.from_arrow(array.copy_to(ctx.memory_manager).slice(start))
+        for name, keep in (KEPT | (VIEWS if not array.null_count else {})).items():
+            kept = keep(there)
+            assert kept.arrow_type == kind, name
+            assert (kept.bit_offset, kept.bit_length) == (there.bit_offset, there.bit_length), name
+            assert back(kept) == array[start:], name
+        if array.null_count:
+            assert there.values.arrow_type == kind
+            for valid in (
+                there.validity,
+                there[:].validity,
+                there.validity[:],
+                there.validity.copy(),
+            ):
+                assert valid.bit_offset == start % 8
+                assert back(valid) == array[start:].is_valid()
+
+
+def test_bytes_of_a_bitmap_keep_their_bits():
+    bits = pa.array([place % 3 == 0 for place in range(40)])
+    array = DeviceArray.from_arrow(bits[5:38])
+    assert (array.bit_offset, array.shape) == (5, (5,))
+    assert back(array[1:3]) == bits[8:24]
+    assert back(array[:2][1:]) == bits[8:16]
+    assert back(array[4:]) == bits[32:38]
+    assert back(array[2:2]) == bits[:0]
+    for part in (array[::2], array[1], array[None], array.reshape(1, 5)):
+        assert (part.arrow_type, part.bit_length) == (None, None)
+
+
+@pytest.mark.leaks
+def test_handles_carry_what_arrow_says(peer, ctx):
+    peer("import pickle; from pyarrow_cuda_compat import *; HOST = pa.default_cpu_memory_manager()")
+    for kind in FLAT:
+        array = array_of(kind, (VALUES[kind] * 20)[:30])
+        there = DeviceArray.from_arrow(array.copy_to(ctx.memory_manager).slice(3))
+        for part, expected in [(there, array[3:])] + [(there[1:], array[4:])] * (
+            kind != pa.bool_()
+        ):
+            handle = pickle.dumps(part.export_for_ipc())
+            peer(f"array = pickle.loads({handle!r}).open()")
+            assert peer("array.bit_offset, array.bit_length") == (part.bit_offset, part.bit_length)
+            sent = peer("pickle.dumps(array.to_arrow().copy_to(HOST))")
+            assert pickle.loads(sent) == expected
 
 
 @given(st.data(), st.sampled_from([pa.int16(), pa.bool_(), pa.decimal128(19)]))

@@ -208,6 +208,64 @@ def test_dictionaries_of_streams(ctx):
         assert read.copy_to(CPU)["x"].to_pylist() == ["a", "b", "b", "c", "b", "c", "d"]
 
 
+ERRORS = (OSError, ValueError, KeyError, NotImplementedError, IndexError, MemoryError)
+
+
+def attempt(read):
+    with contextlib.suppress(*ERRORS):
+        table = read()
+        table.validate(full=True)
+        return table
+
+
+def outcome(read):
+    """The values, or pyarrow's refusal."""
+    try:
+        table = read()
+        table.validate(full=True)
+        return table.to_pydict()
+    except ERRORS as error:
+        return f"{type(error).__name__} {error}"
+
+
+def test_dictionaries_of_files(ctx):
+    """What is appended to one counts for all batches; another one in its place is refused."""
+    batches = [
+        pa.record_batch({"x": pa.array(words).dictionary_encode()})
+        for words in (["a", "b"], ["a", "b", "c"])
+    ]
+    data = samples.written(batches, pa.ipc.new_file, emit_dictionary_deltas=True).to_pybytes()
+    ones = [at for at, byte in enumerate(data) if byte == 1]
+    # One of them says that the second dictionary is appended.
+    files = [data, *(data[:at] + b"\0" + data[at + 1 :] for at in ones)]
+    expected = [outcome(lambda: pa.ipc.open_file(file).read_all()) for file in files]  # noqa: B023
+    assert expected[0] == {"x": ["a", "b", "a", "b", "c"]}
+    replaced = [text for text in expected if "dictionary replacement" in text]
+    assert len(replaced) == 1
+    for file, host in zip(files, expected, strict=True):
+        if host in (expected[0], replaced[0]):
+            assert outcome(lambda: ctx.table_from_file(file).copy_to(CPU)) == host  # noqa: B023
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_a_footer_is_read_as_pyarrow_reads_it(ctx, compression):
+    table = pa.table({"x": pa.array(["a", "b", "a"]).dictionary_encode(), "y": [1, 2, 3]})
+    data = written(table, "file", compression, max_chunksize=2)
+    size = struct.unpack("<i", data[-10:-6])[0]
+    # pyarrow verifies what it does not use, too.
+    is_harmless = "OSError Verification of flatbuffer-encoded Footer failed."
+    refused = 0
+    for at in range(len(data) - 10 - size, len(data) - 10):
+        for bit in (at % 8, (at + 3) % 8):
+            damaged = bytearray(data)
+            damaged[at] ^= 1 << bit
+            read = attempt(lambda: ctx.table_from_file(damaged).copy_to(CPU))  # noqa: B023
+            on_host = outcome(lambda: pa.ipc.open_file(damaged).read_all())  # noqa: B023
+            refused += isinstance(on_host, str)
+            assert read is None or on_host in (read.to_pydict(), is_harmless)
+    assert refused > 100
+
+
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
@@ -245,16 +303,6 @@ def test_a_size_that_lies_is_an_error(ctx, compression, size):
     data[at : at + 8] = struct.pack("<q", size)
     with pytest.raises((OSError, pa.ArrowInvalid)):
         ctx.table_from_file(data)
-
-
-ERRORS = (OSError, ValueError, KeyError, NotImplementedError, IndexError, MemoryError)
-
-
-def attempt(read):
-    with contextlib.suppress(*ERRORS):
-        table = read()
-        table.validate(full=True)
-        return table
 
 
 @pytest.mark.parametrize("compression", ["lz4", "zstd"])

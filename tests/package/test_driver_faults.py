@@ -36,7 +36,7 @@ def test_a_driver_that_does_not_start(run_python, code, text):
 
 
 PREPARED = """
-import ctypes, gc, sys
+import copy, ctypes, gc, pickle, sys
 from pathlib import Path
 import pyarrow as pa
 import pyarrow_cuda_compat
@@ -174,24 +174,51 @@ ours = "OutOfMemoryError " + text
 said = says(lambda: ctx.new_buffer(65 << 20))
 assert said == (f"{ours}; {65 << 20} bytes were requested, "
                 f"and {64 << 20} of {64 << 20} bytes are free on device 0"), said
+batch = pa.record_batch({"x": range(1 << 20)})
+table = pa.Table.from_batches([batch])
+sink = pa.BufferOutputStream()
+with pa.ipc.new_file(sink, batch.schema) as writer:
+    writer.write(batch)
+file = sink.getvalue()
+there = batch.copy_to(ctx)
+chunks = pa.chunked_array([there["x"], there["x"]])
+array = pyarrow_cuda_compat.DeviceArray(there["x"])
+pickled = pickle.dumps(there)
+before = ctx.bytes_allocated, sim.cuda_sim_live_allocations()
 kept = []
 while (said := says(lambda: kept.append(ctx.new_buffer(3 << 20)))) == "nothing":
     assert len(kept) < 30
 assert said.startswith(ours), said
-assert ctx.bytes_allocated == len(kept) * (3 << 20)
-batch = pa.record_batch({"x": range(1 << 20)})
+# By way of libarrow, too.
 for work in (lambda: ctx.buffer_from_data(bytes(3 << 20)),
-             lambda: cuda.serialize_record_batch(batch, ctx)):
-    assert says(work).startswith(f"{ours}; "), says(work)
-# libarrow raises what it hears from here.
-said = says(lambda: pa.array(range(1 << 20)).copy_to(ctx.memory_manager))
-assert said == "OSError " + text, said
-assert ctx.bytes_allocated == len(kept) * (3 << 20)
-assert sim.cuda_sim_live_allocations() == len(kept)
+             lambda: cuda.serialize_record_batch(batch, ctx),
+             lambda: batch["x"].copy_to(ctx.memory_manager),
+             lambda: batch.copy_to(ctx.memory_manager.device),
+             lambda: table.copy_to(ctx),
+             lambda: there.copy_to(ctx),
+             lambda: batch["x"].buffers()[1].copy(ctx),
+             lambda: there["x"].buffers()[1].copy(ctx),
+             lambda: table.to_reader().copy_to(ctx).read_all(),
+             lambda: ctx.table_from_file(file),
+             lambda: chunks.combine_chunks(),
+             lambda: pa.concat_arrays(chunks.chunks),
+             lambda: pickle.loads(pickled),
+             lambda: copy.deepcopy(there),
+             lambda: array.copy(),
+             lambda: pyarrow_cuda_compat.DeviceArray.from_arrow(batch["x"]),
+             lambda: array.__dlpack__(copy=True),
+             lambda: pyarrow_cuda_compat.from_dlpack(array, copy=True)):
+    said = says(work)
+    assert said.startswith(f"{ours}; ") and said.endswith("bytes are free on device 0"), said
+    try:
+        work()
+    except OSError as error:
+        assert error.code == 2
+assert ctx.bytes_allocated == before[0] + len(kept) * (3 << 20)
 kept.clear()
 assert ctx.new_buffer(40 << 20).size == 40 << 20  # whatever is cached makes room
 pyarrow_cuda_compat.empty_cache(ctx)
-assert (ctx.bytes_allocated, sim.cuda_sim_live_allocations()) == (0, 0)
+assert (ctx.bytes_allocated, sim.cuda_sim_live_allocations()) == before
 assert not reports
 """
     check(run_python, code, CUDA_SIM_MEMORY="64M", PYARROW_CUDA_CACHE=cache)

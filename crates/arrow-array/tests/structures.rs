@@ -78,6 +78,26 @@ fn an_exchange_copies_nothing() {
 }
 
 #[test]
+fn what_kernels_cannot_load_from_is_exported_as_a_copy() {
+    let (_alone, context) = alone();
+    let whole = DeviceBuffer::allocate(&context, 64).expect("room");
+    whole.copy_from_host(0, &(0..64).collect::<Vec<u8>>()).expect("alive");
+    for place in [0, 1, 4, 8] {
+        let buffers = vec![whole.slice(place, 32).expect("within")];
+        let parts = ArrayParts { buffers, ..ArrayParts::new(DataType::Int64, 4) };
+        let array = DeviceArrayData::new(&context, parts).expect("parts that fit");
+        let structure = array.export().expect("alive");
+        let address = structure.array.buffer(1) as u64;
+        assert!(address.is_multiple_of(8));
+        assert_eq!(address == array.buffers()[0].address(), place.is_multiple_of(8));
+        // SAFETY: made above, for this type.
+        let imported = unsafe { import(&context, structure, &DataType::Int64) }.expect("sound");
+        let values = [imported, array].map(|array| array.to_array().expect("valid"));
+        assert_eq!(&values[0], &values[1]);
+    }
+}
+
+#[test]
 fn a_child_outlives_the_structure_that_it_was_moved_out_of() {
     let (_alone, context) = alone();
     let before = context.bytes_allocated().expect("alive");

@@ -21,7 +21,9 @@ pub(crate) use crate::exports::RustApi;
 pub(crate) use crate::fault::{Failure, Fault as RustFault, Outcome};
 pub(crate) use crate::stored::Stored as RustStored;
 pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
-pub(crate) use arrow_cuda_context::{HostPool as RustPool, Stream as RustStream};
+pub(crate) use arrow_cuda_context::{
+    Context as RustContext, HostPool as RustPool, Stream as RustStream,
+};
 pub(crate) use arrow_cuda_host_io::{
     BufferReader as RustReader, BufferWriter as RustWriter, HostBuffer as RustHostBuffer,
 };
@@ -30,7 +32,7 @@ pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads,
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 22;
+pub const ABI_VERSION: u32 = 23;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -124,6 +126,13 @@ pub(crate) struct BufferFacts {
     pub(crate) size: i64,
     pub(crate) device: i32,
     pub(crate) is_mutable: bool,
+}
+
+/// Tells contexts apart, of which a later one may have the same handle.
+#[repr(C)]
+pub(crate) struct ContextIdentity {
+    pub(crate) handle: usize,
+    pub(crate) number: u64,
 }
 
 #[repr(C)]

@@ -266,6 +266,23 @@ impl DeviceBuffer {
         }
     }
 
+    /// Whether both are the same bytes of the same memory.  An address alone does not tell: after a reset of
+    /// a device, its next context hands out the same addresses.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+    /// assert!(buffer.is_same_memory(&buffer.read_only()));
+    /// assert!(!buffer.is_same_memory(&buffer.slice(0, 4)?));
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    pub fn is_same_memory(&self, other: &Self) -> bool {
+        let range = |buffer: &Self| (buffer.private_address, buffer.size);
+        range(self) == range(other) && self.context().is_same(other.context())
+    }
+
     /// Whether one copy may reach from one to the other: both are parts of one segment, mapping or
     /// foreign memory.
     pub(crate) fn shares_memory(&self, other: &Self) -> bool {

@@ -43,9 +43,9 @@ pub enum CudaError {
 
 /// The error of a driver function: number, name and text come from the driver.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Cuda error {code} in function '{function}': {}{}",
+#[error("{BEGIN}{code} in function '{function}': {}{}{}",
     name.as_ref().map_or_else(String::new, |name| format!("[{name}] ")),
-    text.as_deref().unwrap_or("unknown error"))]
+    text.as_deref().unwrap_or("unknown error"), self.sizes())]
 pub struct CallError {
     /// The function, without the suffix of its binary interface (`cuMemAlloc`).
     pub function: &'static str,
@@ -57,6 +57,51 @@ pub struct CallError {
     pub text: Option<String>,
     /// How many bytes the caller asked for, when the call was an allocation.
     pub requested_bytes: Option<u64>,
+    /// What the device had then, when the call was an allocation of its memory.
+    pub device_memory: Option<DeviceMemory>,
+}
+
+/// The memory of a device, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceMemory {
+    /// The device's number.
+    pub device: u32,
+    /// How much is free for any process.
+    pub free: u64,
+    /// All of it.
+    pub total: u64,
+}
+
+/// The first words of an error of a driver function.
+const BEGIN: &str = "Cuda error ";
+
+impl CallError {
+    /// The result code in the text of an error: for those that have come through a library that keeps texts only.
+    ///
+    /// ```
+    /// use arrow_cuda_driver::{CallError, CudaError};
+    ///
+    /// let text = CudaError::of_call("cuMemAlloc_v2", 2).to_string();
+    /// assert_eq!(CallError::code_in(&text), Some(2));
+    /// assert_eq!(CallError::code_in("out of memory"), None);
+    /// ```
+    pub fn code_in(text: &str) -> Option<i32> {
+        let (code, _) = text.strip_prefix(BEGIN)?.split_once(' ')?;
+        code.parse().ok()
+    }
+
+    /// What an allocation wanted that found too little memory, and what there was.
+    fn sizes(&self) -> String {
+        let Some(bytes) = self.requested_bytes.filter(|_| self.code == codes::OUT_OF_MEMORY) else {
+            return String::new();
+        };
+        match self.device_memory {
+            None => format!("; {bytes} bytes were requested"),
+            Some(DeviceMemory { device, free, total }) => format!(
+                "; {bytes} bytes were requested, and {free} of {total} bytes are free on device {device}"
+            ),
+        }
+    }
 }
 
 /// The result of a driver call.  A function that returns it passes on the driver's errors; its section
@@ -84,7 +129,8 @@ impl CudaError {
             }
             code => (code, ask(sys::cuGetErrorName, code), ask(sys::cuGetErrorString, code)),
         };
-        Self::Call(CallError { function: short, code, name, text, requested_bytes: None })
+        let (requested_bytes, device_memory) = (None, None);
+        Self::Call(CallError { function: short, code, name, text, requested_bytes, device_memory })
     }
 
     /// The failure behind an error of `cust`, which keeps neither function nor number.
@@ -108,6 +154,17 @@ impl CudaError {
     pub fn while_allocating(mut self, bytes: u64) -> Self {
         if let Self::Call(call) = &mut self {
             call.requested_bytes = Some(bytes);
+        }
+        self
+    }
+
+    /// The same error with what the device had, if its memory ran out.
+    #[must_use]
+    pub fn on_device(mut self, memory: impl FnOnce() -> Option<DeviceMemory>) -> Self {
+        if let Self::Call(call) = &mut self
+            && call.code == codes::OUT_OF_MEMORY
+        {
+            call.device_memory = memory();
         }
         self
     }

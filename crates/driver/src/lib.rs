@@ -30,7 +30,7 @@ pub use blocking::{
 #[cfg(feature = "cudarc")]
 pub use cudarc_library::check_cudarc;
 pub use environment::{Misuse, Variable};
-pub use error::{AllocatorError, CallError, CudaError, CudaResult};
+pub use error::{AllocatorError, CallError, CudaError, CudaResult, DeviceMemory};
 pub use functions::{IpcHandle, sys};
 pub use held_locks::{holds_lock, holds_short_lock, without_locks};
 pub use interrupt::{Check, Interruption, Patience, interruptible, uninterrupted};

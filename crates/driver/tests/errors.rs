@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_macros, reason = "tests the macro and what is below it")]
 
-use arrow_cuda_driver::{AllocatorError, CudaError, call};
+use arrow_cuda_driver::{AllocatorError, CallError, CudaError, DeviceMemory, call};
 use rstest::rstest;
 use std::sync::Arc;
 
@@ -33,8 +33,14 @@ fn the_macro_blames_the_function_that_failed() {
 fn an_allocation_says_how_much_it_wanted() {
     let error = CudaError::of_call("cuMemAlloc_v2", 2).while_allocating(77);
     assert!(error.is_out_of_memory());
-    let CudaError::Call(call) = error else { panic!("a call's error") };
-    assert_eq!(call.requested_bytes, Some(77));
+    let text = error.to_string();
+    assert!(text.ends_with("out of memory; 77 bytes were requested"), "{text}");
+    let memory = || Some(DeviceMemory { device: 1, free: 3, total: 90 });
+    let text = error.on_device(memory).to_string();
+    assert!(text.ends_with("77 bytes were requested, and 3 of 90 bytes are free on device 1"));
+    assert_eq!(CallError::code_in(&text), Some(2));
+    let other = CudaError::of_call("cuMemAlloc_v2", 1).while_allocating(77).on_device(memory);
+    assert!(!other.to_string().contains("77"));
 }
 
 #[test]

@@ -14,6 +14,8 @@ pub enum Content {
     },
     /// The values of a dictionary.
     Dictionary {
+        /// Which dictionary of the schema it is.
+        id: i64,
         /// Whether they are appended to the values of an earlier message.
         is_delta: bool,
     },
@@ -67,7 +69,7 @@ impl Metadata {
         let (content, columns) = match outline.header {
             Header::Schema(order) => (Content::Schema { is_swapped: is_swapped(order) }, None),
             Header::Dictionary(values) => {
-                let content = Content::Dictionary { is_delta: values.isDelta() };
+                let content = Content::Dictionary { id: values.id(), is_delta: values.isDelta() };
                 (content, Some(columns(values.data())))
             }
             Header::Batch(batch) => (Content::Batch, Some(columns(Some(batch)))),

@@ -68,15 +68,27 @@ pub(crate) fn byte_order(footer: &[u8]) -> Result<Option<Endianness>, InvalidFla
     Ok(schema.map(|schema| schema.endianness()))
 }
 
-/// Where a file's messages begin, in bytes: first the dictionaries, then the record batches.  Invalid positions become
-/// ones beyond its end.
-pub(crate) fn blocks(footer: &[u8]) -> Result<[Vec<u64>; 2], InvalidFlatbuffer> {
+/// Where a message of a file is, as its footer says.
+pub(crate) struct Place {
+    /// Where it begins, in bytes; beyond the end of any file if that is negative.
+    pub(crate) position: u64,
+    /// The bytes before its body.
+    pub(crate) body_offset: i64,
+    pub(crate) body_length: i64,
+}
+
+/// Where a file's messages are: first the dictionaries, then the record batches.
+pub(crate) fn blocks(footer: &[u8]) -> Result<[Vec<Place>; 2], InvalidFlatbuffer> {
     verify::<FooterParts>(footer)?;
     // SAFETY: as above, and both lists were verified.
     let footer = unsafe { root_as_footer_unchecked(footer) };
-    let position = |block: &Block| u64::try_from(block.offset()).unwrap_or(u64::MAX);
+    let place = |block: &Block| Place {
+        position: u64::try_from(block.offset()).unwrap_or(u64::MAX),
+        body_offset: block.metaDataLength().into(),
+        body_length: block.bodyLength(),
+    };
     Ok([footer.dictionaries(), footer.recordBatches()]
-        .map(|list| list.into_iter().flatten().map(position).collect()))
+        .map(|list| list.into_iter().flatten().map(place).collect()))
 }
 
 /// A message with the schema of a file, whose footer it is made of: a table that points into the footer.  libarrow

@@ -3,10 +3,11 @@
 use crate::Error;
 use crate::frame::Frame;
 use crate::metadata::{Content, Metadata};
-use crate::outline::{blocks, schema_message};
+use crate::outline::{Place, blocks, schema_message};
 use crate::plain::{Codec, PlainMessage};
 use arrow_cuda_buffer::{Error as BufferError, read_at};
 use flatbuffers::InvalidFlatbuffer;
+use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 
 /// The bytes of an Arrow file or stream.
@@ -116,6 +117,13 @@ pub struct StoredMessages {
     buffers: Vec<StoredBuffer>,
 }
 
+/// A message that was added: where its body begins in the file, and where it ends.
+struct ReadMessage {
+    content: Content,
+    body: u64,
+    end: u64,
+}
+
 const FILE_MAGIC: &[u8] = b"ARROW1";
 /// The end of a file: the footer's length, then the magic.
 const TRAILER: u64 = 4 + FILE_MAGIC.len() as u64;
@@ -125,8 +133,9 @@ const FIRST: u64 = 4 << 10;
 const BODIES: u64 = 1 << 56;
 
 impl StoredMessages {
-    /// Reads the metadata of all messages.  `None` if their bodies have to be read on the host: with delta
-    /// dictionaries, the other byte order, or compression as Arrow 0.17 wrote it.
+    /// Reads the metadata of all messages.  `None` if libarrow has to read it on the host: with delta
+    /// dictionaries, the other byte order, or compression as Arrow 0.17 wrote it, and for files with what it refuses: a
+    /// second dictionary in place of the first one, and a footer that contradicts the messages.
     ///
     /// # Errors
     ///
@@ -175,7 +184,7 @@ impl StoredMessages {
         let mut position = 0;
         loop {
             match self.read_message(source, position) {
-                Ok(Some((_, end))) => position = end,
+                Ok(Some(read)) => position = read.end,
                 Ok(None) => return Ok(false),
                 Err(Error::EndOfStream) if position > 0 => return Ok(true),
                 Err(error) => return Err(error),
@@ -201,31 +210,38 @@ impl StoredMessages {
         let damaged = |error: InvalidFlatbuffer| Error::Message(format!("invalid footer: {error}"));
         let schema = schema_message(&footer).map_err(damaged)?;
         self.all.push(PlainMessage::of_schema(schema, BODIES));
-        let kinds = [Content::Dictionary { is_delta: false }, Content::Batch];
-        for (kind, positions) in kinds.into_iter().zip(blocks(&footer).map_err(damaged)?) {
-            for position in positions {
-                match self.read_message(source, position)? {
-                    Some((content, _)) if content == kind => {}
+        let mut known = BTreeSet::new();
+        for (list, places) in blocks(&footer).map_err(damaged)?.into_iter().enumerate() {
+            for Place { position, body_offset, body_length } in places {
+                let Some(read) = self.read_message(source, position)? else { return Ok(false) };
+                match (list, read.content) {
+                    // All batches of a file have the same dictionaries.
+                    (0, Content::Dictionary { id, .. }) if !known.insert(id) => return Ok(false),
+                    (0, Content::Dictionary { .. }) | (1, Content::Batch) => {}
                     // Skipped, its rows would be lost.
-                    Some(_) => {
+                    _ => {
                         return Err(Error::Message(format!(
                             "invalid footer: one of its lists leads to byte {position}, where a message of another \
                              kind begins"
                         )));
                     }
-                    None => return Ok(false),
+                }
+                let lengths = (read.body - position, read.end - read.body);
+                let said = (body_offset.cast_unsigned(), body_length.cast_unsigned());
+                if said != lengths || !position.is_multiple_of(8) {
+                    return Ok(false);
                 }
             }
         }
         Ok(true)
     }
 
-    /// Adds the message at `position`, and returns its kind and where it ends; `None` if libarrow has to read it.
+    /// Adds the message at `position`; `None` if libarrow has to read it.
     fn read_message(
         &mut self,
         source: &Source<'_>,
         position: u64,
-    ) -> Result<Option<(Content, u64)>, Error> {
+    ) -> Result<Option<ReadMessage>, Error> {
         let rest = source.size().saturating_sub(position);
         let first = source.part(position, rest.min(FIRST))?;
         let frame = Frame::parse(&first, rest)?;
@@ -237,7 +253,7 @@ impl StoredMessages {
         let address = self.all.last().map_or(BODIES, |last| last.body.0 + last.body.1);
         let made = match facts.content {
             Content::Schema { is_swapped: false } => PlainMessage::of_schema(metadata, address),
-            Content::Batch | Content::Dictionary { is_delta: false } => {
+            Content::Batch | Content::Dictionary { is_delta: false, .. } => {
                 let prefix = |at| {
                     let mut prefix = [0; 8];
                     source.read(body + at, &mut prefix).map(|()| i64::from_le_bytes(prefix))
@@ -250,6 +266,6 @@ impl StoredMessages {
             _ => return Ok(None),
         };
         self.all.push(made);
-        Ok(Some((facts.content, body + facts.body_length)))
+        Ok(Some(ReadMessage { content: facts.content, body, end: body + facts.body_length }))
     }
 }

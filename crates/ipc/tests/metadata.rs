@@ -134,7 +134,7 @@ proptest! {
         let metadata = Metadata::parse(&told.written(is_delta))?;
         let content = match is_delta {
             None => Content::Batch,
-            Some(is_delta) => Content::Dictionary { is_delta },
+            Some(is_delta) => Content::Dictionary { id: 0, is_delta },
         };
         prop_assert_eq!(metadata.content, content);
         prop_assert_eq!(metadata.body_length, told.body_length.cast_unsigned());
@@ -188,11 +188,13 @@ proptest! {
             prop_assert_eq!(read.is_ok(), message.bodyLength() >= 0);
             if let Ok(read) = read {
                 prop_assert_eq!(read.body_length, message.bodyLength().cast_unsigned());
-                let delta = message.header_as_dictionary_batch().map(|values| values.isDelta());
+                let values = message.header_as_dictionary_batch();
+                let delta = values.map(|values| values.isDelta());
                 let content = match message.header_type() {
                     MessageHeader::RecordBatch => Content::Batch,
                     MessageHeader::DictionaryBatch => {
-                        Content::Dictionary { is_delta: delta == Some(true) }
+                        let id = values.map_or(0, |values| values.id());
+                        Content::Dictionary { id, is_delta: delta == Some(true) }
                     }
                     MessageHeader::Schema => read.content,
                     _ => Content::Other,

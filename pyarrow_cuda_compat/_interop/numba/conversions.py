@@ -67,8 +67,13 @@ def buffer_to_numba(buffer: Any) -> Any:
     package = _loaded()
     driver = _driver(package)
     context = _to_context(package, buffer.context)
+    address = buffer.address
+    if address:
+        address = buffer.context.get_device_address(
+            address
+        )  # fails if a reset has taken the context
     # Not a `c_void_p`: Numba's constructor takes none that is null.
-    pointer = driver.binding.CUdeviceptr(buffer.address)
+    pointer = driver.binding.CUdeviceptr(address)
     return driver.MemoryPointer(context, pointer, buffer.size, owner=buffer)
 
 

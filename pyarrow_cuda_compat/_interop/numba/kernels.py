@@ -70,14 +70,15 @@ def need_reachable(array: Any) -> None:
 
 
 def view_any_strides(package: str) -> None:
-    """Has Numba itself view a `DeviceArray` that neither DLPack nor cuda.core can describe, such
-    as a field of packed structures, whose strides are no multiples of its size; and has it refuse
-    Arrow's arrays on the host also where a kernel's types are given."""
+    """Has Numba itself view a `DeviceArray` that the protocols refuse or cannot describe, such as a
+    field of packed structures, whose elements are not aligned: `type_arrays` has told Numba.  Has it
+    refuse Arrow's arrays on the host also where a kernel's types are given."""
     root = PACKAGES[package]
     arrays: Any = import_module(f"{root}.cudadrv.devicearray")
-    view = getattr(arrays, "_to_strided_memory_view", None)
-    if view is None:  # other versions view every array themselves
-        return
+    # Versions before 0.29 have the second one only.
+    names = ("_to_strided_memory_view", "auto_device")
+    name = next(name for name in names if hasattr(arrays, name))
+    view = getattr(arrays, name)
 
     @wraps(view)
     def view_any(obj: Any, *arguments: Any, **options: Any) -> Any:
@@ -88,9 +89,21 @@ def view_any_strides(package: str) -> None:
         except (BufferError, ValueError):  # of DLPack, of cuda.core
             if not isinstance(obj, DeviceArray):
                 raise
-        return view(import_module(f"{root}.api").as_cuda_array(obj), *arguments, **options)
+        numbas = import_module(f"{root}.api").as_cuda_array(_Described(obj))
+        return view(numbas, *arguments, **options)
 
-    arrays._to_strided_memory_view = view_any
+    setattr(arrays, name, view_any)
+
+
+class _Described:
+    """An array whose description does not depend on its alignment."""
+
+    def __init__(self, array: DeviceArray) -> None:
+        self.array = array
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return _native._interface_of(self.array)
 
 
 def type_class(package: str, cls: type, describe: Callable[[Any], Description]) -> None:

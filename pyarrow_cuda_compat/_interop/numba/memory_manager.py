@@ -20,7 +20,8 @@ OTHER_DRIVER = (
     "chooses: memory cannot be shared between them"
 )
 
-# The buffers behind Numba's pointers, by address: device addresses are unique within a process.
+# The buffers behind Numba's pointers, by address.  Of buffers at one address, all but the last are
+# of contexts that a reset has taken.
 _buffers: dict[int, Any] = {}
 
 
@@ -92,7 +93,7 @@ class _Methods:
         key = buffer.address
         _buffers[key] = buffer
         pointer = self._driver.AutoFreePointer(
-            context, address, size, finalizer=self._finalizer(key)
+            context, address, size, finalizer=self._finalizer(key, buffer.context)
         )
         # Numba's arrays refer to the pointer weakly, and count; `reset` forgets all of them.
         self.allocations[key] = pointer
@@ -111,13 +112,16 @@ class _Methods:
                 code = self._driver.binding.CUresult(code)
             raise self._driver.CudaAPIError(code, str(error)) from None
 
-    def _finalizer(self, key: int) -> Callable[[], None]:
+    def _finalizer(self, key: int, context: Any) -> Callable[[], None]:
         # Holds neither the manager nor the pointer, which would never go then.
         allocations, deallocations = self.allocations, self.deallocations
 
         def release() -> None:
+            buffer = _buffers.get(key)
+            if buffer is not None and buffer.context != context:
+                return  # the next context has memory there
             allocations.pop(key, None)
-            buffer = _buffers.pop(key, None)
+            _buffers.pop(key, None)
             if buffer is not None and deallocations.is_disabled:
                 deallocations.add_item(_forget, buffer, buffer.size)
 

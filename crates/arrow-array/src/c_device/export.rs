@@ -6,7 +6,9 @@ use crate::types::Buffers;
 use crate::{DeviceArrayData, Error};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Attribute, Consumer, Context, Event, Ready, Stream};
+use arrow_cuda_layout::Content;
 use arrow_data::ffi::FFI_ArrowArray;
+use arrow_schema::DataType;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -18,7 +20,8 @@ impl DeviceArrayData {
     /// work of the legacy default stream is in flight, or of a stream that is ordered with it, the
     /// structure has an event behind that work.
     ///
-    /// Unknown numbers of nulls are counted, since some consumers would count on the host.  The sizes of what
+    /// Buffers at addresses from which kernels cannot load the values are copied, as a fault of a consumer's kernel
+    /// ends the context.  Unknown numbers of nulls are counted, since some consumers would count on the host.  The sizes of what
     /// views lead to lie in host memory: libarrow, nanoarrow and cuDF read them there.
     ///
     /// ```
@@ -53,12 +56,17 @@ impl DeviceArrayData {
 
     fn export_behind(&self, events: &[&Event]) -> Result<FFI_ArrowDeviceArray, Error> {
         let context = self.context();
-        if self.node.has_unknown_nulls() {
-            // They are counted in copies of the bitmaps, and copies know the default stream only.
+        let mut node = self.node.clone();
+        let is_copied = node.misaligned().next().is_some();
+        if is_copied || node.has_unknown_nulls() {
+            // Both are copied, also to be counted, and copies know the default stream only.
             let default_stream = Stream::default_of(context);
             events.iter().try_for_each(|event| default_stream.wait_for(event))?;
         }
-        let counted = self.node.clone().with_nulls_counted()?;
+        for buffer in node.misaligned() {
+            *buffer = buffer.copy_to(buffer.context())?;
+        }
+        let counted = node.with_nulls_counted()?;
         let ready = context.make_ready_for(Consumer::BehindEvent, events)?;
         let event = ready.event().cloned();
         let event = event.map(|event| Box::new(Awaited { handle: event.as_raw(), _event: event }));
@@ -73,6 +81,23 @@ impl DeviceArrayData {
             sync_event,
             reserved: [0; 3],
         })
+    }
+}
+
+/// Kernels load bitmaps in words of four bytes.
+const OF_BITMAPS: u64 = 4;
+/// The widest load of a GPU, in bytes.
+const MOST: u64 = 16;
+
+/// What the address of a buffer has to be a multiple of.
+fn alignment(data_type: &DataType, content: Content) -> u64 {
+    match (data_type, content) {
+        (_, Content::Bits) => OF_BITMAPS,
+        (DataType::FixedSizeBinary(_), _) | (_, Content::Bytes) => 1,
+        (DataType::Interval(_), Content::Fixed(width)) => width.min(8),
+        (_, Content::Fixed(width) | Content::Offsets(width)) => {
+            1 << width.min(MOST).trailing_zeros().min(MOST.trailing_zeros())
+        }
     }
 }
 
@@ -102,6 +127,27 @@ struct Awaited {
 }
 
 impl Node<DeviceBuffer> {
+    /// The buffers whose addresses are no multiples of what kernels load from them.
+    fn misaligned(&mut self) -> impl Iterator<Item = &mut DeviceBuffer> {
+        let mut found = Vec::new();
+        self.collect_misaligned(&mut found);
+        found.into_iter()
+    }
+
+    fn collect_misaligned<'a>(&'a mut self, found: &mut Vec<&'a mut DeviceBuffer>) {
+        let contents = Buffers::of(&self.data_type).contents;
+        let alignments = contents.into_iter().map(|content| alignment(&self.data_type, content));
+        let validity = self.validity.iter_mut().map(|bitmap| (bitmap, OF_BITMAPS));
+        let buffers = validity.chain(self.buffers.iter_mut().zip(alignments));
+        let is_misaligned = |(buffer, alignment): &(&mut DeviceBuffer, u64)| {
+            !buffer.is_empty() && !buffer.private_address().is_multiple_of(*alignment)
+        };
+        found.extend(buffers.filter(is_misaligned).map(|(buffer, _)| buffer));
+        for inner in self.children.iter_mut().chain(self.dictionary.as_deref_mut()) {
+            inner.collect_misaligned(found);
+        }
+    }
+
     /// Its nulls were counted: nothing can fail once structures are made.
     fn into_ffi(self, ready: &Ready, event: Option<Box<Awaited>>) -> FFI_ArrowArray {
         let layout = Buffers::of(&self.data_type);

@@ -15,6 +15,7 @@ inline const PyarrowApi& Pyarrow() { return *pyarrow_table; }
 
 struct Release {
   void operator()(RustFault* fault) const { Rust().fault_release(fault); }
+  void operator()(RustContext* context) const { Rust().context_release(context); }
   void operator()(RustBuffer* buffer) const { Rust().buffer_release(buffer); }
   void operator()(RustHostBuffer* buffer) const { Rust().host_buffer_release(buffer); }
   void operator()(RustEvent* event) const { Rust().event_release(event); }

@@ -118,8 +118,6 @@ Result<std::vector<BufferPtr>> AsBuffers(size_t count, const ManagerPtr& to, Mak
   return copies;
 }
 
-int32_t DeviceOf(const ManagerPtr& to) { return static_cast<int32_t>(to->device()->device_id()); }
-
 // A share of the owner for Rust, which keeps it as long as queued work needs it.
 Owner Share(const Order& order) {
   using Shared = std::shared_ptr<const void>;
@@ -130,7 +128,7 @@ Result<std::vector<BufferPtr>> FromGpu(const std::vector<const arrow::Buffer*>& 
                                        const ManagerPtr& to, const Order& order) {
   ARROW_ASSIGN_OR_RAISE(const auto from, BorrowedBuffers::From(sources));
   return AsBuffers(from.size(), to, [&](BufferPlace* made) {
-    return Call(Rust().copies_of_buffers, DeviceOf(to), order.stream, from.data(), from.size(),
+    return Call(Rust().copies_of_buffers, ContextOf(*to), order.stream, from.data(), from.size(),
                 Share(order), made);
   });
 }
@@ -191,7 +189,7 @@ Result<std::optional<std::vector<BufferPtr>>> CopyHostBuffers(
     ranges.push_back({source->data(), static_cast<size_t>(source->size())});
   }
   return AsBuffers(ranges.size(), to, [&](BufferPlace* made) {
-    return Call(Rust().copies_of_host, DeviceOf(to), order.stream, ranges.data(), ranges.size(),
+    return Call(Rust().copies_of_host, ContextOf(*to), order.stream, ranges.data(), ranges.size(),
                 Share(order), made);
   });
 }
@@ -214,7 +212,7 @@ Status CopyStoredBuffers(const std::vector<const arrow::Buffer*>& sources, const
     ARROW_ASSIGN_OR_RAISE(auto copies, AsBuffers(places.size(), to, moved));
     return use(std::move(copies));
   };
-  return Call(Rust().copies_of_stored, stored, DeviceOf(to), addresses.data(), sizes.data(),
+  return Call(Rust().copies_of_stored, stored, ContextOf(*to), addresses.data(), sizes.data(),
               places.size(), places.data(), CallbackTo(take));
 }
 

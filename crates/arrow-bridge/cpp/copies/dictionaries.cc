@@ -15,20 +15,21 @@
 #include "copies/arrays.h"
 #include "copies/buffers.h"
 #include "copies/rust_buffers.h"
+#include "memory/identity.h"
 #include "memory/traverse.h"
 #include "messages/check.h"
 
 namespace arrow_cuda {
 namespace {
 
-bool IsSameMemory(const ArrayData& a, const ArrayData& b) {
+bool AreSame(const ArrayData& a, const ArrayData& b) {
   if (&a == &b) return true;
   const auto is_same_buffer = [](const BufferPtr& ours, const BufferPtr& theirs) {
     if (ours == nullptr || theirs == nullptr) return ours == theirs;
-    return ours->address() == theirs->address() && ours->size() == theirs->size();
+    return IsSameMemory(*ours, *theirs);
   };
   const auto is_same_child = [](const DataPtr& ours, const DataPtr& theirs) {
-    return IsSameMemory(*ours, *theirs);
+    return AreSame(*ours, *theirs);
   };
   return a.length == b.length && a.offset == b.offset &&
          std::ranges::equal(a.buffers, b.buffers, is_same_buffer) &&
@@ -71,7 +72,7 @@ Result<ArrayDataVector> WithOneDictionaryEach(ArrayDataVector arrays, const Mana
   for (const auto& array : arrays) {
     if (array->buffers[1] == nullptr) return Status::Invalid("a dictionary array has no indices");
     dictionaries.push_back(array->dictionary);
-    is_one = is_one && IsSameMemory(*dictionaries.front(), *array->dictionary);
+    is_one = is_one && AreSame(*dictionaries.front(), *array->dictionary);
   }
   if (is_one) return arrays;
   ARROW_ASSIGN_OR_RAISE(const auto copies, Copies(dictionaries, arrow::default_cpu_memory_manager()));

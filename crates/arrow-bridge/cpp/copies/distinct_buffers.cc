@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "memory/identity.h"
 #include "memory/resolve.h"
 #include "memory/slab.h"
 #include "memory/traverse.h"
@@ -14,8 +15,8 @@ namespace {
 // Whether two buffers are the same memory, ready at the same time.  Chunks that another library has
 // exported one by one share memory, but no objects.
 bool AreSame(const arrow::Buffer& a, const arrow::Buffer& b) {
-  return &a == &b || (a.size() > 0 && a.size() == b.size() && a.address() == b.address() &&
-                      a.device_type() == b.device_type() && EventOf(a) == EventOf(b));
+  return &a == &b || (a.size() > 0 && IsSameMemory(a, b) && a.device_type() == b.device_type() &&
+                      EventOf(a) == EventOf(b));
 }
 
 // Numbers the memory of buffers from 0 on, in the order of the first request.  A map of the standard

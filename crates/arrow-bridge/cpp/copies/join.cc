@@ -116,7 +116,7 @@ Result<ArrayDataVector> Join(std::vector<ArrayDataVector> columns) {
   std::vector<Joined> joined(most);
   // No layout has more than two buffers and a bitmap.
   const auto make = [&](BufferPlace* made) {
-    return Call(Rust().join, device, tree.nodes.data(), tree.nodes.size(), counts.data(),
+    return Call(Rust().join, ContextOf(*manager), tree.nodes.data(), tree.nodes.size(), counts.data(),
                 counts.size(), borrowed.data(), sizes.data(), sizes.size(), reader.ForRust(),
                 joined.data(), made);
   };

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "arrow/buffer.h"
 #include "border/calls.h"
 #include "copies/rust_buffers.h"
 #include "copies/tree.h"
+#include "memory/identity.h"
 #include "memory/memory_manager.h"
 #include "memory/on_device.h"
 #include "messages/check.h"
@@ -20,15 +22,17 @@ constexpr uint64_t kPadding = 64;
 
 // The bytes that copies of these ranges of the buffers take, of which equal ones are copied once.
 uint64_t BytesOf(const std::vector<const BufferPtr*>& buffers, const std::vector<ByteRange>& ranges) {
-  std::vector<std::pair<uint64_t, uint64_t>> found;
+  std::vector<std::tuple<ContextIdentity, uint64_t, uint64_t>> found;
   for (size_t number = 0; number < buffers.size(); ++number) {
     if (ranges[number].size == 0) continue;
-    found.emplace_back((*buffers[number])->address() + ranges[number].start, ranges[number].size);
+    const auto& buffer = **buffers[number];
+    found.emplace_back(IdentityOf(buffer), buffer.address() + ranges[number].start,
+                       ranges[number].size);
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   uint64_t bytes = 0;
-  for (const auto& [address, size] : found) bytes += size;
+  for (const auto& [context, address, size] : found) bytes += size;
   return bytes;
 }
 

@@ -9,8 +9,9 @@
 #include "arrow/extension_type.h"
 #include "arrow/type.h"
 #include "arrow/type_traits.h"
-#include "memory/device.h"
 #include "exchange/null_count.h"
+#include "memory/device.h"
+#include "memory/identity.h"
 #include "memory/resolve.h"
 #include "memory/traverse.h"
 #include "messages/check.h"
@@ -18,11 +19,6 @@
 
 namespace arrow_cuda {
 namespace {
-
-Result<int32_t> NumberOf(int64_t device_id) {
-  ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id));
-  return device->number();
-}
 
 // libarrow reads the last offset of strings to get their size, and the sizes of the buffers of
 // views.
@@ -113,8 +109,8 @@ class HostSizes {
   std::vector<Copy> copies_;
 };
 
-Result<std::vector<int64_t>> CopiedSizes(const void* address, int64_t count, int32_t number) {
-  ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(number));
+Result<std::vector<int64_t>> CopiedSizes(const void* address, int64_t count,
+                                         const ManagerPtr& manager) {
   int64_t size = 0;
   if (__builtin_mul_overflow(count, int64_t{sizeof(int64_t)}, &size)) {
     return Status::Invalid("an array has an impossible number of buffers: ", count);
@@ -130,14 +126,15 @@ Result<std::vector<int64_t>> CopiedSizes(const void* address, int64_t count, int
 
 // libarrow reads the sizes on the host, and some producers have them on the device, as all else.
 // Those are replaced by copies until the structure, whose parts the views are, is released.
-Status CopySizesToHost(const std::vector<ArrowArray*>& views, int32_t device, ArrowArray* structure) {
+Status CopySizesToHost(const std::vector<ArrowArray*>& views, const ManagerPtr& manager,
+                       ArrowArray* structure) {
   HostSizes host_sizes;
   for (const ArrowArray* array : views) {
     const void** place = &array->buffers[array->n_buffers - 1];
-    ARROW_ASSIGN_OR_RAISE(const bool is_there, Call(Rust().is_device_memory, device,
+    ARROW_ASSIGN_OR_RAISE(const bool is_there, Call(Rust().is_device_memory, ContextOf(*manager),
                                                     reinterpret_cast<uint64_t>(*place)));
     if (!is_there) continue;
-    ARROW_ASSIGN_OR_RAISE(auto sizes, CopiedSizes(*place, array->n_buffers - kOtherBuffers, device));
+    ARROW_ASSIGN_OR_RAISE(auto sizes, CopiedSizes(*place, array->n_buffers - kOtherBuffers, manager));
     host_sizes.Add(place, std::move(sizes));
   }
   if (!host_sizes.IsEmpty()) KeepAlive(std::move(host_sizes), structure);
@@ -182,10 +179,11 @@ Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported) 
   // The interface demands zeros, but libarrow leaves these bytes unchanged.
   std::fill(std::begin(exported->reserved), std::end(exported->reserved), 0);
   if (!IsOnGpu(*exported)) return Status::OK();
+  ARROW_RETURN_NOT_OK(CheckContexts(columns));
   const Leaving leaving(columns);
-  ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(exported->device_id));
+  ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(exported->device_id));
   ARROW_ASSIGN_OR_RAISE(
-      auto event, Call(Rust().ready_behind_event, device, leaving.buffers.data(),
+      auto event, Call(Rust().ready_behind_event, ContextOf(*manager), leaving.buffers.data(),
                        leaving.buffers.size(), leaving.events.data(), leaving.events.size()));
   // A newer pyarrow may have set an event already.
   if (exported->sync_event != nullptr || event == nullptr) return Status::OK();
@@ -195,8 +193,10 @@ Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported) 
 }
 
 Status MakeReady(const ArrayDataVector& columns, int32_t device) {
+  ARROW_RETURN_NOT_OK(CheckContexts(columns));
   const Leaving leaving(columns);
-  return Call(Rust().ready_on_default_stream, device, leaving.buffers.data(),
+  ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(device));
+  return Call(Rust().ready_on_default_stream, ContextOf(*manager), leaving.buffers.data(),
               leaving.buffers.size(), leaving.events.data(), leaving.events.size());
 }
 
@@ -219,14 +219,15 @@ Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,
   const int64_t device_id = is_pinned ? std::max<int64_t>(array->device_id, 0) : array->device_id;
   const bool is_uncounted = is_batch && IsOnGpu(*array) && HasUncountedNulls(array->array);
   if (MayBePending(*array) && (is_uncounted || reads_data || !reads.maps.empty())) {
-    ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(device_id));
-    ARROW_ASSIGN_OR_RAISE(const auto event,
-                          Device::SyncEvent::Wrap(device, array->sync_event, nullptr));
+    ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(device_id));
+    ARROW_ASSIGN_OR_RAISE(
+        const auto event,
+        Device::SyncEvent::Wrap(ContextOf(*manager), array->sync_event, nullptr));
     ARROW_RETURN_NOT_OK(event->Wait());
   }
   if (IsOnGpu(*array) && !reads.views.empty()) {
-    ARROW_ASSIGN_OR_RAISE(const int32_t device, NumberOf(device_id));
-    ARROW_RETURN_NOT_OK(CopySizesToHost(reads.views, device, &array->array));
+    ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(device_id));
+    ARROW_RETURN_NOT_OK(CopySizesToHost(reads.views, manager, &array->array));
   }
   if (!is_uncounted && reads.maps.empty()) return Status::OK();
   auto manager = arrow::default_cpu_memory_manager();

@@ -9,6 +9,7 @@
 #include "arrow/buffer.h"
 #include "arrow/type.h"
 #include "arrow/type_traits.h"
+#include "exchange/alignment.h"
 #include "exchange/null_count.h"
 #include "memory/traverse.h"
 #include "messages/check.h"
@@ -97,11 +98,30 @@ Location CommonLocation(const ArrayDataVector& columns) {
   return LocationOf(columns).value_or(host);
 }
 
+ArrayPtr With(const ArrayPtr&, ArrayDataVector columns, const Location&) {
+  return arrow::MakeArray(columns.front());
+}
+
+BatchPtr With(const BatchPtr& data, ArrayDataVector columns, const Location& location) {
+  return arrow::RecordBatch::Make(data->schema(), data->num_rows(), std::move(columns), location.type,
+                                  data->GetSyncEvent());
+}
+
 template <typename Data>
 Result<Data> Completed(const Data& data) {
-  const auto& columns = ColumnsOf(*data);
+  ArrayDataVector columns = ColumnsOf(*data);
   ARROW_RETURN_NOT_OK(CountNulls(columns));
-  return WithEmptyBuffersAt(data, CommonLocation(columns));
+  const auto location = CommonLocation(columns);
+  ARROW_ASSIGN_OR_RAISE(const bool aligned, Align(&columns));
+  ARROW_ASSIGN_OR_RAISE(const bool moved, Move(location, &columns));
+  return aligned || moved ? With(data, std::move(columns), location) : data;
+}
+
+template <typename Data>
+Result<Data> Moved(const Data& data, const Location& location) {
+  ArrayDataVector columns = ColumnsOf(*data);
+  ARROW_ASSIGN_OR_RAISE(const bool moved, Move(location, &columns));
+  return moved ? With(data, std::move(columns), location) : data;
 }
 
 }  // namespace
@@ -119,7 +139,7 @@ std::optional<Location> LocationOf(const ArrayDataVector& columns) {
 bool IsExportable(const ArrayDataVector& columns) {
   const Location location = CommonLocation(columns);
   const auto needs_buffers = [&](const auto& column) { return NeedsBuffers(*column, location); };
-  return !HasUncountedNulls(columns) && std::ranges::none_of(columns, needs_buffers);
+  return !HasUncountedNulls(columns) && IsAligned(columns) && std::ranges::none_of(columns, needs_buffers);
 }
 
 Result<ArrayPtr> Exportable(const ArrayPtr& data) { return Completed(data); }
@@ -127,18 +147,11 @@ Result<ArrayPtr> Exportable(const ArrayPtr& data) { return Completed(data); }
 Result<BatchPtr> Exportable(const BatchPtr& data) { return Completed(data); }
 
 Result<ArrayPtr> WithEmptyBuffersAt(const ArrayPtr& data, const Location& location) {
-  ArrayDataVector columns{data->data()};
-  ARROW_ASSIGN_OR_RAISE(const bool changed, Move(location, &columns));
-  if (!changed) return data;
-  return arrow::MakeArray(columns.front());
+  return Moved(data, location);
 }
 
 Result<BatchPtr> WithEmptyBuffersAt(const BatchPtr& data, const Location& location) {
-  auto columns = data->column_data();
-  ARROW_ASSIGN_OR_RAISE(const bool changed, Move(location, &columns));
-  if (!changed) return data;
-  return arrow::RecordBatch::Make(data->schema(), data->num_rows(), std::move(columns), location.type,
-                                  data->GetSyncEvent());
+  return Moved(data, location);
 }
 
 }  // namespace arrow_cuda

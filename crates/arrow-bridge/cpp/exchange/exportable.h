@@ -1,4 +1,5 @@
-// Arrays and batches as the C Device interface demands them: nulls counted, all memory in one place.
+// Arrays and batches as the C Device interface demands them: nulls counted, all memory in one place, at
+// addresses that kernels can load from.
 // libarrow creates empty buffers on the host.
 #pragma once
 

@@ -21,9 +21,9 @@ class PinnedManager : public arrow::CPUMemoryManager {
 
   Result<EventPtr> WrapDeviceSyncEvent(
       void* event, arrow::Device::SyncEvent::release_fn_t release) override {
-    ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(device_id_));
+    ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(device_id_));
     ARROW_ASSIGN_OR_RAISE(auto wrapped,
-                          Device::SyncEvent::Wrap(device->number(), event, std::move(release)));
+                          Device::SyncEvent::Wrap(ContextOf(*manager), event, std::move(release)));
     ARROW_RETURN_NOT_OK(wrapped->Wait());
     return wrapped;
   }

@@ -9,12 +9,14 @@ namespace arrow_cuda {
 namespace {
 
 // A batch consists of hundreds of slices: reusing the parent's manager saves a look-up for each.
-Result<ManagerPtr> ManagerOf(int32_t device, const arrow::Buffer* parent) {
+Result<ManagerPtr> ManagerOf(const RustBuffer* buffer, const arrow::Buffer* parent) {
+  const int32_t device = Rust().buffer_facts(buffer).device;
   if (parent != nullptr && AsDeviceBuffer(*parent) != nullptr &&
       parent->device()->device_id() == device) {
     return parent->memory_manager();
   }
-  return ManagerOfDevice(device);
+  ARROW_ASSIGN_OR_RAISE(const auto on, Device::Get(device));
+  return on->ManagerOf(Rust().context_of(buffer));
 }
 
 class HostSlice : public arrow::Buffer {
@@ -38,8 +40,7 @@ class HostSlice : public arrow::Buffer {
 
 Result<std::unique_ptr<DeviceBuffer>> DeviceBuffer::Make(
     Handle<RustBuffer> rust, BufferPtr parent) {
-  ARROW_ASSIGN_OR_RAISE(auto manager,
-                        ManagerOf(Rust().buffer_facts(rust.get()).device, parent.get()));
+  ARROW_ASSIGN_OR_RAISE(auto manager, ManagerOf(rust.get(), parent.get()));
   return std::make_unique<DeviceBuffer>(std::move(rust), std::move(manager), std::move(parent));
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "border/calls.h"
+#include "memory/identity.h"
 #include "memory/memory_manager.h"
 
 namespace arrow_cuda {
@@ -38,13 +39,40 @@ Result<std::shared_ptr<Device>> Device::Get(int64_t number) {
   char name[1024] = "";
   ARROW_RETURN_NOT_OK(Call(Rust().device_name, key, name, sizeof(name)));
   std::shared_ptr<Device> device(new Device(key, name));
-  device->memory_manager_ = std::make_shared<MemoryManager>(device);
   std::lock_guard lock(mutex);
-  const auto [place, inserted] = devices.try_emplace(key, device);
+  const auto [place, _] = devices.try_emplace(key, std::move(device));
   has_any = true;
-  // Another thread was first: break the reference cycle of the unused device.
-  if (!inserted) device->memory_manager_.reset();
   return place->second;
+}
+
+ManagerPtr Device::default_memory_manager() {
+  const auto manager = Manager();
+  if (manager.ok()) return *manager;
+  std::lock_guard lock(mutex_);
+  return managers_.empty() ? nullptr : managers_.back();
+}
+
+Result<ManagerPtr> Device::Manager() {
+  ARROW_ASSIGN_OR_RAISE(const auto primary, Call(Rust().context_primary, number_));
+  return ManagerOf(primary.get());
+}
+
+Result<ManagerPtr> Device::ManagerOf(const RustContext* context) {
+  const auto identity = IdentityOf(*context);
+  std::unique_lock lock(mutex_);
+  for (const auto& manager : managers_) {
+    if (manager->identity() == identity) return manager;
+  }
+  if (!Rust().context_is_primary(context)) {
+    lock.unlock();
+    return Manager();
+  }
+  // Those that nobody uses are of contexts that are gone.
+  std::erase_if(managers_, [](const auto& manager) { return manager.use_count() == 1; });
+  auto self = std::static_pointer_cast<Device>(shared_from_this());
+  Handle<RustContext> owned(Rust().context_clone(context));
+  managers_.push_back(std::make_shared<MemoryManager>(std::move(self), std::move(owned)));
+  return managers_.back();
 }
 
 const char* Device::type_name() const { return kTypeName; }
@@ -64,14 +92,20 @@ bool IsCuda(const arrow::MemoryManager& manager) {
 
 Result<ManagerPtr> ManagerOfDevice(int64_t number) {
   ARROW_ASSIGN_OR_RAISE(const auto device, Device::Get(number));
-  return device->default_memory_manager();
+  return device->Manager();
 }
 
-Result<EventPtr> Device::SyncEvent::Wrap(int32_t device, void* place, release_fn_t release) {
+const RustContext* ContextOf(const arrow::MemoryManager& manager) {
+  if (manager.is_cpu()) return nullptr;
+  const auto* ours = dynamic_cast<const MemoryManager*>(&manager);
+  return ours == nullptr ? nullptr : ours->context();
+}
+
+Result<EventPtr> Device::SyncEvent::Wrap(const RustContext* context, void* place, release_fn_t release) {
   if (!release) release = [](void*) {};
   Handle<RustEvent> event;
   if (place != nullptr) {
-    ARROW_ASSIGN_OR_RAISE(event, Call(Rust().event_wrap, device, static_cast<void**>(place)));
+    ARROW_ASSIGN_OR_RAISE(event, Call(Rust().event_wrap, context, static_cast<void**>(place)));
   }
   return std::make_shared<SyncEvent>(std::move(event), place, std::move(release));
 }

@@ -1,12 +1,17 @@
-// One arrow::Device per GPU, with the events of libarrow's device interface.
+// One arrow::Device per GPU, with the events of libarrow's device interface and a memory manager for each
+// of its contexts: after a reset, the device has another one.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "border/rust.h"
 
 namespace arrow_cuda {
+
+class MemoryManager;
 
 class Device : public arrow::Device {
  public:
@@ -27,20 +32,29 @@ class Device : public arrow::Device {
   arrow::DeviceAllocationType device_type() const override {
     return arrow::DeviceAllocationType::kCUDA;
   }
-  ManagerPtr default_memory_manager() override { return memory_manager_; }
+  // That of the primary context; of an earlier one, which fails when it is used, if the device has none.
+  ManagerPtr default_memory_manager() override;
+
+  Result<ManagerPtr> Manager();
+  // That of the memory of a context, which is the primary one's for a context of another library.
+  Result<ManagerPtr> ManagerOf(const RustContext* context);
 
  private:
   Device(int32_t number, std::string name) : number_(number), name_(std::move(name)) {}
 
   const int32_t number_;
   const std::string name_;
-  // Device and manager own each other, on purpose: both live until the process ends.
-  ManagerPtr memory_manager_;
+  std::mutex mutex_;
+  // The newest last.  Device and manager own each other, on purpose: both live until the process ends.
+  std::vector<std::shared_ptr<MemoryManager>> managers_;
 };
 
 bool IsCuda(const arrow::MemoryManager& manager);
 
-// Fails for a number that no GPU has.
+// The context whose memory it manages, null if that is no GPU's.
+const RustContext* ContextOf(const arrow::MemoryManager& manager);
+
+// That of the primary context; fails for a number that no GPU has.
 Result<ManagerPtr> ManagerOfDevice(int64_t number);
 
 class Device::SyncEvent : public arrow::Device::SyncEvent {
@@ -50,7 +64,7 @@ class Device::SyncEvent : public arrow::Device::SyncEvent {
       : arrow::Device::SyncEvent(place, std::move(release)), event_(std::move(event)) {}
 
   // The event whose handle its producer has stored at `place`, null for none.
-  static Result<EventPtr> Wrap(int32_t device, void* place, release_fn_t release);
+  static Result<EventPtr> Wrap(const RustContext* context, void* place, release_fn_t release);
 
   const RustEvent* rust() const { return event_.get(); }
 

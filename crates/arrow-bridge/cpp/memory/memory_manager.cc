@@ -15,9 +15,9 @@ namespace {
 // Small writes are buffered in this much pinned memory.
 constexpr int64_t kWriterBufferSize = int64_t{8} << 20;
 
-Result<std::unique_ptr<DeviceBuffer>> Allocate(int32_t device, int64_t size) {
+Result<std::unique_ptr<DeviceBuffer>> Allocate(const RustContext* context, int64_t size) {
   if (size < 0) return Status::Invalid("cannot allocate a negative size: ", size);
-  ARROW_ASSIGN_OR_RAISE(auto rust, Call(Rust().buffer_allocate, device, size));
+  ARROW_ASSIGN_OR_RAISE(auto rust, Call(Rust().buffer_allocate, context, size));
   return DeviceBuffer::Make(std::move(rust));
 }
 
@@ -27,15 +27,15 @@ Status Prepare(const arrow::Buffer& source) {
   return WaitUntilReady(source);
 }
 
-Result<std::unique_ptr<arrow::Buffer>> FromHost(int32_t device, const arrow::Buffer& source) {
-  ARROW_ASSIGN_OR_RAISE(auto copy, Allocate(device, source.size()));
+Result<std::unique_ptr<arrow::Buffer>> FromHost(const RustContext* context, const arrow::Buffer& source) {
+  ARROW_ASSIGN_OR_RAISE(auto copy, Allocate(context, source.size()));
   ARROW_RETURN_NOT_OK(Call(Rust().copy_from_host, copy->rust(), 0, source.data(), source.size()));
   return copy;
 }
 
-Result<std::unique_ptr<arrow::Buffer>> FromDevice(int32_t device, const arrow::Buffer& source) {
+Result<std::unique_ptr<arrow::Buffer>> FromDevice(const RustContext* context, const arrow::Buffer& source) {
   ARROW_ASSIGN_OR_RAISE(const auto from, Borrowed::From(source));
-  ARROW_ASSIGN_OR_RAISE(auto copy, Allocate(device, source.size()));
+  ARROW_ASSIGN_OR_RAISE(auto copy, Allocate(context, source.size()));
   ARROW_RETURN_NOT_OK(Call(Rust().copy_from_device, copy->rust(), 0, from.get()));
   return copy;
 }
@@ -56,12 +56,12 @@ Result<OutputPtr> MemoryManager::GetBufferWriter(BufferPtr buffer) {
 }
 
 Result<std::unique_ptr<arrow::Buffer>> MemoryManager::AllocateBuffer(int64_t size) {
-  return Allocate(number_, size);
+  return Allocate(context(), size);
 }
 
 Result<EventPtr> MemoryManager::WrapDeviceSyncEvent(
     void* event, arrow::Device::SyncEvent::release_fn_t release) {
-  return Device::SyncEvent::Wrap(number_, event, std::move(release));
+  return Device::SyncEvent::Wrap(context(), event, std::move(release));
 }
 
 Result<BufferPtr> MemoryManager::CopyBufferFrom(const BufferPtr& buffer, const ManagerPtr& from) {
@@ -78,7 +78,7 @@ Result<std::unique_ptr<arrow::Buffer>> MemoryManager::CopyNonOwnedFrom(
   const bool on_device = IsOnDevice(buffer);
   if (!on_device && !from->is_cpu()) return nullptr;
   ARROW_RETURN_NOT_OK(Prepare(buffer));
-  return on_device ? FromDevice(number_, buffer) : FromHost(number_, buffer);
+  return on_device ? FromDevice(context(), buffer) : FromHost(context(), buffer);
 }
 
 Result<std::unique_ptr<arrow::Buffer>> MemoryManager::CopyNonOwnedTo(
@@ -96,7 +96,7 @@ Result<BufferPtr> MemoryManager::ViewBufferFrom(const BufferPtr& buffer, const M
   ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
   if (buffer->size() == 0) return AllocateBuffer(0);
   ARROW_ASSIGN_OR_RAISE(const uint64_t address,
-                        Call(Rust().device_address, number_, buffer->data()));
+                        Call(Rust().device_address, context(), buffer->data()));
   if (address == 0) return nullptr;
   return std::make_shared<arrow::Buffer>(static_cast<uintptr_t>(address), buffer->size(),
                                          shared_from_this(), buffer);
@@ -107,7 +107,7 @@ Result<BufferPtr> MemoryManager::ViewBufferTo(const BufferPtr& buffer, const Man
   ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
   if (buffer->size() == 0) return to->AllocateBuffer(0);
   ARROW_ASSIGN_OR_RAISE(const uint8_t* address,
-                        Call(Rust().host_address, number_, buffer->address()));
+                        Call(Rust().host_address, context(), buffer->address()));
   if (address == nullptr) return nullptr;
   // The view has no event for its reader to wait for, so wait here.
   ARROW_RETURN_NOT_OK(WaitUntilReady(*buffer));

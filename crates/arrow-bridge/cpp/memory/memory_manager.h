@@ -1,17 +1,24 @@
-// How libarrow allocates, copies and views the memory of one GPU.
+// How libarrow allocates, copies and views the memory of one context.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "border/names.h"
+#include "border/rust.h"
 #include "memory/device.h"
 
 namespace arrow_cuda {
 
 class MemoryManager : public arrow::MemoryManager {
  public:
-  explicit MemoryManager(const std::shared_ptr<Device>& device)
-      : arrow::MemoryManager(device), number_(device->number()) {}
+  MemoryManager(std::shared_ptr<Device> device, Handle<RustContext> context)
+      : arrow::MemoryManager(std::move(device)),
+        context_(std::move(context)),
+        identity_(Rust().context_identity(context_.get())) {}
+
+  const RustContext* context() const { return context_.get(); }
+  const ContextIdentity& identity() const { return identity_; }
 
   Result<FilePtr> GetBufferReader(BufferPtr buffer) override;
   Result<OutputPtr> GetBufferWriter(BufferPtr buffer) override;
@@ -33,7 +40,8 @@ class MemoryManager : public arrow::MemoryManager {
   Result<BufferPtr> ViewBufferTo(const BufferPtr& buffer, const ManagerPtr& to) override;
 
  private:
-  const int32_t number_;
+  const Handle<RustContext> context_;
+  const ContextIdentity identity_;
 };
 
 }  // namespace arrow_cuda

@@ -29,8 +29,10 @@ Result<Handle<RustBuffer>> SliceOf(const DeviceBuffer& whole, const arrow::Buffe
 }
 
 Result<Handle<RustBuffer>> ViewOf(const arrow::Buffer& buffer, Owner owner) {
-  const auto device = static_cast<int32_t>(buffer.device()->device_id());
-  return Call(Rust().buffer_view, device, buffer.address(), buffer.size(), buffer.is_mutable(),
+  // That of the import: the device may have another one by now, whose memory is at the same address.
+  const auto* context = ContextOf(*buffer.memory_manager());
+  if (context == nullptr) return Status::Invalid("buffer has a memory manager of another library");
+  return Call(Rust().buffer_view, context, buffer.address(), buffer.size(), buffer.is_mutable(),
               owner);
 }
 
@@ -80,6 +82,11 @@ int32_t NumberOf(const arrow::Buffer& buffer) {
 const RustBuffer* RustBufferOf(const arrow::Buffer& buffer) {
   const auto* whole = FindWhole(buffer);
   return whole == nullptr ? nullptr : whole->rust();
+}
+
+const RustContext* ContextOf(const arrow::Buffer& buffer) {
+  if (const auto* ours = RustBufferOf(buffer)) return Rust().context_of(ours);
+  return ContextOf(*buffer.memory_manager());
 }
 
 void Expose(const arrow::Buffer& buffer) {

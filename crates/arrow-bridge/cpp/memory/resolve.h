@@ -27,6 +27,9 @@ int32_t NumberOf(const arrow::Buffer& buffer);
 // The memory behind a buffer that was allocated or is viewed here, else null.
 const RustBuffer* RustBufferOf(const arrow::Buffer& buffer);
 
+// The context that the device memory belongs to, as long as the buffer lives; null for host memory.
+const RustContext* ContextOf(const arrow::Buffer& buffer);
+
 // The address is about to reach other libraries, whose work nobody here knows.
 void Expose(const arrow::Buffer& buffer);
 

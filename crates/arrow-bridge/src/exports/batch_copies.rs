@@ -1,20 +1,21 @@
 //! Buffers that are allocated and copied together, for C++.
 
 use super::buffers::{Lent, host, host_mut};
-use super::context;
 use crate::fault::Fault;
-use crate::ffi::{BufferPlace, Failure, HostRange, HostTarget, Owner, RustBuffer, RustStream};
+use crate::ffi::{
+    BufferPlace, Failure, HostRange, HostTarget, Owner, RustBuffer, RustContext, RustStream,
+};
 use crate::kind::Kind;
 use arrow_cuda_buffer::{CopyOrder, copy_to_host_scattered};
 use std::slice;
 
 exported! {
-    /// New buffers in the device's primary context with the bytes of `count` ranges, allocated and
+    /// New buffers in a context with the bytes of `count` ranges, allocated and
     /// copied together: now, or in the order of a stream of that context, which is waited for unless all
     /// ranges are pinned.  Stores `count` buffers at `out`, to be released at their places, or none on
     /// failure.  Takes ownership of `owner`, which keeps the ranges readable, even on failure.
     attempted copies_of_host(
-        device: i32,
+        context: &RustContext,
         stream: Option<&RustStream>,
         ranges: *const HostRange,
         count: usize,
@@ -27,9 +28,9 @@ exported! {
         // SAFETY: as above.
         let parts = ranges.map(|range| unsafe { host(range.data.cast(), signed(range.size)?) });
         let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
-        let (order, context) = (order_on(stream), context(device)?);
+        let order = order_on(stream);
         // SAFETY: as above; that nobody changes them is for the program that passed the stream.
-        let made = unsafe { RustBuffer::adjacent_from_host_in(order, &context, &parts, owner) };
+        let made = unsafe { RustBuffer::adjacent_from_host_in(order, context, &parts, owner) };
         // SAFETY: room for as many buffers.
         unsafe { store(out, made?.0) };
         Ok(())
@@ -38,7 +39,7 @@ exported! {
     /// As `copies_of_host`, with the bytes of other buffers, whose memory `owner` keeps valid.  The
     /// stream may belong to the context of the copies or to that of the buffers.
     attempted copies_of_buffers(
-        device: i32,
+        context: &RustContext,
         stream: Option<&RustStream>,
         buffers: *const *const RustBuffer,
         count: usize,
@@ -48,8 +49,8 @@ exported! {
         let owner = Box::new(Lent(owner));
         // SAFETY: C++ passes `count` live buffers.
         let sources = unsafe { borrowed(buffers, count) };
-        let (order, context) = (order_on(stream), context(device)?);
-        let (copies, _) = RustBuffer::adjacent_copies_in(order, &context, &sources, owner)?;
+        let order = order_on(stream);
+        let (copies, _) = RustBuffer::adjacent_copies_in(order, context, &sources, owner)?;
         // SAFETY: room for as many buffers.
         unsafe { store(out, copies) };
         Ok(())

@@ -1,15 +1,16 @@
 //! Device and pinned host memory for C++.
 
-use super::context;
 use crate::address_exposure;
 use crate::fault::{Fault, Made, Outcome, byte_count, unsigned};
-use crate::ffi::{BufferFacts, BufferPlace, Failure, HostFacts, Owner, RustBuffer, RustHostBuffer};
+use crate::ffi::{
+    BufferFacts, BufferPlace, Failure, HostFacts, Owner, RustBuffer, RustContext, RustHostBuffer,
+};
 use crate::kind::Kind;
 use arrow_cuda_context::{Arrival, Ready};
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::{ptr, slice};
+use std::slice;
 
 /// A C++ owner, released with the last buffer over its memory, or when queued work is complete.
 pub(super) struct Lent(pub(super) Owner);
@@ -27,24 +28,9 @@ impl Drop for Lent {
 }
 
 exported! {
-    /// NUL-terminated.  Fails for a number that no device has.
-    attempted device_name(device: i32, out: *mut c_char, capacity: usize) -> Failure {
-        let name = context(device)?.device().name()?;
-        if name.len() >= capacity {
-            return Err(Fault::new(Kind::Invalid, "no room for a device's name"));
-        }
-        // SAFETY: `out` has room for `capacity` bytes.
-        unsafe {
-            ptr::copy_nonoverlapping(name.as_ptr(), out.cast(), name.len());
-            out.add(name.len()).write(0);
-        }
-        Ok(())
-    }
-
-    /// Allocates in the device's primary context.
-    made buffer_allocate(device: i32, size: i64) -> Made<RustBuffer> {
+    made buffer_allocate(context: &RustContext, size: i64) -> Made<RustBuffer> {
         let size = unsigned("the size of a device buffer", size)?;
-        let buffer = RustBuffer::allocate_packed(&context(device)?, size)?;
+        let buffer = RustBuffer::allocate_packed(context, size)?;
         // libarrow passes addresses on in ways that nobody here sees.
         buffer.expose();
         Ok(buffer)
@@ -52,7 +38,7 @@ exported! {
 
     /// A buffer over foreign memory; takes ownership of `owner`, even on failure.
     made buffer_view(
-        device: i32,
+        context: &RustContext,
         address: u64,
         size: i64,
         is_mutable: bool,
@@ -60,10 +46,9 @@ exported! {
     ) -> Made<RustBuffer> {
         let owner = Box::new(Lent(owner));
         let size = unsigned("the size of a device buffer", size)?;
-        let context = context(device)?;
         let arrival = Arrival::complete(); // C++ sees to the buffer's event, if it has one
         // SAFETY: C++ keeps the memory valid as long as the owner lives.
-        Ok(unsafe { RustBuffer::view(&context, address, size, is_mutable, arrival, owner) }?)
+        Ok(unsafe { RustBuffer::view(context, address, size, is_mutable, arrival, owner) }?)
     }
 
     made buffer_slice(
@@ -144,19 +129,19 @@ exported! {
 
     /// The host address of pinned memory that is mapped at a device address; null for an address without
     /// a mapping.
-    attempt host_address(device: i32, device_address: u64) -> Outcome<Option<NonNull<u8>>> {
-        let found = arrow_cuda_buffer::host_address(&context(device)?, device_address)?;
+    attempt host_address(context: &RustContext, device_address: u64) -> Outcome<Option<NonNull<u8>>> {
+        let found = arrow_cuda_buffer::host_address(context, device_address)?;
         Ok(found.and_then(|address| NonNull::new(address as *mut u8)))
     }
 
     /// Whether an address is that of device memory, which the host does not reach; not, if nobody knows it.
-    attempt is_device_memory(device: i32, address: u64) -> Outcome<bool> {
-        Ok(arrow_cuda_buffer::is_device_memory(&context(device)?, address)?)
+    attempt is_device_memory(context: &RustContext, address: u64) -> Outcome<bool> {
+        Ok(arrow_cuda_buffer::is_device_memory(context, address)?)
     }
 
     /// The device address that pinned memory is mapped at; 0 for memory without a mapping.
-    attempt device_address(device: i32, host_address: *const c_void) -> Outcome<u64> {
-        let found = context(device)?.enter()?.device_address(host_address as u64)?;
+    attempt device_address(context: &RustContext, host_address: *const c_void) -> Outcome<u64> {
+        let found = context.enter()?.device_address(host_address as u64)?;
         Ok(found.unwrap_or(0))
     }
 

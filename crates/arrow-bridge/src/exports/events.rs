@@ -1,9 +1,8 @@
 //! Events and streams for C++.
 
 use super::batch_copies::borrowed;
-use super::context;
 use crate::fault::{Fault, Made};
-use crate::ffi::{Failure, RustBuffer, RustStream};
+use crate::ffi::{Failure, RustBuffer, RustContext, RustStream};
 use crate::kind::Kind;
 use arrow_cuda_buffer::await_stream_of;
 use arrow_cuda_context::{Consumer, Context, Event, Ready, is_readable};
@@ -29,10 +28,10 @@ exported! {
 
     /// The event whose handle a producer has stored at `place`; the producer keeps both valid as
     /// long as this exists.  Fails if this cannot be an event.
-    made event_wrap(device: i32, place: *const *mut c_void) -> Made<RustEvent> {
-        let (context, handle) = (context(device)?, handle_at(place)?);
+    made event_wrap(context: &RustContext, place: *const *mut c_void) -> Made<RustEvent> {
+        let handle = handle_at(place)?;
         // SAFETY: the producer promises that the event exists and stays alive.
-        Ok(RustEvent::new(unsafe { Event::borrowed(&context, handle, Box::new(())) }))
+        Ok(RustEvent::new(unsafe { Event::borrowed(context, handle, Box::new(())) }))
     }
 
     attempted event_wait(event: &RustEvent) -> Failure {
@@ -43,7 +42,7 @@ exported! {
     /// before the given events, on the default stream and on the streams that are ordered with it; null if there
     /// is no such work.
     attempt ready_behind_event(
-        device: i32,
+        context: &RustContext,
         buffers: *const *const RustBuffer,
         buffer_count: usize,
         events: *const *const RustEvent,
@@ -52,13 +51,13 @@ exported! {
         // SAFETY: so many live buffers and events.
         let (buffers, events) =
             unsafe { (borrowed(buffers, buffer_count), borrowed(events, event_count)) };
-        let ready = ready_for(Consumer::BehindEvent, device, &buffers, &events)?;
+        let ready = ready_for(Consumer::BehindEvent, context, &buffers, &events)?;
         Ok(ready.into_event().map(|event| Box::new(RustEvent::new(event))))
     }
 
     /// Exposes memory on a device, for a consumer on the default stream, which comes behind the given events.
     attempted ready_on_default_stream(
-        device: i32,
+        context: &RustContext,
         buffers: *const *const RustBuffer,
         buffer_count: usize,
         events: *const *const RustEvent,
@@ -67,7 +66,7 @@ exported! {
         // SAFETY: so many live buffers and events.
         let (buffers, events) =
             unsafe { (borrowed(buffers, buffer_count), borrowed(events, event_count)) };
-        ready_for(Consumer::OnDefaultStream, device, &buffers, &events).map(drop)
+        ready_for(Consumer::OnDefaultStream, context, &buffers, &events).map(drop)
     }
 
     attempted stream_wait_event(stream: &RustStream, event: &RustEvent) -> Failure {
@@ -98,15 +97,14 @@ exported! {
 /// device, which they have but for views of other contexts' memory.
 fn ready_for(
     consumer: Consumer,
-    device: i32,
+    primary: &Context,
     buffers: &[&RustBuffer],
     events: &[&RustEvent],
 ) -> Result<Ready, Fault> {
     let mut others: Vec<&Context> = Vec::new();
-    let primary = context(device)?;
     for buffer in buffers.iter().filter(|buffer| !buffer.is_empty()) {
         let context = buffer.context();
-        if !context.is_same(&primary) && !others.iter().any(|other| other.is_same(context)) {
+        if !context.is_same(primary) && !others.iter().any(|other| other.is_same(context)) {
             others.push(context);
         }
     }

@@ -2,11 +2,10 @@
 //! that become one.
 
 use super::batch_copies::{all, borrowed, store};
-use super::context;
 use crate::fault::{Fault, done};
 use crate::ffi::{
     ArrayNode, BufferPlace, ByteRange, Failure, Joined, OffsetReader, Outcome, Reached, Reads,
-    RustBuffer, Wanted,
+    RustBuffer, RustContext, Wanted,
 };
 use crate::kind::Kind;
 use arrow_cuda_buffer::{clear_gaps, join as fill};
@@ -47,13 +46,13 @@ exported! {
         lower(from, to, width, base);
     }
 
-    /// Makes one array of those of each column, on the device of the first buffer, else on `device`.
+    /// Makes one array of those of each column, in the context of the first buffer, else in `context`.
     /// `columns` has the number of each column's arrays, which have the same dictionaries; of `buffers`,
     /// those that are not there or have no bytes are null.  Stores an array of the result for the first
     /// array of each column and those within it, dictionaries aside, and its buffers, as many as it returns.
     #[allow(clippy::too_many_arguments)]
     attempt join(
-        device: i32,
+        context: &RustContext,
         arrays: *const ArrayNode,
         count: usize,
         columns: *const usize,
@@ -74,13 +73,10 @@ exported! {
         let found = find(arrays, sizes, Reads::ToJoin, |wanted, out| reader.read(wanted, out))?
             .ok_or_else(|| Fault::from(JoinError::Invalid))?;
         let plan = arrow_cuda_layout::join(arrays, columns, &found)?;
-        let context = match buffers.iter().flatten().next() {
-            Some(buffer) => buffer.context().clone(),
-            None => context(device)?,
-        };
-        let result = RustBuffer::allocate_adjacent(&context, &plan.sizes)?;
-        clear_gaps(&context, &result)?;
-        fill(&context, &result, &buffers, &plan.pieces)?;
+        let context = buffers.iter().flatten().next().map_or(context, |buffer| buffer.context());
+        let result = RustBuffer::allocate_adjacent(context, &plan.sizes)?;
+        clear_gaps(context, &result)?;
+        fill(context, &result, &buffers, &plan.pieces)?;
         let number = result.len();
         // SAFETY: there is room for an answer for each array, of which the result has no more, and for
         // the buffers of these.

@@ -37,7 +37,7 @@ impl MessageFacts {
             kind,
             body_size: metadata.body_length.cast_signed(),
             is_swapped: metadata.content == Content::Schema { is_swapped: true },
-            is_delta: metadata.content == Content::Dictionary { is_delta: true },
+            is_delta: matches!(metadata.content, Content::Dictionary { is_delta: true, .. }),
             stays_on_device: metadata.stays_on_device(),
             is_compressed: metadata.is_compressed(),
         }

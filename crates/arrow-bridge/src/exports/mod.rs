@@ -30,6 +30,7 @@ macro_rules! exported {
 
 mod batch_copies;
 mod buffers;
+mod contexts;
 pub(crate) mod events;
 mod faults;
 mod files;
@@ -38,14 +39,11 @@ mod metadata;
 mod pools;
 mod stored;
 
-use crate::fault::Fault;
-use crate::kind::Kind;
-use arrow_cuda_context::Context;
-
 /// Rust's functions for C++.
 #[repr(C)]
 pub(crate) struct RustApi {
     faults: faults::Table,
+    contexts: contexts::Table,
     buffers: buffers::Table,
     batch_copies: batch_copies::Table,
     stored: stored::Table,
@@ -58,6 +56,7 @@ pub(crate) struct RustApi {
 
 pub(crate) static API: RustApi = RustApi {
     faults: faults::TABLE,
+    contexts: contexts::TABLE,
     buffers: buffers::TABLE,
     batch_copies: batch_copies::TABLE,
     stored: stored::TABLE,
@@ -67,9 +66,3 @@ pub(crate) static API: RustApi = RustApi {
     files: files::TABLE,
     metadata: metadata::TABLE,
 };
-
-fn context(device: i32) -> Result<Context, Fault> {
-    let number = u32::try_from(device)
-        .map_err(|_| Fault::new(Kind::Invalid, format!("no CUDA device has number {device}")))?;
-    Ok(Context::primary(number)?)
-}

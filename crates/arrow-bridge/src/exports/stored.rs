@@ -1,9 +1,10 @@
 //! Messages whose bodies are on their way to a device, for C++.
 
 use super::batch_copies::{all, store};
-use super::context;
 use crate::fault::done;
-use crate::ffi::{BufferPlace, Callback, Failure, HostRange, RustStored, StoredMessage};
+use crate::ffi::{
+    BufferPlace, Callback, Failure, HostRange, RustContext, RustStored, StoredMessage,
+};
 use std::ptr;
 
 exported! {
@@ -21,7 +22,7 @@ exported! {
     /// the copies while `use_copies` takes them.
     attempted copies_of_stored(
         stored: &RustStored<'_>,
-        device: i32,
+        context: &RustContext,
         addresses: *const u64,
         sizes: *const u64,
         count: usize,
@@ -34,7 +35,7 @@ exported! {
         for (address, size) in addresses.iter().zip(sizes) {
             buffers.push(stored.messages.buffer(*address, *size)?);
         }
-        stored.copy(&context(device)?, &buffers, |made| {
+        stored.copy(context, &buffers, |made| {
             // SAFETY: room for as many buffers; C++ has passed the callback for this call.
             let outcome = unsafe {
                 store(out, made.to_vec());

@@ -92,6 +92,7 @@ impl<'a> Ends<'a> {
         self.to.check_mutable()?;
         for buffer in [self.to, self.from].into_iter().chain(self.beside) {
             if !buffer.context().is_same(context) {
+                drop(buffer.context().enter()?); // says so if it is gone
                 return invalid("a buffer belongs to another context");
             }
             buffer.check_memory()?;

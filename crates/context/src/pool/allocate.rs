@@ -8,7 +8,7 @@ use super::release::{Freed, elsewhere, total};
 use super::{Block, Cache, Placement, Source, expandable};
 use crate::streams::wait_for_work_in_flight;
 use crate::{Context, Current, zeroing};
-use arrow_cuda_driver::{CudaResult, LongLock, blocking, report_failure};
+use arrow_cuda_driver::{CudaResult, DeviceMemory, LongLock, blocking, report_failure};
 
 /// Other threads may take or cache the memory that was reclaimed, so this repeats, up to a limit.
 pub(super) const MAX_ATTEMPTS: u32 = 16;
@@ -101,7 +101,13 @@ impl Context {
         })?;
         match pool.reuse(&current, &request)? {
             Some(place) => Ok(place),
-            None => self.allocate_from_driver(pool, &current, request),
+            None => {
+                let outcome = self.allocate_from_driver(pool, &current, request);
+                outcome.map_err(|error| match source {
+                    Source::Device => error.on_device(|| memory_of(&current)),
+                    Source::Pinned | Source::Pages => error,
+                })
+            }
         }
     }
 
@@ -239,6 +245,13 @@ impl Pool {
         self.with_ledger(|ledger| ledger.mark_complete(complete))?;
         Ok(complete)
     }
+}
+
+/// What a failed allocation says of the device.
+fn memory_of(current: &Current<'_>) -> Option<DeviceMemory> {
+    let context = current.context();
+    let (free, total) = (current.free_memory().ok()?, context.total_memory().ok()?);
+    Some(DeviceMemory { device: context.device().number(), free, total })
 }
 
 /// Waits for all work in flight, without a fence.  Returns the number of the last release before it; 0

@@ -112,6 +112,7 @@ fn unsupported(device: Device) -> CudaError {
             device.number()
         )),
         requested_bytes: None,
+        device_memory: None,
     })
 }
 

@@ -115,6 +115,41 @@ impl DeviceArray {
         self.buffer.private_address() + self.first()
     }
 
+    /// Fails if not all elements begin at multiples of `alignment`, where a kernel of another library would
+    /// fault, which ends the context.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout};
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 12)?;
+    /// let layout = Layout::row_major(ElementType::int(8), vec![1])?;
+    /// assert!(DeviceArray::new(&buffer, 0, layout.clone())?.check_aligned(8).is_ok());
+    /// assert!(DeviceArray::new(&buffer, 4, layout)?.check_aligned(8).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`].
+    pub fn check_aligned(&self, alignment: u64) -> Result<(), Error> {
+        let layout = &self.layout;
+        if layout.count() == 0 {
+            return Ok(());
+        }
+        let dimensions = layout.shape().iter().zip(layout.strides());
+        let strides = dimensions.filter(|(length, _)| **length > 1);
+        let places = strides.map(|(_, stride)| stride.unsigned_abs());
+        match places.fold(self.private_address(), |all, place| all | place) % alignment {
+            0 => Ok(()),
+            _ => Err(Error::Unsupported(format!(
+                "not all elements begin at multiples of {alignment} bytes, and kernels of other libraries \
+                 would fault: array.copy() has them in memory where they do"
+            ))),
+        }
+    }
+
     /// Where in the buffer the first element begins, in bytes.
     fn first(&self) -> u64 {
         self.layout.span().start.unsigned_abs()

@@ -3,7 +3,7 @@
 use crate::bounded_sequences::objects;
 use crate::contexts::context::PyContext;
 use crate::copies::source::Data;
-use crate::errors::{OrRaise, allocating, expected, non_negative, out_of_range};
+use crate::errors::{OrRaise, expected, non_negative, out_of_range};
 use crate::exchange::foreign_memory;
 use crate::files::check_progress;
 use crate::interpreter::call_out;
@@ -401,10 +401,11 @@ impl PyContext {
                     Data::Device(data) => device.push(device_buffer(data)?),
                 }
             }
-            let (host, device) = allocating(py, context, || {
+            let copies = py.detach(|| {
                 let host = DeviceBuffer::adjacent_from_host(context, &host)?;
                 Ok::<_, BufferError>((host, DeviceBuffer::adjacent_copies(context, &device)?))
-            })?;
+            });
+            let (host, device) = copies.or_raise(py)?;
             let (mut host, mut device) = (host.into_iter(), device.into_iter());
             let buffers = data.iter().map(|data| match data {
                 Data::Host(_) => host.next(),

@@ -1,7 +1,7 @@
 //! `CudaBuffer`.
 
 use crate::contexts::context::PyContext;
-use crate::errors::{OrRaise, allocating, incorrect_type, non_negative, out_of_range};
+use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
 use crate::exchange::array_interface;
 use crate::exchange::asarray::{check_copied, converted};
 use crate::exchange::dlpack::export::{self, Request};
@@ -471,7 +471,7 @@ impl Methods {
         let context = buffer.context();
         let copy = || {
             let copied =
-                allocating(py, context, || DeviceBuffer::allocate(context, buffer.size()))?;
+                py.detach(|| DeviceBuffer::allocate(context, buffer.size())).or_raise(py)?;
             py.detach(|| copied.copy_from_device(0, buffer)).or_raise(py)?;
             wrap_buffer(py, if buffer.is_mutable() { copied } else { copied.read_only() })
         };

@@ -1,6 +1,6 @@
 //! `Context`.
 
-use crate::errors::{OrRaise, allocating, non_negative};
+use crate::errors::{OrRaise, non_negative};
 use crate::interpreter::call_out;
 use crate::package::package;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
@@ -334,7 +334,7 @@ impl PyContext {
 
     /// New device memory, or an exception that says how much is free.
     pub(crate) fn allocate(&self, py: Python<'_>, size: u64) -> PyResult<DeviceBuffer> {
-        allocating(py, &self.context, || DeviceBuffer::allocate(&self.context, size))
+        py.detach(|| DeviceBuffer::allocate(&self.context, size)).or_raise(py)
     }
 }
 

@@ -60,26 +60,36 @@ impl PyDeviceArray {
         part: &DeviceArray,
     ) -> PyResult<Option<Arc<ArrowData>>> {
         let Some(arrow) = &self.arrow else { return Ok(None) };
-        if arrow.bits.is_some() {
-            self.check_no_nulls(py)?;
-            return Ok(None); // some bytes of a bitmap are bytes
-        }
-        let Some(validity) = &arrow.validity else { return Ok(Some(arrow.clone())) };
         let size = u64::from(part.element().size());
         let is_run = part.layout().ndim() == 1 && part.layout().is_row_major();
-        if is_run && !entries.contains(&Index::New) {
+        let run = (is_run && !entries.contains(&Index::New)).then(|| {
             let start = match part.buffer().is_empty() {
                 true => 0,
                 false => (part.private_address() - self.array.private_address()) / size,
             };
-            let validity = validity.slice(start, part.layout().count().unsigned_abs());
-            let (kind, whole) = (arrow.kind.clone_ref(py), arrow.whole.clone());
-            return Ok(Some(Arc::new(ArrowData::new(kind, whole, Some(validity), None))));
+            (start, part.layout().count().unsigned_abs())
+        });
+        match (run, &arrow.bits, &arrow.validity) {
+            (Some((start, count)), Some(bits), validity) => {
+                let (start, count) = bits.of_bytes(start, count);
+                let validity = validity.as_ref().map(|bits| bits.slice(start, count));
+                Ok(Some(arrow.part(py, validity, Some(bits.slice(start, count)))))
+            }
+            (None, Some(_), _) => {
+                self.check_no_nulls(py)?;
+                Ok(None) // bytes of a bitmap with gaps between them are bytes
+            }
+            (_, None, None) => Ok(Some(arrow.clone())),
+            (Some((start, count)), None, Some(validity)) => {
+                Ok(Some(arrow.part(py, Some(validity.slice(start, count)), None)))
+            }
+            (None, None, Some(validity)) => {
+                if part.layout().ndim() > 0 || !self.is_valid(py, validity, part)? {
+                    self.check_no_nulls(py)?;
+                }
+                Ok(Some(arrow.without_nulls(py)))
+            }
         }
-        if part.layout().ndim() > 0 || !self.is_valid(py, validity, part)? {
-            self.check_no_nulls(py)?;
-        }
-        Ok(Some(arrow.without_nulls(py)))
     }
 
     fn is_valid(&self, py: Python<'_>, validity: &Bits, element: &DeviceArray) -> PyResult<bool> {
@@ -88,10 +98,15 @@ impl PyDeviceArray {
         Ok(validity.slice(place, 1).zeros(py)? == 0)
     }
 
-    /// What Arrow knows of all elements in another shape.
-    pub(super) fn arrow_of_view(&self, py: Python<'_>) -> PyResult<Option<Arc<ArrowData>>> {
+    /// What Arrow knows of all elements, perhaps in another shape, in which the bytes of a bitmap are bytes.
+    pub(super) fn arrow_of_view(
+        &self,
+        py: Python<'_>,
+        view: &DeviceArray,
+    ) -> PyResult<Option<Arc<ArrowData>>> {
         self.check_no_nulls(py)?;
-        let arrow = self.arrow.as_ref().filter(|arrow| arrow.bits.is_none());
+        let is_same = view.layout() == self.array.layout();
+        let arrow = self.arrow.as_ref().filter(|arrow| arrow.bits.is_none() || is_same);
         Ok(arrow.map(|arrow| arrow.without_nulls(py)))
     }
 
@@ -148,6 +163,21 @@ pub(super) fn array_of_arrow(
     };
     let arrow = ArrowData::new(kind, values.clone(), validity, bits);
     Ok(PyDeviceArray::with_arrow(array, dtype, Some(Arc::new(arrow))))
+}
+
+/// The same elements with an Arrow type; bits, if these are given, from one of the first byte on, so many.
+#[pyfunction(name = "_with_arrow_type")]
+pub(super) fn with_arrow_type(
+    py: Python<'_>,
+    array: &PyDeviceArray,
+    kind: Py<PyAny>,
+    bits: Option<(u64, u64)>,
+) -> PyResult<PyDeviceArray> {
+    let buffer = array.array.buffer();
+    let bits = bits.map(|(first, count)| Bits::new(buffer, first, count)).transpose()?;
+    let arrow = ArrowData::new(kind, buffer.clone(), None, bits);
+    let dtype = array.dtype.clone_ref(py);
+    Ok(PyDeviceArray::with_arrow(array.array.clone(), dtype, Some(Arc::new(arrow))))
 }
 
 /// The array of an Arrow array, which is copied to a device if it is on the host.

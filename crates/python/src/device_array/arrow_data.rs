@@ -46,6 +46,14 @@ impl Bits {
         Self { buffer: self.buffer.clone(), first: self.first + start, count }
     }
 
+    /// Which of the bits are in a run of the bytes that contain them: the first one, and how many.
+    pub(super) fn of_bytes(&self, start: u64, count: u64) -> (u64, u64) {
+        let before = self.first % 8;
+        let place = |byte: u64| (8 * byte).clamp(before, before + self.count) - before;
+        let (first, end) = (place(start), place(start + count));
+        (first, end - first)
+    }
+
     /// The bytes that contain the bits.
     fn bytes(&self) -> Result<DeviceBuffer, arrow_cuda_buffer::Error> {
         let (start, end) = (self.first / 8, (self.first + self.count).div_ceil(8));
@@ -101,7 +109,17 @@ impl ArrowData {
     }
 
     pub(super) fn without_nulls(&self, py: Python<'_>) -> Arc<Self> {
-        Arc::new(Self::new(self.kind.clone_ref(py), self.whole.clone(), None, None))
+        self.part(py, None, self.bits.clone())
+    }
+
+    /// The same of some of the elements, with their validity and bits.
+    pub(super) fn part(
+        &self,
+        py: Python<'_>,
+        validity: Option<Bits>,
+        bits: Option<Bits>,
+    ) -> Arc<Self> {
+        Arc::new(Self::new(self.kind.clone_ref(py), self.whole.clone(), validity, bits))
     }
 
     /// The position of the first bit in the first byte, and the number of bits.

@@ -226,7 +226,7 @@ impl PyDeviceArray {
     /// Returns
     /// -------
     /// DeviceArray
-    ///     The same memory.
+    ///     The same memory, with the same `arrow_type`.
     ///
     /// Examples
     /// --------
@@ -235,7 +235,8 @@ impl PyDeviceArray {
     /// array([7, 9], dtype=int8)
     #[getter]
     fn values(&self, py: Python<'_>) -> Self {
-        Self::new(self.array.clone(), self.dtype.clone_ref(py))
+        let arrow = self.arrow.as_ref().map(|arrow| arrow.without_nulls(py));
+        Self::with_arrow(self.array.clone(), self.dtype.clone_ref(py), arrow)
     }
 
     /// Where in the first byte of a bitmap the first bit is, the lowest bit being 0.

@@ -1,7 +1,7 @@
 //! The class `DeviceArray`; its methods are in the other files of this folder.
 
 use super::arrow_data::ArrowData;
-use crate::errors::allocating;
+use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::tracing::Facts;
 use arrow_cuda_context::Context;
@@ -94,7 +94,8 @@ impl PyDeviceArray {
         dtype: DType,
         layout: Layout,
     ) -> PyResult<Self> {
-        Ok(Self::new(allocating(py, context, || DeviceArray::allocate(context, layout))?, dtype))
+        let array = py.detach(|| DeviceArray::allocate(context, layout)).or_raise(py)?;
+        Ok(Self::new(array, dtype))
     }
 }
 

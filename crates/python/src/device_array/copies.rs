@@ -2,7 +2,7 @@
 
 use super::class::{PyDeviceArray, order_for};
 use super::host::{self, order_of_copy};
-use crate::errors::allocating;
+use crate::errors::OrRaise;
 use crate::exchange::asarray::{check_copied, converted};
 use crate::streams::argument::ChosenOrder;
 use crate::tracing::{Area, traced};
@@ -149,7 +149,7 @@ impl PyDeviceArray {
     fn copy(&self, py: Python<'_>, order: &str) -> PyResult<Self> {
         let order = order_for(&self.array, order)?;
         let context = self.array.buffer().context();
-        let array = allocating(py, context, || self.array.copy_to(context, order))?;
+        let array = py.detach(|| self.array.copy_to(context, order)).or_raise(py)?;
         let arrow = self.arrow_of_copy(py, &array)?;
         Ok(Self::with_arrow(array, self.dtype.clone_ref(py), arrow))
     }

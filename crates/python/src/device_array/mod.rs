@@ -25,7 +25,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         arrow::array_of_arrow,
         arrow::arrow_parts,
         arrow::numbers,
+        arrow::with_arrow_type,
         host::check_arrow,
+        protocols::interface_of,
         copies::set_writeback,
     )
 }

@@ -1,6 +1,7 @@
 //! The protocols by which other libraries and other processes take a device array.
 
 use super::class::PyDeviceArray;
+use crate::errors::OrRaise;
 use crate::exchange::array_interface;
 use crate::exchange::dlpack::export::{self, Request};
 use crate::interpreter::call_out;
@@ -8,6 +9,16 @@ use crate::package::package;
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+
+/// The CUDA array interface of an array whose elements need not be aligned, for Numba: it is told.
+#[pyfunction(name = "_interface_of")]
+pub(super) fn interface_of<'py>(
+    py: Python<'py>,
+    array: &PyDeviceArray,
+) -> PyResult<Bound<'py, PyDict>> {
+    array.check_exchangeable(py)?;
+    array_interface::to_dict(py, &array.array, &array.dtype)
+}
 
 #[pymethods]
 impl PyDeviceArray {
@@ -20,8 +31,9 @@ impl PyDeviceArray {
     /// dict
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.check_exchangeable(py)?;
-        array_interface::to_dict(py, &self.array, &self.dtype)
+        let alignment = self.dtype.alignment(py)?;
+        self.array.check_aligned(alignment).or_raise(py)?;
+        interface_of(py, self)
     }
 
     /// Return the array in a DLPack capsule.

@@ -241,7 +241,7 @@ impl PyDeviceArray {
     /// Returns
     /// -------
     /// DeviceArray
-    ///     The same memory.
+    ///     The same memory.  It has an `arrow_type` only if `dtype` is the array's own.
     ///
     /// Raises
     /// ------
@@ -255,6 +255,9 @@ impl PyDeviceArray {
     fn view(&self, py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
         self.check_no_nulls(py)?;
         let dtype = DType::of(dtype)?;
+        if dtype.is_same(&self.dtype, py)? {
+            return self.viewed(py, |layout| Ok(layout.clone()));
+        }
         let array = self.array.with_layout(|layout| layout.with_element(dtype.element()));
         Ok(Self::new(array.or_raise(py)?, dtype))
     }
@@ -292,7 +295,8 @@ impl PyDeviceArray {
         change: impl FnOnce(&Layout) -> Result<Layout, Error>,
     ) -> PyResult<Self> {
         let array = self.array.with_layout(change).or_raise(py)?;
-        Ok(Self::with_arrow(array, self.dtype.clone_ref(py), self.arrow_of_view(py)?))
+        let arrow = self.arrow_of_view(py, &array)?;
+        Ok(Self::with_arrow(array, self.dtype.clone_ref(py), arrow))
     }
 }
 

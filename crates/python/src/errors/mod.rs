@@ -14,8 +14,7 @@ pub(crate) use out_of_memory::class as out_of_memory_class;
 use crate::interpreter::Owner;
 use arrow_cuda_bridge::{Fault, Kind};
 use arrow_cuda_buffer::Error as BufferError;
-use arrow_cuda_context::Context;
-use arrow_cuda_driver::{CallError, CudaError};
+use arrow_cuda_driver::{CallError, CudaError, codes};
 use arrow_cuda_host_io::Error as FileError;
 use arrow_cuda_ipc::Error as IpcError;
 use arrow_cuda_numba_bridge::Error as ArrayError;
@@ -104,13 +103,7 @@ fn exception(
                 Some(explanation) => format!("{error}; {explanation}"),
                 None => error.to_string(),
             };
-            let exception = match out_of_memory::is_out_of_memory(&error) {
-                true => out_of_memory::exception(py, text),
-                false => PyOSError::new_err(text),
-            };
-            // If the number cannot be added, the error stays the same.
-            let _ = exception.value(py).setattr("code", error.code);
-            exception
+            of_driver(py, error.code, text)
         }
         Failure::Fault(Fault { kind, text }) => match kind {
             Kind::Invalid => pyarrow_exception(py, "ArrowInvalid", text),
@@ -121,7 +114,11 @@ fn exception(
             Kind::NotImplemented => pyarrow_exception(py, "ArrowNotImplementedError", text),
             Kind::Memory => pyarrow_exception(py, "ArrowMemoryError", text),
             Kind::Python => PyErr::fetch(py),
-            Kind::Io => PyOSError::new_err(text),
+            // The driver's errors come through libarrow, too.
+            Kind::Io => match CallError::code_in(&text) {
+                Some(code) => of_driver(py, code, text),
+                None => PyOSError::new_err(text),
+            },
         },
         Failure::File(code, text) => error_of_file(code, text, None),
         Failure::Array(error) => match error {
@@ -136,6 +133,17 @@ fn exception(
         },
         Failure::Raised(error) => error,
     }
+}
+
+/// The exception for an error of the driver, which has that code.
+fn of_driver(py: Python<'_>, code: i32, text: String) -> PyErr {
+    let exception = match code {
+        codes::OUT_OF_MEMORY => out_of_memory::exception(py, text),
+        _ => PyOSError::new_err(text),
+    };
+    // If the number cannot be added, the error stays the same.
+    let _ = exception.value(py).setattr("code", code);
+    exception
 }
 
 /// NumPy's own exception, which is a ValueError and an IndexError.
@@ -157,7 +165,7 @@ fn without_number(code: i32, mut text: String) -> String {
 pub(crate) fn of_file(py: Python<'_>, error: BufferError, name: &Bound<'_, PyAny>) -> PyErr {
     match error.into() {
         Failure::File(code, text) => error_of_file(code, text, Some(name)),
-        other => exception(py, other, out_of_memory::requested),
+        other => exception(py, other, |_| None),
     }
 }
 
@@ -198,7 +206,7 @@ pub(crate) fn pyarrow_exception(py: Python<'_>, class: &str, text: String) -> Py
 pub(crate) trait OrRaise<T>: Sized {
     /// The value, or the exception for the failure.
     fn or_raise(self, py: Python<'_>) -> PyResult<T> {
-        self.or_raise_explained(py, out_of_memory::requested)
+        self.or_raise_explained(py, |_| None)
     }
 
     /// The value, or the exception for the failure.  Where the driver has failed, `explain` may add
@@ -218,14 +226,4 @@ impl<T, E: Into<Failure>> OrRaise<T> for Result<T, E> {
     ) -> PyResult<T> {
         self.map_err(|error| exception(py, error.into(), explain))
     }
-}
-
-/// Allocates on a context's device, without the GIL; an exception says how much was requested, and what
-/// the device has.
-pub(crate) fn allocating<T: Send, E: Into<Failure> + Send>(
-    py: Python<'_>,
-    context: &Context,
-    allocate: impl FnOnce() -> Result<T, E> + Send,
-) -> PyResult<T> {
-    py.detach(allocate).or_raise_explained(py, out_of_memory::available(py, context))
 }

@@ -1,8 +1,6 @@
 //! `OutOfMemoryError`: the driver cannot allocate device memory or pinned host memory.
 
 use crate::registration::PACKAGE;
-use arrow_cuda_context::Context;
-use arrow_cuda_driver::{CallError, CudaResult, codes};
 use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -44,33 +42,5 @@ pub(super) fn exception(py: Python<'_>, text: String) -> PyErr {
     match class(py) {
         Ok(class) => PyErr::from_type(class.clone(), text),
         Err(error) => error,
-    }
-}
-
-pub(super) fn is_out_of_memory(error: &CallError) -> bool {
-    error.code == codes::OUT_OF_MEMORY
-}
-
-pub(super) fn requested(error: &CallError) -> Option<String> {
-    let bytes = error.requested_bytes.filter(|_| is_out_of_memory(error))?;
-    Some(format!("{bytes} bytes were requested"))
-}
-
-/// How much was requested, and what the context's device has.
-pub(super) fn available<'py>(
-    py: Python<'py>,
-    context: &Context,
-) -> impl FnOnce(&CallError) -> Option<String> {
-    move |error| {
-        let requested = requested(error)?;
-        let device = context.device();
-        let memory = || -> CudaResult<_> { Ok((context.free_memory()?, device.total_memory()?)) };
-        Some(match py.detach(memory) {
-            Ok((free, total)) => format!(
-                "{requested}, and {free} of {total} bytes are free on device {}",
-                device.number()
-            ),
-            Err(_) => requested,
-        })
     }
 }

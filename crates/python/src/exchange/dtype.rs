@@ -93,6 +93,14 @@ impl DType {
         }
     }
 
+    /// What the addresses of elements have to be multiples of, for kernels that load them.
+    pub(crate) fn alignment(&self, py: Python<'_>) -> PyResult<u64> {
+        match &self.described {
+            Some(dtype) => Ok(dtype.bind(py).alignment() as u64),
+            None => Ok(1 << u64::from(self.element.size()).trailing_zeros()),
+        }
+    }
+
     /// The fields of a structure, as NumPy lists them.
     pub(crate) fn fields<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let described = self.described.as_ref().map(|dtype| dtype.bind(py));

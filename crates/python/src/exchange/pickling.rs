@@ -3,7 +3,7 @@
 
 use crate::bounded_sequences::objects;
 use crate::contexts::argument::context_argument;
-use crate::errors::{OrRaise, allocating};
+use crate::errors::OrRaise;
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device, live,
@@ -51,7 +51,8 @@ pub(crate) fn new_packed_buffer<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = context.py();
     let context = context_argument(context)?.context();
-    wrap_buffer(py, allocating(py, context, || DeviceBuffer::allocate_packed(context, nbytes))?)
+    let made = py.detach(|| DeviceBuffer::allocate_packed(context, nbytes));
+    wrap_buffer(py, made.or_raise(py)?)
 }
 
 /// The same memory, which may not be written to through the result.

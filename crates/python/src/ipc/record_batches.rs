@@ -1,7 +1,7 @@
 //! Record batches as messages in device memory.
 
 use crate::contexts::argument::context_argument;
-use crate::errors::{Failure, OrRaise, allocating};
+use crate::errors::{Failure, OrRaise};
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::from_pyarrow::{
     check_batch_argument, check_memo, check_pool, check_schema_argument, cuda_buffer_argument,
@@ -51,7 +51,7 @@ pub(crate) fn serialize_record_batch<'py>(
     let context = context_argument(ctx)?.context();
     let write = || {
         let mut message = payload(&on_host(batch)?)?;
-        allocating(py, context, || uploaded(&mut message, context))
+        py.detach(|| uploaded(&mut message, context)).or_raise(py)
     };
     let facts = |written: &DeviceBuffer| Facts::new(written.size(), context.device().number());
     wrap_buffer(py, traced(py, Area::Transfer, "serialize_record_batch", write, facts)?)

@@ -1,7 +1,7 @@
 //! `from_dlpack`: tensors of other libraries.
 
 use super::capsule;
-use crate::errors::{OrRaise, allocating};
+use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::exchange::foreign_memory;
 use crate::signals::wait_for_signals;
@@ -27,7 +27,7 @@ pub(crate) fn array_of(
     let (tensor, pending) = match x.cast::<PyCapsule>() {
         // The stream for which the capsule was created is unknown.
         Ok(capsule) => (capsule::take(capsule)?, Pending::AnyStream),
-        Err(_) => (capsule::take(ask(x)?.cast()?)?, Pending::DefaultStream),
+        Err(_) => (capsule::take(ask(x, copy)?.cast()?)?, Pending::DefaultStream),
     };
     let memory = tensor.memory().or_raise(py)?;
     let lies_on = context_of(py, &memory)?;
@@ -55,13 +55,13 @@ pub(crate) fn array_of(
     let array = DeviceArray::new(&buffer, start.unsigned_abs(), layout).or_raise(py)?;
     if is_elsewhere || copy == Some(true) {
         let order = array.order().unwrap_or(Order::C);
-        return Ok((allocating(py, context, || array.copy_to(context, order))?, dtype));
+        return Ok((py.detach(|| array.copy_to(context, order)).or_raise(py)?, dtype));
     }
     Ok((array, dtype))
 }
 
 /// The capsule of an object that speaks DLPack, once its device was found to be one of ours.
-fn ask<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn ask<'py>(object: &Bound<'py, PyAny>, copy: Option<bool>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     let (Some(dlpack), Some(device)) =
         (object.getattr_opt("__dlpack__")?, object.getattr_opt("__dlpack_device__")?)
@@ -82,6 +82,11 @@ fn ask<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match dlpack.call((), Some(&versioned)) {
         // Producers older than DLPack 1.0 do not know the argument.
         Err(error) if error.is_instance_of::<PyTypeError>(py) => dlpack.call((), Some(&options)),
+        // What refuses its memory as it is may give a copy.
+        Err(error) if copy == Some(true) && error.is_instance_of::<PyBufferError>(py) => {
+            versioned.set_item("copy", true)?;
+            dlpack.call((), Some(&versioned))
+        }
         answer => answer,
     }
 }
