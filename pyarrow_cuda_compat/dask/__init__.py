@@ -18,9 +18,9 @@ With ``pyarrow-cuda-compat.ipc: false`` in Dask's configuration (in the environm
 
 How it works: in the handshake of a connection, the receiving worker announces its machine and its
 devices.  The sending worker exports the memory, and retains it until the receiver has confirmed the
-reply; by then the receiver has made its own copy.  If the receiver cannot open the memory, for
-example between containers that may not share it, it repeats the request without announcing itself,
-and gets host frames.
+reply; by then the receiver has made its own copy, and has looked whether the sender still retained
+the memory.  If the receiver cannot open the memory, for example between containers that may not
+share it, it repeats the request, and the sender answers that one with host frames.
 """
 
 import sys
@@ -39,7 +39,8 @@ from .. import _native
 from .._interop.pickling import lies_on_host
 from .._runtime.import_hooks import follow
 from . import _device_frames, _tokens
-from ._peers import NAME, devices, devices_of_borrower, openings, prepare
+from ._loans import Loan, lasts
+from ._peers import NAME, devices, loan_to, prepare
 from ._pickler import PartsPickler, PartsUnpickler
 
 __all__ = ["THRESHOLD", "Plugin", "transfers"]
@@ -108,7 +109,17 @@ def dask_setup(worker: Any) -> None:
 
 
 def _deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
-    return _Borrower(header, frames).load()
+    value = _Borrower(header, frames).load()
+    if "loan" in header and not lasts(header["loan"]):
+        raise _refused("its worker has released it in the meantime")
+    return value
+
+
+def _refused(reason: object) -> OSError:
+    """As an OSError `distributed` takes it for a broken connection, and asks again."""
+    return OSError(
+        f"device memory of another worker cannot be opened by CUDA IPC ({reason}): {_ADVICE}"
+    )
 
 
 class _Borrower(PartsUnpickler):
@@ -125,12 +136,7 @@ class _Borrower(PartsUnpickler):
             handle = _native.IpcMemHandle.from_buffer(pa.py_buffer(lent["handle"]))
             theirs = context.open_ipc_buffer(handle)
         except (OSError, ValueError) as error:
-            openings.failed()
-            # As an OSError `distributed` takes it for a broken connection, and asks again.
-            raise OSError(
-                f"device memory of another worker cannot be opened by CUDA IPC ({error}): {_ADVICE}"
-            ) from error
-        openings.succeeded()
+            raise _refused(error) from error
         if lent["is_part"]:
             ours = _native._new_packed_buffer(context, theirs.size)
         else:
@@ -140,14 +146,15 @@ class _Borrower(PartsUnpickler):
 
 
 def _serialize(value: Any, context: Mapping[str, Any] | None = None) -> tuple[Any, list[Any]]:
-    if known := devices_of_borrower(context):
-        pickler = _Lender(known)
+    recipient = (context or {}).get("recipient")
+    if allowed := loan_to(recipient):
+        pickler = _Lender(*allowed)
         pickler.dump(value)
         if len(pickler.beside) < len(pickler.parts):
             _count("ipc")
             frames = pickler.frames()
             return pickler.header(frames), frames
-    if context and "recipient" in context:
+    if recipient is not None:
         _count("host")
     # `distributed` goes on to the next way of serialising, which is to pickle.
     raise NotImplementedError
@@ -156,21 +163,24 @@ def _serialize(value: Any, context: Mapping[str, Any] | None = None) -> tuple[An
 class _Lender(PartsPickler):
     """Lends the device memory in what it pickles, as far as it can be lent."""
 
-    def __init__(self, devices: list[str]) -> None:
+    def __init__(self, loan: Loan, devices: list[str]) -> None:
         super().__init__()
-        self._devices = devices
+        self._loan, self._devices = loan, devices
 
     def frames(self) -> list[Any]:
         """The pickle, its buffers on the host, and what was not lent."""
         return self.host_frames() + [memoryview(each.copy_to_host()) for each in self.beside]
+
+    def header(self, frames: list[Any]) -> dict[str, Any]:
+        """What loads the frames, and shows whether the loan lasts."""
+        return super().header(frames) | {"loan": self._loan.evidence}
 
     def place(self, buffer: Any) -> dict[str, Any]:
         """How to open the buffer's memory, or its device's number when that cannot be."""
         device = _native._uuid(buffer.context.device_number).hex()
         if buffer.size >= THRESHOLD and device in self._devices:
             try:
-                handle = _native._lend(buffer)
-                return {"device": device, "handle": handle.serialize().to_pybytes()}
+                return {"device": device, "handle": self._loan.lend(buffer)}
             except (OSError, pa.ArrowInvalid):
                 pass  # memory of a pool, of another process, and so on
         return super().place(buffer)

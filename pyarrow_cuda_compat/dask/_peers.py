@@ -16,19 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import dask
+from distributed.core import Status
 
 from .. import _native
+from ._loans import Borrowers, Loan, Reply
 
 logger = logging.getLogger(__name__)
 
 # The name of this package in handshakes, configuration and lists of extensions.
 NAME = "pyarrow-cuda-compat"
 # The version of the format on which both sides of a transfer have to agree.
-_FORMAT = 3
+_FORMAT = 4
 # How long to wait for a connection that is in use, in seconds.
 _RENEWAL = 0.05
-# A worker that has opened memory before may fail this often in a row: its peers may have died.
-_FAILURES = 3
 
 _prepared: weakref.WeakSet[Any] = weakref.WeakSet()
 _lock = threading.Lock()
@@ -41,8 +41,8 @@ def prepare(worker: Any) -> None:
             return
         _prepared.add(worker)
     worker.handlers["get_data"] = _lending(worker.handlers["get_data"])
-    if not openings.are_hopeless:
-        _announce(worker, announcement())
+    if (announced := announcement()) is not None:
+        _announce(worker, announced)
 
 
 def announcement() -> dict[str, Any] | None:
@@ -71,13 +71,10 @@ def _machine() -> str:
     return " ".join([*parts, str(os.getuid())])
 
 
-def _announce(worker: Any, announced: dict[str, Any] | None) -> None:
+def _announce(worker: Any, announced: dict[str, Any]) -> None:
     """Changes the handshake of the connections that the worker asks for data with."""
     arguments = dict(worker.rpc.connection_args)
-    overrides = dict(arguments.get("handshake_overrides") or {})
-    overrides.pop(NAME, None)
-    if announced is not None:
-        overrides[NAME] = announced
+    overrides = (arguments.get("handshake_overrides") or {}) | {NAME: announced}
     # Not in place: the worker's connection to its scheduler shares the original.
     worker.rpc.connection_args = arguments | {"handshake_overrides": overrides}
     if worker.rpc.open:
@@ -99,63 +96,41 @@ def _comms(group: Mapping[str, set[Any]]) -> set[Any]:
     return {comm for comms in group.values() for comm in comms}
 
 
-class Openings:
-    """How this process fares with memory of others."""
-
-    def __init__(self) -> None:
-        self._ever_succeeded = False
-        self._failed_in_a_row = 0
-
-    @property
-    def are_hopeless(self) -> bool:
-        """Whether it takes no more memory by IPC."""
-        return self._failed_in_a_row >= (_FAILURES if self._ever_succeeded else 1)
-
-    def succeeded(self) -> None:
-        with _lock:
-            self._ever_succeeded, self._failed_in_a_row = True, 0
-
-    def failed(self) -> None:
-        with _lock:
-            self._failed_in_a_row += 1
-            workers = list(_prepared) if self.are_hopeless else []
-        for worker in workers:
-            _announce(worker, None)
-
-
-openings = Openings()
-
-
-# Whether a message is the reply to `get_data`: that one's objects are held until it is confirmed.
-_is_held = contextvars.ContextVar("_is_held", default=False)
+# The reply to `get_data` that a message is, if it is one: only that is confirmed.
+_reply: contextvars.ContextVar[Reply | None] = contextvars.ContextVar("_reply", default=None)
 
 
 def _lending(handler: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """A worker's `get_data`, whose replies may lend memory."""
+    borrowers = Borrowers()
 
     @functools.wraps(handler)
     async def get_data(*args: Any, **kwargs: Any) -> Any:
-        token = _is_held.set(True)
+        reply = Reply(borrowers, kwargs.get("who"), kwargs.get("keys", ()))
+        token, is_confirmed = _reply.set(reply), False
         try:
-            return await handler(*args, **kwargs)
+            answer = await handler(*args, **kwargs)
+            is_confirmed = answer is Status.dont_reply  # it has read the confirmation, then
+            return answer
         finally:
-            _is_held.reset(token)
+            _reply.reset(token)
+            reply.end(is_confirmed=is_confirmed)
 
     return get_data
 
 
-def devices_of_borrower(context: Mapping[str, Any] | None) -> list[str]:
-    """Memory of which devices may be lent to the recipient of a message."""
-    peer = ((context or {}).get("recipient") or {}).get(NAME)
+def loan_to(recipient: Mapping[str, Any] | None) -> tuple[Loan, list[str]] | None:
+    """A loan for the message that is being written, and memory of which devices it may contain."""
+    peer, reply = (recipient or {}).get(NAME), _reply.get()
     if (
         peer is None
-        or not _is_held.get()
+        or reply is None
         or not dask.config.get(f"{NAME}.ipc", default=True)
         or peer.get("format") != _FORMAT
         # A process cannot open what it has exported itself.
         or peer["process"] == os.getpid()
         or peer["machine"] != _machine()
     ):
-        return []
-    found: list[str] = peer["devices"]
-    return found
+        return None
+    loan = reply.loan()
+    return None if loan is None else (loan, peer["devices"])

@@ -288,6 +288,8 @@ def from_cuda_array_interface(
     ------
     NotImplementedError
         If the array is masked.
+    BufferError
+        If the owner is a tensor of PyTorch that is lazily conjugated or negated.
 
     Examples
     --------
@@ -301,6 +303,7 @@ def from_cuda_array_interface(
         raise NotImplementedError("Masked arrays are not supported")
     if not sync:
         desc = {**desc, "stream": None}
+    _native._check_resolved(owner)
     # The owner may have other protocols, which would be asked first.
     return DeviceArray(SimpleNamespace(__cuda_array_interface__=desc, owner=owner))
 

@@ -35,7 +35,8 @@ def test_what_cannot_be_lent_is_copied_once(ctx, calls, monkeypatch):
     import pyarrow_cuda_compat.dask._peers as peers
 
     announced = peers.announcement() | {"process": 1, "devices": ["00" * 16]}
-    monkeypatch.setattr(peers, "_is_held", contextvars.ContextVar("_is_held", default=True))
+    reply = peers.Reply(peers.Borrowers(), "tcp://borrower", ["x"])
+    monkeypatch.setattr(peers, "_reply", contextvars.ContextVar("_reply", default=reply))
 
     buffer, context, sent_before = make_buffer(), {"recipient": {peers.NAME: announced}}, sent()
     (header, _), [copies] = calls(lambda: serialize(buffer, context=context), b"cuMemcpyDtoH_v2")
@@ -43,6 +44,7 @@ def test_what_cannot_be_lent_is_copied_once(ctx, calls, monkeypatch):
     assert sent()["host"] - sent_before["host"] == 1
     # A process that has not imported this package can load it.
     assert header["serializer"] == "pickle"
+    reply.end(is_confirmed=True)
 
 
 def test_sizes_and_frames_of_what_calls_itself_a_host_object(ctx):

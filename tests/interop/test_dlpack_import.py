@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from pyarrow_cuda_compat import from_dlpack
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
+from pyarrow_cuda_compat import memory as memory_module
 from support.libraries.dlpack import (
     CPU,
     CUDA_HOST,
@@ -214,3 +215,82 @@ def test_references_are_given_back(memory):
             from_dlpack(Producer(memory.address, device_type=CPU))
     gc.collect()
     assert (sys.getrefcount(theirs), theirs.deleted) == (before, 10)
+
+
+class Tensor:
+    """As PyTorch's, whose array interface describes the memory, whatever the values are."""
+
+    def __init__(self, array, *, is_conj=False, is_neg=False, refusal=None):
+        self.array, self.refusal = array, refusal
+        self.is_conj, self.is_neg = (lambda: is_conj), (lambda: is_neg)
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **options):
+        if self.refusal:
+            raise BufferError(self.refusal)
+        return self.array.__dlpack__(**options)
+
+
+WAYS = {
+    "from_dlpack": lambda ctx, tensor: from_dlpack(tensor),
+    "DeviceArray": lambda ctx, tensor: DeviceArray(tensor),
+    "buffer": lambda ctx, tensor: ctx.buffer_from_object(tensor),
+    "view": lambda ctx, tensor: memory_module.as_cuda_array(tensor),
+    "described": lambda ctx, tensor: memory_module.from_cuda_array_interface(
+        tensor.__cuda_array_interface__, owner=tensor
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_lazy_tensors_are_refused(ctx, way):
+    """Their memory holds other values, which no protocol says."""
+    array = DeviceArray.from_host([1 + 2j, 3 - 4j])
+    for lazy in ("conj", "neg"):
+        # PyTorch's DLPack refuses conjugated tensors, and exports negated ones without a word.
+        tensor = Tensor(array, refusal="lazy" if lazy == "conj" else None, **{f"is_{lazy}": True})
+        with pytest.raises(BufferError, match=rf"lazily {lazy}.*tensor\.resolve_{lazy}\(\)$"):
+            WAYS[way](ctx, tensor)
+    assert WAYS[way](ctx, Tensor(array)).address == array.address
+
+
+@pytest.mark.hardware
+@pytest.mark.parametrize("way", WAYS)
+def test_lazy_tensors_of_pytorch_are_refused(ctx, way):
+    torch = pytest.importorskip("torch")
+    values = torch.tensor([1 + 2j, 3 - 4j], device="cuda")
+    for lazy, name in ((values.conj(), "conj"), (values.conj().imag, "neg")):
+        with pytest.raises(BufferError, match=rf"resolve_{name}\(\)$"):
+            WAYS[way](ctx, lazy)
+        resolved = lazy.resolve_conj().resolve_neg()
+        assert WAYS[way](ctx, resolved).address == resolved.data_ptr()
+        assert DeviceArray(resolved).copy_to_host().tolist() == lazy.cpu().tolist()
+
+
+def test_a_refusal_by_dlpack_stands(ctx):
+    tensor = Tensor(DeviceArray.from_host([1.5, 2.5]), refusal="it has a secret")
+    with pytest.raises(BufferError, match="it has a secret"):
+        DeviceArray(tensor)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        np.arange(6)[::-1],
+        np.array([(1, 2.5), (2, 3.5)], dtype=[("a", "i1"), ("b", "f8")])["b"],
+        np.array([(1, 2.5)], dtype=[("a", "i1"), ("b", "f8")]),
+        np.array(["2026-11-28"], "M8[D]"),
+        np.arange(6, dtype=">i4"),
+    ],
+    ids=["backwards", "between packed fields", "structures", "dates", "bytes swapped"],
+)
+def test_the_array_interface_has_what_dlpack_cannot_describe(ctx, host):
+    array = DeviceArray.from_host(host.base if host.base is not None else host)
+    if host.base is not None:
+        array = array["b"] if host.dtype == "f8" else array[::-1]
+    there = DeviceArray(Tensor(array, refusal="DLPack has no word for it"))
+    assert there.address == array.address
+    assert there.copy_to_host().tolist() == host.tolist()

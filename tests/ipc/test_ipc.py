@@ -1,10 +1,13 @@
 """Device memory of one process in another one."""
 
 import ctypes
+import gc
+import weakref
 
 import pyarrow as pa
 import pytest
 
+from pyarrow_cuda_compat import DeviceArray, IpcArrayHandle
 from support.peer import Peer, PeerError
 
 pytestmark = pytest.mark.leaks
@@ -93,8 +96,23 @@ def test_nothing_is_shared_as_nothing(cuda, ctx, peer):
         handle = exported(empty)
         assert handle == bytes(8)
         assert peer(f"(lambda b: (b.size, b.to_pybytes()))(opened('{handle.hex()}'))") == (0, b"")
-    # A handle of size 0 is complete: the bytes after the size are ignored.
+    # The memory after the size is that of nothing.
     assert opened(cuda, ctx, bytes(8) + b"\xff" * 64).size == 0
+
+
+@pytest.mark.parametrize("rest", [b"", bytes(8), b"\0\4\0\0\0\0\0\0"])
+def test_bytes_behind_a_handle_are_refused(cuda, ctx, rest):
+    """Without their end, they would be an offset, which names other memory."""
+    handle = exported(ctx.buffer_from_data(DATA)) + rest
+    assert cuda.IpcMemHandle.from_buffer(pa.py_buffer(handle)) is not None
+    array = DeviceArray.from_host([1, 2]).export_for_ipc().serialize().to_pybytes() + rest
+    assert IpcArrayHandle.from_buffer(pa.py_buffer(array)).shape == (2,)
+    for wrong in (handle + b"\0", handle[:-1]):
+        with pytest.raises(pa.ArrowInvalid, match=f"has {len(wrong)} bytes, 72 or 80 are needed"):
+            cuda.IpcMemHandle.from_buffer(pa.py_buffer(wrong))
+    for wrong in (array + b"\0", array[:-1]):
+        with pytest.raises(pa.ArrowInvalid, match="bytes, 72 or 80 are needed"):
+            IpcArrayHandle.from_buffer(pa.py_buffer(wrong))
 
 
 def test_imported_memory_is_not_exported_again(ctx, peer):
@@ -240,11 +258,18 @@ def test_opened_on_another_device(ctx, other_ctx, peer):
     assert buffer.slice(0, 11).to_pybytes() == b"peer access"
 
 
-def test_foreign_memory_is_exported_with_its_offset(ctx, driver, peer):
+def test_foreign_memory_is_exported_for_good_and_with_its_offset(ctx, driver, peer):
     address = ctypes.c_uint64()
     driver.set_current(ctx.handle)
     driver.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(len(DATA)))
     driver.set_current(0)
-    view = ctx.foreign_buffer(address.value + 100, 50)
+    owner = type("Owner", (), {})()
+    lives = weakref.ref(owner)
+    view = ctx.foreign_buffer(address.value + 100, 50, base=owner)
     view.copy_from_host(DATA[:50])
-    assert peer(f"opened('{exported(view).hex()}').to_pybytes()") == DATA[:50]
+    handle = exported(view)
+    del view, owner
+    gc.collect()
+    # Its library would free the memory.
+    assert lives() is not None
+    assert peer(f"opened('{handle.hex()}').to_pybytes()") == DATA[:50]

@@ -7,7 +7,7 @@ use crate::Error;
 /// The bytes are the size (8 bytes, native order), then the driver's handle of the allocation (64
 /// bytes); memory of no bytes has the size alone.  Arrow's own CUDA support has the same format.
 /// Memory that does not begin where its allocation begins needs 8 more bytes, for the offset; a
-/// reader that does not know them sees the allocation's beginning.
+/// reader that does not know them sees the allocation's beginning.  Handles of other lengths are refused.
 ///
 /// ```
 /// use arrow_cuda_buffer::DeviceBuffer;
@@ -57,34 +57,27 @@ impl IpcMemHandle {
     ///
     /// # Errors
     ///
-    /// [`Error::Handle`] when there are too few bytes, or a part of the offset only, or the size is
-    /// negative.
+    /// [`Error::Handle`] for bytes of another length than a handle's, and for a negative size.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let Some((size, rest)) = bytes.split_first_chunk::<SIZE>() else {
-            return Err(too_short(bytes.len()));
-        };
+        let wrong_length = || Error::Handle(wrong_length(bytes.len()));
+        let (size, rest) = bytes.split_first_chunk::<SIZE>().ok_or_else(wrong_length)?;
         let size = i64::from_ne_bytes(*size);
         let Ok(size) = u64::try_from(size) else {
             return Err(Error::Handle(format!("the IPC handle's size is negative: {size}")));
         };
-        if size == 0 {
+        if size == 0 && rest.is_empty() {
             return Ok(Self::empty());
         }
-        let Some((allocation, rest)) = rest.split_first_chunk::<ALLOCATION>() else {
-            return Err(too_short(bytes.len()));
+        let (allocation, rest) = rest.split_first_chunk::<ALLOCATION>().ok_or_else(wrong_length)?;
+        let offset = match rest {
+            [] => 0,
+            // With more or less bytes, the offset would name other memory.
+            _ => u64::from_ne_bytes(rest.try_into().map_err(|_| wrong_length())?),
         };
-        let offset = match <[u8; 8]>::try_from(rest) {
-            Ok(offset) => u64::from_ne_bytes(offset),
-            // Without its end, the offset would name other memory.
-            Err(_) if (WHOLE + 1..WITH_OFFSET).contains(&bytes.len()) => {
-                return Err(Error::Handle(format!(
-                    "the IPC handle has {} bytes, {WHOLE} or {WITH_OFFSET} are needed",
-                    bytes.len()
-                )));
-            }
-            Err(_) => 0,
-        };
-        Ok(Self::new(size, *allocation, offset))
+        match size {
+            0 => Ok(Self::empty()),
+            _ => Ok(Self::new(size, *allocation, offset)),
+        }
     }
 
     /// The handle as bytes, to be sent to another process.
@@ -100,6 +93,6 @@ impl IpcMemHandle {
     }
 }
 
-fn too_short(length: usize) -> Error {
-    Error::Handle(format!("the IPC handle has {length} bytes, {WHOLE} are needed"))
+fn wrong_length(length: usize) -> String {
+    format!("the IPC handle has {length} bytes, {WHOLE} or {WITH_OFFSET} are needed")
 }

@@ -29,9 +29,9 @@ pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     let handle = name(buffer)?;
     if !buffer.is_empty() {
         // Even if the buffer is a view of memory that its owner keeps valid.
-        retain_exported(buffer.private_address());
-        if buffer.lent_allocation().is_some() {
-            // Its allocator would give the memory to somebody else.
+        let is_own = retain_exported(buffer.private_address());
+        if !is_own || buffer.lent_allocation().is_some() {
+            // Its owner would free the memory, or give it to somebody else.
             std::mem::forget(buffer.clone());
         }
     }
@@ -69,10 +69,7 @@ pub fn export_adopted(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
             return Err(Error::Pooled);
         }
     }
-    let handle = export(buffer)?;
-    // Its owner would free it, while other processes have it mapped.
-    std::mem::forget(buffer.clone());
-    Ok(handle)
+    export(buffer)
 }
 
 /// Exports the buffer's memory to another process for the lifetime of the buffer.

@@ -44,10 +44,19 @@ fn lent_memory_is_released_with_its_buffer() {
 #[case::with_a_byte_of_the_offset(73, None)]
 #[case::without_the_last_byte(79, None)]
 #[case::whole(80, Some(1))]
-#[case::with_more_than_is_known(96, Some(0))]
-fn a_handle_that_was_cut_is_refused(#[case] length: usize, #[case] offset: Option<u64>) {
+#[case::with_a_byte_too_many(81, None)]
+#[case::with_more_than_is_known(96, None)]
+fn a_handle_of_another_length_is_refused(#[case] length: usize, #[case] offset: Option<u64>) {
     let bytes = [&[1; 72][..], &1_u64.to_ne_bytes(), &[0; 16]].concat();
     let handle = IpcMemHandle::from_bytes(&bytes[..length]);
     let found = handle.ok().and_then(|handle| Some(handle.allocation()?.1));
     assert_eq!(found, offset);
+}
+
+#[rstest]
+fn a_handle_of_no_bytes_has_the_size_alone_or_all(
+    #[values(0, 7, 8, 9, 71, 72, 79, 80, 81)] length: usize,
+) {
+    let handle = IpcMemHandle::from_bytes(&[0; 81][..length]);
+    assert_eq!(handle.is_ok_and(|handle| handle.size() == 0), [8, 72, 80].contains(&length));
 }

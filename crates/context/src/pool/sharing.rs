@@ -29,7 +29,7 @@ pub fn prepare_sharing(current: &Current<'_>, address: u64) -> CudaResult<()> {
 }
 
 /// Marks the memory at an address as exported: other processes may have it mapped at any time, so
-/// the block that contains it, if it was allocated here, is never freed.
-pub fn retain_exported(address: u64) {
-    query(address, |ledger| ledger.widen(address, Access::Exported));
+/// the block that contains it is never freed.  False if no block that was allocated here does.
+pub fn retain_exported(address: u64) -> bool {
+    !query(address, |ledger| ledger.widen(address, Access::Exported)).is_empty()
 }

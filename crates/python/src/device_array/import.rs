@@ -12,6 +12,7 @@ use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::{DeviceBuffer, context_of};
 use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::DeviceArray;
+use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
@@ -40,8 +41,10 @@ use pyo3::prelude::*;
 /// Raises
 /// ------
 /// BufferError
-///     If the array cannot be exchanged: it is in host memory, or has another version of
-///     DLPack.
+///     If the array cannot be exchanged: it is in host memory, has another version of
+///     DLPack, or is a tensor of PyTorch that is lazily conjugated or negated
+///     (``tensor.resolve_conj()`` and ``tensor.resolve_neg()`` are not). A capsule
+///     does not tell.
 /// TypeError
 ///     If `x` does not support DLPack.
 /// ValueError
@@ -96,19 +99,19 @@ pub(super) fn device_array<'py>(
     }
 }
 
-/// By DLPack, where the producer orders its work; by the CUDA array interface what DLPack cannot
-/// describe, or what the producer describes wrongly (CuPy 14: negative strides).
+/// By DLPack, where the producer orders its work; by the CUDA array interface what lies beyond DLPack.
+/// Any other refusal holds for both: the interface would only not tell its reason.
 fn by_protocol(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
     let py = object.py();
     if !lies_on_device(object)? {
-        return by_interface(object);
+        return by_interface(object, |_| true);
     }
     match dlpack::import::array_of(object, None, None) {
         Ok((array, dtype)) => Ok(Some(PyDeviceArray::new(array, dtype))),
         Err(error) => {
             let is_tensors = error.is_instance_of::<PyBufferError>(py)
                 || error.is_instance_of::<PyValueError>(py);
-            let other_way = if is_tensors { by_interface(object)? } else { None };
+            let other_way = if is_tensors { by_interface(object, is_beyond_dlpack)? } else { None };
             other_way.map_or(Err(error), |array| Ok(Some(array)))
         }
     }
@@ -125,9 +128,23 @@ fn lies_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
 }
 
-fn by_interface(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
+/// Whether DLPack cannot describe an array, or producers describe it wrongly (CuPy 14: negative strides).
+fn is_beyond_dlpack(interface: &ArrayInterface) -> bool {
+    let size = i64::from(interface.element.size()).max(1);
+    let is_uneven = |stride: &i64| *stride < 0 || stride % size != 0;
+    interface.element.to_dlpack().is_err() || interface.strides.iter().flatten().any(is_uneven)
+}
+
+/// By the CUDA array interface, if the object has one that is to be taken.
+fn by_interface(
+    object: &Bound<'_, PyAny>,
+    is_taken: impl FnOnce(&ArrayInterface) -> bool,
+) -> PyResult<Option<PyDeviceArray>> {
     let py = object.py();
     let Some((interface, dtype)) = array_interface::with_dtype(object)? else { return Ok(None) };
+    if !is_taken(&interface) {
+        return Ok(None);
+    }
     let memory = interface.memory().or_raise(py)?;
     let span = memory.layout.span();
     let buffer = if span.size == 0 {

@@ -3,6 +3,7 @@
 use crate::bounded_sequences::integers;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
+use crate::exchange::lazy_tensors::{check_resolved, method_of};
 use crate::signals::wait_for_signals;
 use arrow_cuda_context::{Consumer, Ready};
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
@@ -12,7 +13,6 @@ use pyo3::exceptions::{
 };
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 pub(crate) fn to_dict<'py>(
@@ -82,12 +82,9 @@ fn entries_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyD
     let Some(interface) = object.getattr_opt(intern!(py, "__cuda_array_interface__"))? else {
         return Ok(None);
     };
-    // JAX queues work on threads of its own, and describes its array before the device knows of it.  Objects
-    // of others do not have the method: `getattr` makes no exception of that, unlike `getattr_opt`.
-    static GETATTR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let (getattr, missing) = (GETATTR.import(py, "builtins", "getattr")?, py.NotImplemented());
-    let wait = getattr.call1((object, intern!(py, "block_until_ready"), &missing))?;
-    if !wait.is(&missing) {
+    check_resolved(object)?;
+    // JAX queues work on threads of its own, and describes its array before the device knows of it.
+    if let Some(wait) = method_of(object, intern!(py, "block_until_ready"))? {
         wait.call0()?;
     }
     let interface = interface.cast_into::<PyDict>();

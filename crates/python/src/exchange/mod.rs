@@ -9,6 +9,7 @@ mod device_streams;
 pub(crate) mod dlpack;
 pub(crate) mod dtype;
 pub(crate) mod foreign_memory;
+pub(crate) mod lazy_tensors;
 mod numba;
 mod pickling;
 mod pointers;
@@ -28,6 +29,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         c_device::export_places,
         c_device::prepare,
         foreign_memory::lent_buffer,
+        lazy_tensors::check_resolved_owner,
         copy_to::combine,
         copy_to::copy_slice,
         copy_to::copy_to,

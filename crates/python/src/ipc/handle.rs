@@ -49,7 +49,7 @@ impl PyIpcMemHandle {
     /// TypeError
     ///     If `opaque_handle` is not a Buffer; `pyarrow.py_buffer` makes one of bytes.
     /// pyarrow.ArrowInvalid
-    ///     If the handle has too few bytes, or its size is negative.
+    ///     If the handle has another length than `serialize` gives, or its size is negative.
     ///
     /// Examples
     /// --------

@@ -4,6 +4,7 @@ use super::capsule;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::exchange::foreign_memory;
+use crate::exchange::lazy_tensors::check_resolved;
 use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Pending};
@@ -73,6 +74,7 @@ fn ask<'py>(object: &Bound<'py, PyAny>, copy: Option<bool>) -> PyResult<Bound<'p
     };
     let device_type = type_of_device(&device)?;
     check_device_type(device_type)?;
+    check_resolved(object)?;
     let options = PyDict::new(py);
     if device_type != abi::CUDA_HOST {
         options.set_item("stream", DEFAULT_STREAM)?;
