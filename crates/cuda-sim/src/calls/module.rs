@@ -38,8 +38,7 @@ exported! { driver:
     [2000] call cuModuleUnload(module: Handle) {
         stack::current()?;
         let module = driver.modules.remove(module)?;
-        let is_other = |function: &Arc<Function>| !Arc::ptr_eq(&function.module, &module);
-        driver.functions.retain(is_other);
+        driver.functions.remove_all(|function| Arc::ptr_eq(&function.module, &module));
     }
 
     [2000] call cuModuleGetFunction(function: Out<Handle>, module: Handle, name: *const c_char) {

@@ -1,4 +1,4 @@
-//! Contexts.  They are never freed, so that a stale handle stays recognisable.
+//! Contexts.  They are never freed, so that a stale handle stays recognisable until another context has it.
 
 use std::collections::BTreeSet;
 use std::ptr;

@@ -10,6 +10,8 @@ pub struct Device {
     pub primary: Mutex<Primary>,
     /// All primary contexts of a device have one handle, one after the other.
     pub primary_handle: OnceLock<Handle>,
+    /// Handles of other contexts that were destroyed, for the next ones: the last one first.
+    pub free_handles: Mutex<Vec<Handle>>,
     /// Contexts that were not destroyed.
     pub contexts: Mutex<Vec<&'static Context>>,
 }

@@ -70,7 +70,7 @@ impl Driver {
         if config.devices == 0 {
             return Err(NO_DEVICE);
         }
-        // Several times the memory, so that freed addresses are not reused for a long time.
+        // Several times the memory: reserved ranges and imports take addresses, too.
         let length = (config.memory * 4).next_multiple_of(BLOCK).max(16 << 30);
         let windows = (0..config.devices)
             .map(|_| Window::create(length).map(Box::new))
@@ -106,9 +106,12 @@ impl Driver {
     pub fn create_context(&self, device: usize, is_primary: bool) -> &'static Context {
         let context = Context::create(device, is_primary, self.config.latency);
         let device = &self.devices[device];
-        if context.is_primary {
-            // Before any caller has seen its own.
-            let handle = *device.primary_handle.get_or_init(|| context.handle());
+        // Before any caller has seen its own.
+        let inherited = match context.is_primary {
+            true => Some(*device.primary_handle.get_or_init(|| context.handle())),
+            false => lock(&device.free_handles).pop(),
+        };
+        if let Some(handle) = inherited {
             context.inherited.get_or_init(|| handle);
         }
         lock(&device.contexts).push(context);
@@ -141,13 +144,22 @@ impl Driver {
     pub fn destroy_context(&self, context: &'static Context) {
         context.destroy();
         capture::forget(|queue| queue.context == context.id);
-        lock(&self.devices[context.device].contexts).retain(|other| other.id != context.id);
+        let device = &self.devices[context.device];
+        lock(&device.contexts).retain(|other| other.id != context.id);
+        if !context.is_primary {
+            lock(&device.free_handles).push(context.handle());
+        }
+        self.streams.release(|stream| stream.context.id == context.id);
+        self.events.release(|event| event.context.id == context.id);
+        self.modules.release(|module| module.context.id == context.id);
+        self.functions.release(|function| function.module.context.id == context.id);
         let mut memory = self.memory();
         let owned = memory.regions.values().filter(|region| {
             // Chunks belong to the device.
             region.context.id == context.id && !matches!(region.kind, Kind::Mapped { .. })
         });
-        for base in owned.map(|region| region.base).collect::<Vec<_>>() {
+        // The lowest address is freed last, so that it comes back first.
+        for base in owned.map(|region| region.base).rev().collect::<Vec<_>>() {
             memory.release(base);
         }
     }

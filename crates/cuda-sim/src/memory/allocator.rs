@@ -1,10 +1,10 @@
 //! Allocates offsets of a device's address window.
 //!
-//! The window is divided into blocks of 2 MiB.  Small allocations are packed into a block,
-//! larger ones take whole blocks.  A cursor runs round the window, so that a freed address is
-//! reused only after everything else that is free.
+//! The window is divided into blocks of 2 MiB.  Small allocations are packed into shared blocks, larger ones
+//! take whole blocks.  What was freed last comes back first, as on hardware: after a reset, and after each
+//! free, the next allocation of that size has the same address.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The size and alignment to which a large allocation is rounded up.
@@ -16,13 +16,11 @@ pub const ALIGNMENT: u64 = 512;
 /// The allocator of one window; offsets and sizes are in bytes.
 #[derive(Debug)]
 pub struct Allocator {
-    /// Free blocks: start to length, neighbours merged.
-    free: BTreeMap<u64, u64>,
-    cursor: u64,
-    /// The block from which small allocations are cut, and where the next one starts.
-    current: Option<(u64, u64)>,
-    /// Live small allocations of each shared block.
-    shared: HashMap<u64, u32>,
+    blocks: Spans,
+    /// What is free of each shared block, by its start.
+    shared: BTreeMap<u64, Spans>,
+    /// Where something was freed and nothing lies since, the last one at the end.
+    recent: Vec<u64>,
     /// Blocks that were freed, to be taken out.  Their contents must be discarded before anything else is
     /// allocated.
     pub freed: Vec<Range<u64>>,
@@ -31,13 +29,8 @@ pub struct Allocator {
 impl Allocator {
     /// An allocator of the offsets in `window`, whose ends are multiples of [`BLOCK`].
     pub fn new(window: Range<u64>) -> Self {
-        Self {
-            cursor: window.start,
-            free: BTreeMap::from([(window.start, window.end - window.start)]),
-            current: None,
-            shared: HashMap::new(),
-            freed: Vec::new(),
-        }
+        let (shared, recent, freed) = (BTreeMap::new(), Vec::new(), Vec::new());
+        Self { blocks: Spans::new(window), shared, recent, freed }
     }
 
     /// How much of the device's memory an allocation of `size` uses; `None` if it overflows.
@@ -51,90 +44,122 @@ impl Allocator {
             return self.allocate_blocks(size);
         }
         let size = Self::footprint(size)?;
-        let (block, at) = match self.current {
-            Some((block, next)) if next + size <= block + BLOCK => (block, next),
-            _ => {
-                let block = self.allocate_blocks(BLOCK)?;
-                self.leave_current();
-                (block, block)
-            }
-        };
-        self.current = Some((block, at + size));
-        *self.shared.entry(block).or_default() += 1;
-        Some(at)
+        let recent = self.recent.iter().rev().copied().collect::<Vec<_>>();
+        let at = recent.into_iter().find_map(|at| self.take_small(at, size));
+        let at = at.or_else(|| self.shared.values_mut().find_map(|block| block.take_first(size)));
+        if let Some(at) = at {
+            return Some(self.taken(at, size));
+        }
+        let block = self.allocate_blocks(BLOCK)?;
+        self.share(block);
+        self.take_small(block, size)
+    }
+
+    /// Takes a part of a shared block, or of one that is free and shared from now on.
+    fn take_small(&mut self, at: u64, size: u64) -> Option<u64> {
+        let block = block_of(at);
+        if at == block && self.blocks.take(block, BLOCK).is_some() {
+            self.share(block);
+        }
+        self.shared.get_mut(&block)?.take(at, size)
+    }
+
+    fn share(&mut self, block: u64) {
+        self.shared.insert(block, Spans::new(block..block + BLOCK));
     }
 
     /// Allocates whole blocks, whatever the size.
     pub fn allocate_blocks(&mut self, size: u64) -> Option<u64> {
         let length = size.checked_next_multiple_of(BLOCK)?;
-        let at = self.fit(self.cursor, length).or_else(|| self.fit(0, length))?;
-        self.carve(at, length);
-        self.cursor = at + length;
-        Some(at)
+        let blocks = &mut self.blocks;
+        let freed = self.recent.iter().rev().filter(|at| at.is_multiple_of(BLOCK));
+        let recent = freed.copied().find_map(|at| blocks.take(at, length));
+        let at = recent.or_else(|| blocks.take_first(length))?;
+        Some(self.taken(at, length))
     }
 
     pub fn free(&mut self, offset: u64, size: u64) {
         if size > SMALL {
             return self.free_blocks(offset, size);
         }
-        let block = offset - offset % BLOCK;
-        let Some(live) = self.shared.get_mut(&block) else {
+        let block = block_of(offset);
+        let Some(spans) = self.shared.get_mut(&block) else {
             return;
         };
-        *live -= 1;
-        let is_current = self.current.is_some_and(|(current, _)| current == block);
-        if *live == 0 && !is_current {
-            self.shared.remove(&block);
-            self.free_blocks(block, BLOCK);
+        spans.put(offset, size.next_multiple_of(ALIGNMENT));
+        match spans.is_all(block, BLOCK) {
+            true => {
+                self.shared.remove(&block);
+                self.free_blocks(block, BLOCK);
+            }
+            false => self.recent.push(offset),
         }
     }
 
     pub fn free_blocks(&mut self, offset: u64, size: u64) {
-        let (mut start, mut end) = (offset, offset + size.next_multiple_of(BLOCK));
-        self.freed.push(start..end);
-        if let Some((&before, &length)) = self.free.range(..start).next_back()
-            && before + length == start
-        {
-            self.free.remove(&before);
-            start = before;
-        }
-        if let Some(length) = self.free.remove(&end) {
-            end += length;
-        }
-        self.free.insert(start, end - start);
+        let length = size.next_multiple_of(BLOCK);
+        self.blocks.put(offset, length);
+        self.taken(offset, length);
+        self.recent.push(offset);
+        self.freed.push(offset..offset + length);
     }
 
-    /// Cuts nothing more from the current block, which is freed at once when it is empty.
-    fn leave_current(&mut self) {
-        if let Some((block, _)) = self.current.take()
-            && self.shared.get(&block) == Some(&0)
-        {
-            self.shared.remove(&block);
-            self.free_blocks(block, BLOCK);
-        }
+    /// Forgets what was freed where something else is now.
+    fn taken(&mut self, at: u64, length: u64) -> u64 {
+        self.recent.retain(|other| !(at..at + length).contains(other));
+        at
+    }
+}
+
+fn block_of(offset: u64) -> u64 {
+    offset - offset % BLOCK
+}
+
+/// Free spans of offsets: start to length, neighbours merged.
+#[derive(Debug)]
+struct Spans(BTreeMap<u64, u64>);
+
+impl Spans {
+    fn new(all: Range<u64>) -> Self {
+        Self(BTreeMap::from([(all.start, all.end - all.start)]))
     }
 
-    /// The first offset at or after `from` with `length` free bytes.
-    fn fit(&self, from: u64, length: u64) -> Option<u64> {
-        if let Some((&start, &free)) = self.free.range(..from).next_back()
-            && start + free >= from + length
-        {
-            return Some(from);
-        }
-        let mut later = self.free.range(from..);
-        later.find(|&(_, &free)| free >= length).map(|(&at, _)| at)
+    fn is_all(&self, at: u64, length: u64) -> bool {
+        self.0.get(&at) == Some(&length)
     }
 
-    fn carve(&mut self, at: u64, length: u64) {
-        let Some((&start, &free)) = self.free.range(..=at).next_back() else {
-            return;
-        };
-        self.free.remove(&start);
+    /// Takes `length` bytes at an offset, which it returns, if they are free.
+    fn take(&mut self, at: u64, length: u64) -> Option<u64> {
+        let (&start, &free) = self.0.range(..=at).next_back()?;
+        if start + free < at + length {
+            return None;
+        }
+        self.0.remove(&start);
         if start < at {
-            self.free.insert(start, at - start);
+            self.0.insert(start, at - start);
         }
         if start + free > at + length {
-            self.free.insert(at + length, start + free - at - length);
+            self.0.insert(at + length, start + free - at - length);
         }
+        Some(at)
+    }
+
+    fn take_first(&mut self, length: u64) -> Option<u64> {
+        let (&at, _) = self.0.iter().find(|&(_, &free)| free >= length)?;
+        self.take(at, length)
+    }
+
+    fn put(&mut self, offset: u64, length: u64) {
+        let (mut start, mut end) = (offset, offset + length);
+        if let Some((&before, &length)) = self.0.range(..start).next_back()
+            && before + length == start
+        {
+            self.0.remove(&before);
+            start = before;
+        }
+        if let Some(length) = self.0.remove(&end) {
+            end += length;
+        }
+        self.0.insert(start, end - start);
     }
 }

@@ -81,16 +81,41 @@ fn resident() -> usize {
 }
 
 #[test]
-fn a_freed_address_is_not_reused_soon() {
-    on_device(|_| {
-        let (p, q) = (alloc(64), alloc(4 * MIB));
-        assert_eq!((cuMemFree_v2(p), cuMemFree_v2(q)), (OK, OK));
-        for _ in 0..1000 {
-            let (a, b) = (alloc(64), alloc(4 * MIB));
-            assert!(a != p && b != q);
-            assert_eq!((read(p, 1), read(q, 1)), (Err(1), Err(1)));
-            assert_eq!((cuMemFree_v2(a), cuMemFree_v2(b)), (OK, OK));
+fn what_was_freed_last_comes_back_first() {
+    on_device(|first| {
+        for size in [64, MIB, 4 * MIB] {
+            let [_, p, q, r] = [(); 4].map(|()| alloc(size));
+            assert_eq!([q, p].map(|it| cuMemFree_v2(it)), [OK; 2]);
+            assert_eq!([read(p, 1), read(q, 1)], [Err(1), Err(1)]);
+            assert_eq!([alloc(size), alloc(size)], [p, q]);
+            assert_eq!([r, q].map(|it| cuMemFree_v2(it)), [OK; 2]);
+            assert_eq!([alloc(size), alloc(size)], [q, r]);
         }
+        // A reset frees everything, and what comes then is where it was.
+        let make = || (alloc(64), alloc(4 * MIB), alloc(4 * MIB), stream(1), stream(1), event(0));
+        let seen = [(); 2].map(|()| {
+            assert_eq!(cuDevicePrimaryCtxReset_v2(0), OK);
+            assert_eq!(ready(0), first);
+            make()
+        });
+        assert_eq!(seen[0], seen[1]);
+    });
+}
+
+#[test]
+fn a_handle_that_was_freed_last_comes_back_first() {
+    on_device(|_| {
+        let (s, e) = (stream(1), event(0));
+        assert_eq!((cuStreamDestroy_v2(s), cuEventDestroy_v2(e)), (OK, OK));
+        assert_eq!((cuStreamQuery(s), cuEventQuery(e)), (400, 400));
+        assert_eq!((event(0), stream(1)), (e, s));
+        let mut contexts = [0; 2];
+        for context in &mut contexts {
+            assert_eq!(cuCtxCreate_v2(context, 0, 0), OK);
+            assert_eq!(cuCtxDestroy_v2(*context), OK);
+            assert_eq!(cuCtxPushCurrent_v2(*context), 709);
+        }
+        assert_eq!(contexts[0], contexts[1]);
     });
 }
 
