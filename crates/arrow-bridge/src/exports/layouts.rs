@@ -9,7 +9,7 @@ use crate::ffi::{
     RustBuffer, Wanted,
 };
 use crate::kind::Kind;
-use arrow_cuda_buffer::{clear_gaps, join as fill};
+use arrow_cuda_buffer::{join as fill, join_into_new};
 use arrow_cuda_layout::{Change, JoinError, JoinPiece, lower, reach as find};
 use std::slice;
 
@@ -79,8 +79,7 @@ exported! {
             None => context(device)?,
         };
         let result = RustBuffer::allocate_adjacent(&context, &plan.sizes)?;
-        clear_gaps(&context, &result)?;
-        fill(&context, &result, &buffers, &plan.pieces)?;
+        join_into_new(&context, &result, &buffers, &plan.pieces)?;
         let number = result.len();
         // SAFETY: there is room for an answer for each array, of which the result has no more, and for
         // the buffers of these.
