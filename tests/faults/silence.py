@@ -36,7 +36,10 @@ EVERY = (
         "the mode only spares captures of other threads an interruption",
         {"cuThreadExchangeStreamCaptureMode"},
     ),
-    Silence("the wait that follows the question fails if work has failed", {"cuStreamQuery"}),
+    Silence(
+        "the wait that follows the question fails if work has failed, and asks again",
+        {"cuStreamQuery", "cuStreamIsCapturing"},
+    ),
     Silence(
         "memory that may still be in use does not serve again, or is waited for",
         {"cuEventQuery", "cuEventRecord", "cuEventCreate", "cuCtxRecordEvent"},

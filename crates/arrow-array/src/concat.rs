@@ -3,7 +3,7 @@
 use crate::error::invalid;
 use crate::node::Node;
 use crate::{DeviceArrayData, DeviceRecordBatch, Error, trim, types};
-use arrow_cuda_buffer::{DeviceBuffer, clear_gaps, join};
+use arrow_cuda_buffer::{DeviceBuffer, join_into_new};
 use arrow_cuda_context::Context;
 use arrow_cuda_layout::{Change, JoinError, JoinPiece, Joined, Reads, join as plan, reach};
 use arrow_schema::DataType;
@@ -72,7 +72,6 @@ fn concat(context: &Context, parts: &[&Node<DeviceBuffer>]) -> Result<Node<Devic
     let found = reach(&arrays, &sizes, Reads::ToJoin, read)?.ok_or(JoinError::Invalid)?;
     let planned = plan(&arrays, &[parts.len()], &found)?;
     let to = DeviceBuffer::allocate_adjacent(context, &planned.sizes)?;
-    clear_gaps(context, &to)?;
     let mut whole = Whole {
         context,
         ends,
@@ -82,7 +81,7 @@ fn concat(context: &Context, parts: &[&Node<DeviceBuffer>]) -> Result<Node<Devic
     };
     let node = whole.node(parts, true)?;
     let pieces = whole.pieces;
-    join(context, &to, &from.into_iter().map(Some).collect::<Vec<_>>(), &pieces)?;
+    join_into_new(context, &to, &from.into_iter().map(Some).collect::<Vec<_>>(), &pieces)?;
     Ok(node)
 }
 

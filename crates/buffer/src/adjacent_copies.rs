@@ -319,24 +319,17 @@ fn runs(buffers: &[DeviceBuffer]) -> Vec<DeviceBuffer> {
     runs.map(ends).map(|(first, last)| first.through(last)).collect()
 }
 
-/// Clears what lies between buffers that were allocated together, on the default stream: the bytes of
-/// earlier ones, which whoever can read the allocation would see.
-///
-/// # Errors
-///
-/// Driver errors.
-pub fn clear_gaps(context: &Context, buffers: &[DeviceBuffer]) -> CudaResult<()> {
-    let current = context.enter()?;
+/// The gaps between buffers that were allocated together, each with its size in bytes: they hold bytes of earlier
+/// buffers, which whoever can read the allocation would see.
+pub(crate) fn gaps(buffers: &[DeviceBuffer]) -> Vec<(u64, usize)> {
     let filled: Vec<_> = buffers.iter().filter(|buffer| !buffer.is_empty()).collect();
-    for (before, buffer) in filled.iter().zip(filled.iter().skip(1)) {
+    let pairs = filled.iter().zip(filled.iter().skip(1));
+    let gap = |(before, buffer): (&&DeviceBuffer, &&DeviceBuffer)| {
         let end = before.private_address + before.size;
-        if is_next(before, buffer) && end < buffer.private_address {
-            let size = (buffer.private_address - end) as usize;
-            // SAFETY: within one allocation, between two buffers.
-            unsafe { current.queue_fill(end, 0, size, StreamHandle::DEFAULT) }?;
-        }
-    }
-    Ok(())
+        let is_gap = is_next(before, buffer) && end < buffer.private_address;
+        is_gap.then(|| (end, (buffer.private_address - end) as usize))
+    };
+    pairs.filter_map(gap).collect()
 }
 
 /// Queues fills that clear the gaps between buffers, which are not written yet.

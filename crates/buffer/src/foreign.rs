@@ -123,14 +123,8 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<u64, E
     }
     let current = context.enter()?;
     let address = find(&current, address)?;
-    let asked = [
-        Attribute::MemoryType,
-        Attribute::IsManaged,
-        Attribute::DeviceOrdinal,
-        Attribute::RangeStart,
-        Attribute::RangeSize,
-    ];
-    let [kind, is_managed, lies_on, start, length] = current.attributes(asked, address)?;
+    let asked = [Attribute::MemoryType, Attribute::IsManaged, Attribute::DeviceOrdinal];
+    let [kind, is_managed, lies_on] = current.attributes(asked, address)?;
     let is_of_one_device = kind == Attribute::DEVICE_MEMORY && is_managed == 0;
     if is_of_one_device && lies_on != u64::from(context.device().number()) {
         return Err(on_another_device(address, lies_on, context));
@@ -138,13 +132,13 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<u64, E
     let Some(end) = address.checked_add(size) else {
         return invalid(format!("{size} bytes at {address:#x} exceed every address"));
     };
-    let (mut reached, mut first) = (address, Some([start, length]));
+    let mut reached = address;
     while reached < end {
-        let range = match first.take() {
-            None => next_mapping(&current, reached)?,
-            first => first,
+        let piece = match reached == address {
+            true => piece_at(&current, reached)?,
+            false => next_piece(&current, reached)?,
         };
-        match range.and_then(|range| end_of_mapping(reached, range)) {
+        match piece.and_then(|piece| end_of_piece(reached, piece)) {
             Some(further) => reached = further,
             None => {
                 let end = reached - address;
@@ -158,24 +152,34 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<u64, E
     Ok(address)
 }
 
-/// The range of the memory behind the end of other memory.  Memory that was mapped page by page may continue
-/// there in another mapping; an allocation of `cuMemAlloc` ends, whatever follows it, as does a block of an expandable
-/// segment.
-fn next_mapping(current: &Current<'_>, address: u64) -> CudaResult<Option<[u64; 2]>> {
+/// The start and size of the piece of memory at an address.  Of memory that is mapped in pieces, the attributes tell
+/// only the range of addresses that was reserved for it (seen on an H200: 157 GiB).
+fn piece_at(current: &Current<'_>, address: u64) -> CudaResult<Option<(u64, u64)>> {
+    match current.allocation_at(address) {
+        // A driver may call no registered memory an allocation.
+        Err(error) if error.code() == Some(codes::NOT_FOUND) => {
+            let kind = current.attribute_if_known(Attribute::MemoryType, address)?;
+            let is_host = kind.is_some_and(|kind| kind != Attribute::DEVICE_MEMORY);
+            if is_host { current.known_range(address) } else { Ok(None) }
+        }
+        piece => piece.map(Some),
+    }
+}
+
+/// The piece behind the end of another one.  Memory that is mapped in pieces may continue there; an allocation of
+/// `cuMemAlloc` ends, whatever follows it, as does a block of an expandable segment.
+fn next_piece(current: &Current<'_>, address: u64) -> CudaResult<Option<(u64, u64)>> {
     if is_in_expandable_segment(address) {
         return Ok(None);
     }
-    let Some(start) = current.attribute_if_known(Attribute::RangeStart, address)? else {
-        return Ok(None);
-    };
-    match current.attribute(Attribute::IsIpcCapable, start)? {
-        0 => Ok(Some([start, current.attribute(Attribute::RangeSize, address)?])),
+    match current.attribute_if_known(Attribute::IsIpcCapable, address)? {
+        Some(0) => piece_at(current, address),
         _ => Ok(None),
     }
 }
 
-/// The end of the memory at an address, which the driver has mapped from `start` on.
-fn end_of_mapping(address: u64, [start, length]: [u64; 2]) -> Option<u64> {
+/// The end of the memory at an address, whose piece the driver has mapped from `start` on.
+fn end_of_piece(address: u64, (start, length): (u64, u64)) -> Option<u64> {
     let end = match block_at(address, start) {
         Some((block, size)) => block + size,
         None => start.saturating_add(length),

@@ -38,7 +38,7 @@ mod spans;
 mod strided;
 mod typed;
 
-pub use adjacent_copies::{await_stream_of, clear_gaps};
+pub use adjacent_copies::await_stream_of;
 pub use allocator::{Allocation, Allocator, set_allocator, with_own_memory};
 pub use arrow_cuda_transfer::{CopyOrder, ReadError, copy_produced, read_at};
 pub use buffer::DeviceBuffer;
@@ -46,7 +46,7 @@ pub use buffer::DeviceBuffer;
 pub use cudarc_types::{CudarcSlice, CudarcSliceMut};
 pub use error::Error;
 pub use foreign::{context_of, device_address, host_address, is_device_memory};
-pub use joined::join;
+pub use joined::{join, join_into_new};
 pub use scattered::{HostPart, copy_to_host_scattered};
 pub use strided::{Elements, copy_elements, copy_elements_in};
 pub use typed::DeviceSlice;

@@ -5,7 +5,7 @@ mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
-use arrow_cuda_buffer::{DeviceBuffer, Error, clear_gaps, copy_to_host_scattered};
+use arrow_cuda_buffer::{DeviceBuffer, Error, copy_to_host_scattered, join_into_new};
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer::HostBuffer;
 use common::with_threads;
@@ -134,7 +134,7 @@ fn gaps_are_cleared_and_nothing_else() {
     let sizes = [1000, 0, 3, 512, 1000];
     let buffers = DeviceBuffer::allocate_adjacent(&context(), &sizes).expect("room");
     buffers.iter().for_each(|buffer| buffer.fill(1).expect("alive"));
-    clear_gaps(&context(), &buffers).expect("alive");
+    join_into_new(&context(), &buffers, &[], &[]).expect("alive");
     let bytes = with_padding(&buffers);
     let ones = bytes.iter().filter(|byte| **byte == 1).count() as u64;
     assert_eq!(ones, sizes.iter().sum::<u64>());

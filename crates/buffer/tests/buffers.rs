@@ -1,7 +1,10 @@
 //! Device buffers against the bytes that they should hold.
 
+#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
+
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
 use arrow_cuda_context::{Arrival, Context, Stream};
+use arrow_cuda_driver::call;
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -58,4 +61,72 @@ fn foreign_memory_must_reach_far_enough(#[case] at: u64, #[case] size: u64) {
     let arrival = Arrival::complete();
     let view = unsafe { DeviceBuffer::view(&context(), address, size, true, arrival, owner) };
     assert!(matches!(view, Err(Error::Invalid(_))), "{view:?}");
+}
+
+/// A reserved range of addresses, within which two pieces of memory lie one behind the other.
+struct Mapped {
+    context: Context,
+    reserved: u64,
+    granularity: usize,
+}
+
+impl Mapped {
+    const PIECES: usize = 8;
+
+    /// None where the device has no virtual memory management.
+    fn new(context: &Context) -> Option<Self> {
+        let _current = context.enter().expect("alive");
+        let mut of = [1i32, 0, 1, 0, 0, 0, 0, 0]; // pinned memory of device 0
+        let (mut granularity, mut reserved) = (0usize, 0u64);
+        let mut access = [1i32, 0, 3]; // device 0 reads and writes
+        // SAFETY: the driver reads the descriptions, and stores numbers; the range is this test's.
+        unsafe {
+            let place = (&raw mut granularity).cast();
+            let of = (&raw mut of).cast();
+            call!(cuMemGetAllocationGranularity(place, of, 0)).ok()?;
+            let size = Self::PIECES * granularity;
+            call!(cuMemAddressReserve((&raw mut reserved).cast(), size, 0, 0, 0)).expect("room");
+            for piece in [2, 3] {
+                let mut handle = 0u64;
+                call!(cuMemCreate((&raw mut handle).cast(), granularity, of, 0)).expect("room");
+                let at = reserved + (piece * granularity) as u64;
+                call!(cuMemMap(at, granularity, 0, handle, 0)).expect("nothing is there");
+                call!(cuMemSetAccess(at, granularity, (&raw mut access).cast(), 1)).expect("alive");
+                call!(cuMemRelease(handle)).expect("mapped");
+            }
+        }
+        Some(Self { context: context.clone(), reserved, granularity })
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        let _current = self.context.enter().expect("alive");
+        let at = self.reserved + 2 * self.granularity as u64;
+        // SAFETY: made above, and not used any more.
+        unsafe {
+            call!(cuMemUnmap(at, 2 * self.granularity)).expect("mapped");
+            call!(cuMemAddressFree(self.reserved, Self::PIECES * self.granularity)).expect("free");
+        }
+    }
+}
+
+/// Of such memory, the driver's attributes tell the whole range that was reserved.
+#[test]
+fn mapped_memory_ends_with_its_pieces() {
+    let Some(mapped) = Mapped::new(&context()) else { return };
+    let piece = mapped.granularity as u64;
+    let start = mapped.reserved + 2 * piece;
+    // SAFETY: the test keeps the memory, or shows that it is refused.
+    let view = |at, size| unsafe {
+        DeviceBuffer::view(&context(), at, size, true, Arrival::complete(), Box::new(()))
+    };
+    for (at, size) in [(start, 1), (start, 2 * piece), (start + piece - 1, 2)] {
+        view(at, size).expect("all of it is mapped").fill(1).expect("alive");
+    }
+    for (at, size) in [(start, 2 * piece + 1), (start + piece, 2 * piece), (start + 1, 2 * piece)] {
+        let refused = view(at, size);
+        assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+    }
+    assert!(view(start - 1, 2).is_err() && view(start + 2 * piece, 1).is_err());
 }

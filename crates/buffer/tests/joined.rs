@@ -1,11 +1,14 @@
 //! Ranges that the kernel fills, against the same on the host.
 
+#[path = "../../context/tests/common/mod.rs"]
+mod common;
 #[path = "common/exact.rs"]
 mod exact;
 
-use arrow_cuda_buffer::{DeviceBuffer, Error, join};
-use arrow_cuda_context::Context;
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error, join, join_into_new};
+use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_layout::{Change, JoinPiece};
+use common::{Gate, alone};
 use exact::upload;
 use proptest::prelude::*;
 
@@ -174,4 +177,25 @@ fn what_lies_outside_or_askew_is_refused() {
     }
     assert_eq!(to[0].to_vec(), Ok(vec![0; 64]));
     assert_eq!(join(&context, &[], &[], &[]), Ok(()));
+}
+
+/// A fill that it had queued would write to the next buffer there.
+#[test]
+fn a_refused_join_has_queued_nothing() {
+    let (_alone, context) = alone();
+    let stream = Stream::non_blocking(&context).expect("room");
+    let gate = Gate::on_default_stream(&context);
+    let to = DeviceBuffer::allocate_adjacent(&context, &[100, 100, 300]).expect("room");
+    let place = to[0].private_address();
+    let (to_position, from_position, change) = (0, 0, Change::Bytes);
+    let piece = JoinPiece { to: 1, to_position, from: 0, from_position, count: 101, change };
+    let refused = join_into_new(&context, &to, &[Some(&to[0])], &[piece]);
+    assert!(matches!(refused, Err(Error::OutOfBounds(_))), "{refused:?}");
+    drop(to);
+    let next = DeviceBuffer::allocate_packed(&context, 812).expect("room");
+    assert_eq!(next.private_address(), place);
+    drop(next.fill_in(CopyOrder::On(&stream), 7).expect("alive"));
+    drop(stream.synchronize().expect("alive"));
+    gate.open();
+    assert_eq!(next.to_vec().expect("alive"), [7; 812]);
 }

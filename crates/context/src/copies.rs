@@ -4,7 +4,7 @@
 //! copies to the device are not begun before their turn.
 
 use crate::{Current, StreamHandle};
-use arrow_cuda_driver::{CudaResult, Patience, call};
+use arrow_cuda_driver::{CudaResult, Patience, call, codes};
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -23,6 +23,7 @@ impl Current<'_> {
     /// [`CudaError::Busy`](arrow_cuda_driver::CudaError::Busy); driver errors, including those of the stream's work.
     pub fn await_turn(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
         self.await_stream_in_place_of(stream)?;
+        self.raw_stream(stream)?; // nor may it begin where it would end a capture
         let is_complete = || !matches!(self.is_stream_complete(stream), Ok(false));
         if is_complete() || Patience::new().await_turn(is_complete)? {
             return Ok(());
@@ -65,7 +66,16 @@ impl Current<'_> {
     pub unsafe fn copy_to_host(&self, out: *mut u8, from: u64, size: usize) -> CudaResult<()> {
         self.await_turn(StreamHandle::DEFAULT)?;
         // SAFETY: guaranteed by the caller.
-        unsafe { call!(cuMemcpyDtoH_v2(out.cast(), from, size)) }
+        let copied = unsafe { call!(cuMemcpyDtoH_v2(out.cast(), from, size)) };
+        or_in_steps(copied, size, |at, length| {
+            let mut staged = [0u8; STAGED];
+            // SAFETY: guaranteed by the caller; there is room for so much here.
+            unsafe {
+                call!(cuMemcpyDtoH_v2(staged.as_mut_ptr().cast(), from + at as u64, length))?;
+                ptr::copy_nonoverlapping(staged.as_ptr(), out.add(at), length);
+            }
+            Ok(())
+        })
     }
 
     /// Copies host memory to the device.
@@ -84,7 +94,11 @@ impl Current<'_> {
         // SAFETY: guaranteed by the caller.
         let begun = unsafe { self.queue_copy_from_host(to, data, size, StreamHandle::DEFAULT) };
         // This waits even after a failure: nobody may read the data once this returns.
-        begun.and(self.synchronize_stream(StreamHandle::DEFAULT))
+        let copied = begun.and(self.synchronize_stream(StreamHandle::DEFAULT));
+        or_in_steps(copied, size, |at, length| {
+            // SAFETY: guaranteed by the caller.
+            unsafe { self.copy_staged(to + at as u64, data.add(at), length) }
+        })
     }
 
     /// Copies a few bytes.  The driver needs no turn to stage pageable memory, so to ask first whether the
@@ -116,5 +130,20 @@ impl Current<'_> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemsetD8_v2(address, value, size)) }?;
         self.synchronize_stream(StreamHandle::DEFAULT)
+    }
+}
+
+/// Makes a copy in small steps, through memory of this thread, that the driver has refused as a whole: it copies no
+/// range of the host of which only a part is pinned, or that spans ranges which were pinned apart.
+fn or_in_steps(
+    copied: CudaResult<()>,
+    size: usize,
+    mut copy: impl FnMut(usize, usize) -> CudaResult<()>,
+) -> CudaResult<()> {
+    match copied {
+        Err(error) if error.code() == Some(codes::INVALID_VALUE) => {
+            (0..size).step_by(STAGED).try_for_each(|at| copy(at, STAGED.min(size - at)))
+        }
+        copied => copied,
     }
 }

@@ -36,7 +36,7 @@ mod streams;
 #[expect(unsafe_code, reason = "writes to memory that nobody has yet")]
 mod zeroing;
 
-pub use calls::{Attribute, DisregardedCaptures, Function, RawStream, StreamHandle};
+pub use calls::{Attribute, Function, RawStream, StreamHandle};
 pub use contexts::{Context, Current, Device, Extension, driver_version, is_readable};
 #[cfg(feature = "cudarc")]
 pub use cudarc_types::CudarcStream;

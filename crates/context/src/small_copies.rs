@@ -152,7 +152,6 @@ impl SmallCopies {
     fn await_end(&self, context: &Context) -> CudaResult<()> {
         let Some(end) = self.slots.lock()?.end.clone() else { return Ok(()) };
         let (current, began) = (context.enter()?, Instant::now());
-        let _disregarded = current.disregard_captures();
         while began.elapsed() < SHORT {
             if current.is_reached(&end) == Ok(true) {
                 return Ok(());

@@ -4,8 +4,10 @@
 mod capture;
 mod common;
 
-use arrow_cuda_context::{Placement, Stream, completed};
-use capture::{GLOBAL, THREAD_LOCAL, begin, end};
+use arrow_cuda_context::{
+    Consumer, Context, Pending, Placement, Stream, StreamHandle, completed, wait_for_work_in_flight,
+};
+use capture::{GLOBAL, RELAXED, THREAD_LOCAL, begin, end, exchange_mode};
 use common::{Gate, alone};
 use rstest::rstest;
 use std::sync::Arc;
@@ -57,6 +59,96 @@ fn allocations_leave_captures_of_other_threads_alone(#[case] mode: i32) {
         });
     });
     end(&captured).expect("still valid");
+}
+
+/// The calls of a library that knows nothing of the capture: each might wait for the device.
+fn use_everything(context: &Context) {
+    let stream = Stream::new(context).expect("room");
+    let event = stream.record().expect("alive");
+    assert!(event.is_complete().is_ok() && stream.is_complete().is_ok());
+    event.synchronize().expect("no concern of the capture");
+    event.wait().expect("nor this");
+    drop(stream.synchronize().expect("nor this"));
+    stream.enqueue(Box::new(()), |_, _| Ok(())).expect("nor this");
+    wait_for_work_in_flight();
+    context.pending(&[&event]).expect("nor this");
+    context.wait_for(&Pending::DefaultStream).expect("nor this");
+    for consumer in [Consumer::OnDefaultStream, Consumer::OnOtherStream, Consumer::Unknown] {
+        context.make_ready_for(consumer).expect("nor this");
+    }
+    drop(context.allocate_pinned(40 << 20).expect("nor this"));
+    let block = context.allocate(40 << 20, Placement::Alone).expect("nor this");
+    let current = context.enter().expect("alive");
+    let (to, mut bytes) = (block.private_address(), [7u8; 100]);
+    // SAFETY: a new block of more bytes.
+    unsafe {
+        current.copy_from_host(to, bytes.as_ptr(), 100).expect("nor this");
+        current.copy_to_host(bytes.as_mut_ptr(), to, 100).expect("nor this");
+        current.fill_memory(to, 1, 100).expect("nor this");
+        current.copy_to_context((to + 100, context), to, 100).expect("nor this");
+        let other = current.allocate_memory(16).expect("nor this");
+        current.release_memory(other).expect("nor this");
+        let host = current.allocate_host_memory(16).expect("nor this");
+        current.release_host_memory(host).expect("nor this");
+    }
+    drop(current);
+    drop(block);
+    context.cache().empty().expect("nor this");
+}
+
+#[rstest]
+#[case(GLOBAL)]
+#[case(THREAD_LOCAL)]
+fn no_call_of_another_thread_ends_a_capture(#[case] mode: i32) {
+    let (_alone, context) = alone();
+    let captured = Stream::non_blocking(&context).expect("room");
+    begin(&captured, mode);
+    thread::scope(|scope| scope.spawn(|| use_everything(&context)).join().expect("no panic"));
+    end(&captured).expect("still valid");
+}
+
+/// The driver itself could not do it, and would end the capture.
+#[test]
+fn work_that_a_captured_stream_would_wait_for_is_refused() {
+    let (_alone, context) = alone();
+    let captured = Stream::new(&context).expect("room");
+    let block = context.allocate(100, Placement::Packed).expect("room");
+    let (default, event) = (Stream::default_of(&context), captured.record().expect("alive"));
+    begin(&captured, GLOBAL);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let (current, to) = (context.enter().expect("alive"), block.private_address());
+            let mut bytes = [7u8; 100];
+            // SAFETY: a block of as many bytes.
+            let refused = unsafe {
+                [
+                    current.copy_from_host(to, bytes.as_ptr(), 100),
+                    current.copy_to_host(bytes.as_mut_ptr(), to, 100),
+                    current.fill_memory(to, 1, 100),
+                    current.synchronize_stream(StreamHandle::DEFAULT),
+                    default.wait_for(&event),
+                    event.record(&default),
+                ]
+            };
+            let codes = refused.map(|refused| refused.expect_err("it is ordered").code());
+            assert_eq!(codes, [Some(906); 6]);
+        });
+    });
+    end(&captured).expect("still valid");
+    context.synchronize().expect("alive");
+}
+
+/// The thread's own mode comes back, whatever it was, and in whichever order guards go.
+#[rstest]
+fn a_guard_leaves_the_mode_as_it_was(#[values(GLOBAL, THREAD_LOCAL, RELAXED)] mode: i32) {
+    let (_alone, context) = alone();
+    assert_eq!(exchange_mode(mode), GLOBAL);
+    let (first, second) = (context.enter().expect("alive"), context.enter().expect("alive"));
+    assert_eq!(exchange_mode(RELAXED), RELAXED);
+    drop(first);
+    assert_eq!(exchange_mode(RELAXED), RELAXED);
+    drop(second);
+    assert_eq!(exchange_mode(GLOBAL), mode);
 }
 
 #[test]

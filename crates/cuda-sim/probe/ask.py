@@ -19,7 +19,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
+from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -867,12 +869,9 @@ def child_open_in_both(d: Driver, handle: str) -> object:
     }
 
 
+@question
 def captures(d: Driver) -> object:
-    """Which calls of another thread end a capture: what the call and the capture's end return.
-
-    It is not recorded yet, so it is no question: `ask.py LIBRARY captures` asks it.  The
-    simulator's answers come from NVIDIA's documentation.
-    """
+    """Which calls of another thread end a capture: what the call and the capture's end return."""
     d.ready()
     stream, other, event = c.c_void_p(), c.c_void_p(), c.c_void_p()
     for place in (stream, other):
@@ -880,6 +879,12 @@ def captures(d: Driver) -> object:
     assert d.cuEventCreate(c.byref(event), c.c_uint(2)) == 0
     p, host = d.alloc(16), d.pinned(16)
     spare = [d.alloc(16) for _ in range(8)]
+    spare_on_host = [d.pinned(16) for _ in range(8)]
+    block = (c.c_ubyte * (17 * 4096))()
+    pages = [(c.addressof(block) + 4095 & ~4095) + 4096 * page for page in range(16)]
+    registered = [pages.pop() for _ in range(8)]
+    for page in registered:
+        assert d.cuMemHostRegister_v2(page, 4096, c.c_uint(3)) == 0
     calls: dict[str, Callable[[], int]] = {
         "alloc": lambda: d.cuMemAlloc_v2(c.byref(c.c_uint64()), 16),
         "free": lambda: d.cuMemFree_v2(spare.pop()),
@@ -894,6 +899,12 @@ def captures(d: Driver) -> object:
         "default_stream_query": lambda: d.cuStreamQuery(None),
         "synchronize": d.cuCtxSynchronize,
         "copy": lambda: d.cuMemcpyHtoD_v2(p, host, 16),
+        "copy_back": lambda: d.cuMemcpyDtoH_v2(host, p, 16),
+        "copy_pageable": lambda: d.cuMemcpyHtoD_v2(p, HOST, 16),
+        "copy_within": lambda: d.cuMemcpyDtoD_v2(p, p + 8, 8),
+        "host_free": lambda: d.cuMemFreeHost(spare_on_host.pop()),
+        "register": lambda: d.cuMemHostRegister_v2(pages.pop(), 4096, c.c_uint(3)),
+        "unregister": lambda: d.cuMemHostUnregister(registered.pop()),
         "copy_async": lambda: d.cuMemcpyHtoDAsync_v2(p, host, 16, other),
         "fill": lambda: d.cuMemsetD8_v2(p, c.c_ubyte(1), 16),
         "info": lambda: d.cuMemGetInfo_v2(c.byref(c.c_size_t()), c.byref(c.c_size_t())),
@@ -923,6 +934,167 @@ def captures(d: Driver) -> object:
     return {
         name: {mode: ended(call, *numbers) for mode, numbers in modes.items()}
         for name, call in calls.items()
+    }
+
+
+@question
+def default_stream_beside_a_capture(d: Driver) -> object:
+    """Whether the question about the default stream leaves a blocking stream's capture alone."""
+    d.ready()
+    blocking, status = c.c_void_p(), c.c_int()
+    assert d.cuStreamCreate(c.byref(blocking), c.c_uint(0)) == 0
+    assert d.cuStreamBeginCapture_v2(blocking, c.c_int(0)) == 0
+    asked = d.cuStreamIsCapturing(None, c.byref(status))
+    return [asked, d.cuStreamEndCapture(blocking, c.byref(c.c_void_p()))]
+
+
+@question
+def free_beside_a_capture(d: Driver) -> object:
+    """Whether a free waits for another stream beside a capture, and leaves that alone."""
+    d.ready()
+    captured, busy = c.c_void_p(), c.c_void_p()
+    for place in (captured, busy):
+        assert d.cuStreamCreate(c.byref(place), c.c_uint(1)) == 0
+    ended: list[bool] = []
+
+    @c.CFUNCTYPE(None, c.c_void_p)
+    def work(_: object) -> None:
+        time.sleep(0.2)
+        ended.append(True)
+
+    relaxed = c.c_int(2)
+    d.cuThreadExchangeStreamCaptureMode(c.byref(relaxed))
+    assert d.cuStreamBeginCapture_v2(captured, c.c_int(0)) == 0
+    assert d.cuLaunchHostFunc(busy, work, None) == 0
+    p = c.c_uint64()
+    allocated = d.cuMemAlloc_v2(c.byref(p), 1)
+    before = len(ended)
+    freed = d.cuMemFree_v2(p.value)
+    return {
+        "allocate": [allocated, before],
+        "free": [freed, len(ended)],
+        "end": d.cuStreamEndCapture(captured, c.byref(c.c_void_p())),
+    }
+
+
+@question
+def host_memory_pinned_in_parts(d: Driver) -> object:
+    """Copies of a range of the host of which some is pinned, or all by two calls."""
+    d.ready()
+    page, size = 4096, 5 * 4096
+    block = (c.c_ubyte * (size + page))()
+    at = c.addressof(block) + page - 1 & ~(page - 1)
+    p, stream = d.alloc(size), c.c_void_p()
+    assert d.cuStreamCreate(c.byref(stream), c.c_uint(1)) == 0
+
+    def copies(start: int, count: int) -> list[int]:
+        return [
+            d.cuMemcpyHtoD_v2(p, start, count),
+            d.cuMemcpyDtoH_v2(start, p, count),
+            d.cuMemcpyHtoDAsync_v2(p, start, count, stream),
+            d.cuMemcpyDtoHAsync_v2(start, p, count, stream),
+        ]
+
+    def range_of(pointer: int) -> dict[str, object]:
+        start, length = d.attribute(11, pointer), d.attribute(12, pointer)
+        found = d.range(pointer)
+        return {
+            "attributes": [start[0], start[1] - at, length],
+            "range": [found[0], found[1] - at if found[0] == 0 else None, found[2]],
+        }
+
+    for begin in (at, at + 2 * page):
+        assert d.cuMemHostRegister_v2(begin, page, c.c_uint(3)) == 0
+    seen = {
+        "ends": copies(at, 3 * page),
+        "begin": copies(at, page + 1),
+        "end": copies(at + page, page + 1),
+        "between": copies(at + page, page),
+        "few bytes": copies(at + page - 8, 16),
+        "ranges": range_of(at + 5),
+    }
+    assert d.cuMemHostRegister_v2(at + page, page, c.c_uint(3)) == 0
+    seen["two"] = copies(at, 2 * page)
+    # Less than a page.
+    odd = at + 4 * page + 8
+    seen["odd"] = d.cuMemHostRegister_v2(odd, 16, c.c_uint(3))
+    seen["odd ranges"] = range_of(odd)
+    seen["page of odd"] = d.cuMemHostRegister_v2(odd + 64, 16, c.c_uint(3))
+    seen["beside odd"] = copies(odd + 64, 16)
+    return seen
+
+
+@question
+def memory_that_cannot_be_pinned(d: Driver) -> object:
+    """Read-only pages, and those of a file on a disk (in the folder of this file)."""
+    d.ready()
+    libc = c.CDLL(None)
+    libc.mmap.restype = c.c_void_p
+    libc.mmap.argtypes = [c.c_void_p, c.c_size_t, c.c_int, c.c_int, c.c_int, c.c_long]
+
+    def register(access: int, kind: int, file: int, flags: int) -> int:
+        at = libc.mmap(None, 4096, access, kind, file, 0)
+        return d.cuMemHostRegister_v2(at, 4096, c.c_uint(flags))
+
+    with tempfile.TemporaryFile(dir=Path(__file__).resolve().parent) as file:
+        file.write(bytes(4096))
+        file.flush()
+        number = file.fileno()
+        return {
+            "read-only": register(1, 2, number, 3),
+            "read-only, said": register(1, 2, number, 11),
+            "private": register(3, 2, number, 3),
+            "shared": register(3, 1, number, 3),
+            "anonymous": register(3, 0x22, -1, 3),
+        }
+
+
+@question
+def addresses_and_handles_after_a_reset(d: Driver) -> object:
+    """Whether the driver hands out again what it has handed out first."""
+    d.cuInit(0)
+
+    def made() -> list[object]:
+        d.ready()
+        stream, event = c.c_void_p(), c.c_void_p()
+        d.cuStreamCreate(c.byref(stream), c.c_uint(1))
+        d.cuEventCreate(c.byref(event), c.c_uint(2))
+        return [d.context.value, d.alloc(64), d.alloc(4 * MIB), stream.value, event.value]
+
+    first = made()
+    d.cuDevicePrimaryCtxReset_v2(c.c_int(0))
+    names = ["context", "small", "large", "stream", "event"]
+    same = dict(zip(names, map(eq, first, made()), strict=True))
+    p = d.alloc(8 * MIB)
+    d.cuMemFree_v2(p)
+    return {**same, "freed": d.alloc(8 * MIB) == p}
+
+
+@question
+def mapped_memory(d: Driver) -> object:
+    """Which range the attributes tell of memory that is mapped in pieces."""
+    d.ready()
+    properties = (c.c_int * 8)(1, 0, 1, 0)
+    access = (c.c_int * 3)(1, 0, 3)
+    unit, start = c.c_size_t(), c.c_uint64()
+    d.cuMemGetAllocationGranularity(c.byref(unit), properties, c.c_int(0))
+    size = unit.value
+    d.cuMemAddressReserve(c.byref(start), 8 * size, 0, 0, 0)
+    for piece in (2, 3):
+        handle, at = c.c_uint64(), start.value + piece * size
+        d.cuMemCreate(c.byref(handle), size, properties, 0)
+        d.cuMemMap(at, size, 0, handle.value, 0)
+        d.cuMemSetAccess(at, size, access, 1)
+    at = start.value + 2 * size
+    code, base, length = d.range(at + 5)
+    return {
+        "attributes": [
+            d.attribute(11, at + 5)[1] == start.value,
+            d.attribute(12, at + 5)[1] // size,
+        ],
+        "range": [code, base == at, length // size],
+        "range_unmapped": d.range(start.value)[0],
+        "attribute_unmapped": d.attribute(2, start.value)[0],
     }
 
 

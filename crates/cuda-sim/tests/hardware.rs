@@ -7,6 +7,17 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+/// Questions that no real driver has answered yet.
+const OPEN: [&str; 7] = [
+    "addresses_and_handles_after_a_reset",
+    "captures",
+    "default_stream_beside_a_capture",
+    "free_beside_a_capture",
+    "host_memory_pinned_in_parts",
+    "mapped_memory",
+    "memory_that_cannot_be_pinned",
+];
+
 /// Questions to which the simulator's answer differs, with its answer and the reason.
 fn exceptions() -> Vec<(&'static str, Value, &'static str)> {
     vec![
@@ -26,9 +37,8 @@ fn exceptions() -> Vec<(&'static str, Value, &'static str)> {
     ]
 }
 
-/// Questions that no real driver was asked yet, by how their names begin: the next run on a GPU answers them.
-const OPEN: &[&str] =
-    &["stalled_", "free_", "unregister_", "close_import_", "destroy_", "peer_copy_"];
+/// In the names of questions that only two devices answer; no real driver has yet.
+const OPEN_BETWEEN_DEVICES: &str = "_other_device_";
 
 #[test]
 fn the_simulator_answers_as_hardware_did() {
@@ -52,13 +62,12 @@ fn the_simulator_answers_as_hardware_did() {
     let complaint = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{complaint}");
     let mut answers: Value = serde_json::from_slice(&done.stdout).expect("JSON");
-    for beginning in OPEN {
-        let is_open = |name: &str| name.starts_with(beginning) && wanted.get(name).is_none();
-        let asked = answers.as_object_mut().expect("answers by name");
-        let before = asked.len();
-        asked.retain(|name, _| !is_open(name));
-        assert!(asked.len() < before, "{beginning} is not asked, or is answered");
+    for question in OPEN {
+        let said = answers.as_object_mut().and_then(|all| all.remove(question));
+        assert!(said.is_some_and(|said| !said.is_string()), "{question} has no answer");
     }
+    let asked = answers.as_object_mut().expect("answers by name");
+    asked.retain(|name, _| !name.contains(OPEN_BETWEEN_DEVICES));
 
     let mut differences = Vec::new();
     compare("", &wanted, &answers, &mut differences);

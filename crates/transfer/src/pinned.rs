@@ -132,7 +132,9 @@ impl HostBuffer {
     }
 }
 
-/// Whether host memory is pinned, judged by its first and last byte.
+/// Whether all of a range of host memory is pinned at once: it lies in one allocation of pinned memory, or in one range
+/// that was registered.  A range of which only parts are pinned, or that spans two such ranges, counts as pageable: the
+/// driver refuses to copy it.
 ///
 /// # Errors
 ///
@@ -150,6 +152,8 @@ pub(crate) fn is_device_accessible(
     if is_pinned_block(start.addr() as u64, size as u64) {
         return Ok(size > 0);
     }
-    let knows = |address: *const u8| Ok(current.device_address(address as u64)?.is_some());
-    Ok(size > 0 && knows(start)? && knows(start.wrapping_add(size - 1))?)
+    // On machines whose devices reach pageable memory, the driver knows that, too, but no range of it.
+    let end = |(start, length): (u64, u64)| start.saturating_add(length);
+    let known = current.known_range(start.addr() as u64)?;
+    Ok(size > 0 && known.is_some_and(|range| end(range) - start.addr() as u64 >= size as u64))
 }

@@ -1,13 +1,15 @@
 //! Memory of somebody else that is pinned for a time.
 
-#[path = "../../context/tests/common/mod.rs"]
 mod common;
 
-use arrow_cuda_context::{Context, Stream};
+use arrow_cuda_context::{Context, Placement, Stream};
 use arrow_cuda_driver::CudaError;
-use arrow_cuda_transfer::{RegisteredMemory, is_pinned};
-use common::{Gate, destroy, their_context};
+use arrow_cuda_transfer::{
+    CopyOrder, RegisteredMemory, copy_from_host_in, copy_to_host, copy_to_host_in, is_pinned,
+};
+use common::{Gate, destroy, pattern, their_context, with_threads};
 use rstest::rstest;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 const PAGE: usize = 4096;
@@ -53,6 +55,53 @@ fn memory_that_is_pinned_already_is_refused_and_its_owner_let_go() {
     assert_eq!(Arc::strong_count(&owner), 2);
     first.unregister().expect("alive");
     register(&context, &owner, PAGE, 2 * PAGE).expect("nobody has it any more");
+}
+
+/// The driver refuses a range of which some is pinned, but not all of it at once.
+#[rstest]
+fn memory_that_is_pinned_in_parts_is_copied_as_pageable(
+    #[values(0, 2)] threads: usize,
+    #[values(20_000, 40 * PAGE, 3 << 20)] size: usize,
+    #[values(&[], &[1], &[1, 2])] pinned_besides: &[usize],
+) {
+    let (_alone, context) = with_threads(threads);
+    let memory = Arc::new(pattern(size + 3 * PAGE));
+    let start = memory.as_ptr().align_offset(PAGE);
+    let last = size / PAGE * PAGE;
+    // Both ends, and what is between them only in part.
+    let _pinned: Vec<_> = [0, last]
+        .into_iter()
+        .chain(pinned_besides.iter().map(|page| page * PAGE))
+        .map(|at| register(&context, &memory, start + at, PAGE).expect("room"))
+        .collect();
+    let bytes = &memory[start..start + size];
+    assert!(!is_pinned(&context, bytes.as_ptr(), size).expect("alive"));
+    assert!(is_pinned(&context, bytes.as_ptr(), PAGE).expect("alive"));
+    let block = context.allocate(size as u64, Placement::Alone).expect("room");
+    let stream = Stream::non_blocking(&context).expect("room");
+    for order in [CopyOrder::Now, CopyOrder::On(&stream)] {
+        let to = (block.private_address(), Some(&block));
+        let mut back = vec![0u8; size];
+        // SAFETY: as many bytes on both ends.
+        unsafe {
+            let there =
+                copy_from_host_in(order, &context, to, bytes.as_ptr(), size, || Box::new(()));
+            drop(there.expect("a copy"));
+            copy_to_host(&context, slice_of(&mut back), to.0).expect("a copy");
+            assert!(back == bytes);
+            // The memory is nobody else's: the vector is not used meanwhile.
+            let place = bytes.as_ptr().cast_mut();
+            let here = copy_to_host_in(order, &context, place, to.0, size, || Box::new(()));
+            drop(here.expect("a copy"));
+        }
+        drop(stream.synchronize().expect("alive"));
+    }
+    assert!(bytes == &pattern(size + 3 * PAGE)[start..start + size]);
+}
+
+fn slice_of(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    // SAFETY: initialised bytes, into which only bytes are copied.
+    unsafe { &mut *(std::ptr::from_mut(bytes) as *mut [MaybeUninit<u8>]) }
 }
 
 #[rstest]

@@ -8,7 +8,7 @@ use crate::ffi::{
     RustBuffer, RustContext, Wanted,
 };
 use crate::kind::Kind;
-use arrow_cuda_buffer::{clear_gaps, join as fill};
+use arrow_cuda_buffer::{join as fill, join_into_new};
 use arrow_cuda_layout::{Change, JoinError, JoinPiece, lower, reach as find};
 use std::slice;
 
@@ -75,8 +75,7 @@ exported! {
         let plan = arrow_cuda_layout::join(arrays, columns, &found)?;
         let context = buffers.iter().flatten().next().map_or(context, |buffer| buffer.context());
         let result = RustBuffer::allocate_adjacent(context, &plan.sizes)?;
-        clear_gaps(context, &result)?;
-        fill(context, &result, &buffers, &plan.pieces)?;
+        join_into_new(context, &result, &buffers, &plan.pieces)?;
         let number = result.len();
         // SAFETY: there is room for an answer for each array, of which the result has no more, and for
         // the buffers of these.

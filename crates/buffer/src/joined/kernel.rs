@@ -8,22 +8,16 @@ use std::ffi::c_void;
 
 const JOINED: Ptx = Ptx(c"arrow_cuda_joined", include_str!("joined.ptx"));
 
-/// Fills the parts, behind the work of the default stream, and waits.  The words of `targets` are cleared
-/// before.
-pub(super) fn run(
-    context: &Context,
-    parts: &Parts,
-    targets: &[&DeviceBuffer],
-) -> Result<(), Error> {
+/// Fills the parts, behind the work of the default stream, and waits.  The ranges of `cleared` become 0 before.
+pub(super) fn run(context: &Context, parts: &Parts, cleared: &[(u64, usize)]) -> Result<(), Error> {
     let tables = [&parts.first, &parts.second].map(|parts| bytemuck::cast_slice(parts));
     let tables = DeviceBuffer::adjacent_from_host(context, &tables)?;
     let current = context.enter()?;
     current.await_turn(StreamHandle::DEFAULT)?;
     let function = JOINED.function(&current)?;
     let queue = || {
-        for target in targets.iter().filter(|target| !target.is_empty()) {
-            let (to, size) = (target.private_address, target.size as usize);
-            // SAFETY: a buffer of that size, which the caller retains.
+        for (to, size) in cleared.iter().copied().filter(|(_, size)| *size > 0) {
+            // SAFETY: a buffer of that size, or what lies between two, which the caller retains.
             unsafe { current.queue_fill(to, 0, size, StreamHandle::DEFAULT) }?;
         }
         tables.iter().try_for_each(|table| launch(&current, &function, table))

@@ -5,6 +5,7 @@
 mod kernel;
 mod parts;
 
+use crate::adjacent_copies::gaps;
 use crate::error::invalid;
 use crate::range::within;
 use crate::{DeviceBuffer, Error};
@@ -41,8 +42,39 @@ pub fn join(
     from: &[Option<&DeviceBuffer>],
     pieces: &[JoinPiece],
 ) -> Result<(), Error> {
+    join_and_clear(context, to, from, pieces, &[])
+}
+
+/// As [`join`], into buffers that were just allocated together: what lies between them becomes 0, too, since it holds
+/// bytes of earlier buffers, which whoever can read the allocation would see.
+///
+/// Nothing is queued before all of it is checked, and nothing is queued any more when this returns.  So a caller may
+/// drop the buffers at any point.
+///
+/// # Errors
+///
+/// As [`join`].
+pub fn join_into_new(
+    context: &Context,
+    to: &[DeviceBuffer],
+    from: &[Option<&DeviceBuffer>],
+    pieces: &[JoinPiece],
+) -> Result<(), Error> {
+    join_and_clear(context, to, from, pieces, &gaps(to))
+}
+
+fn join_and_clear(
+    context: &Context,
+    to: &[DeviceBuffer],
+    from: &[Option<&DeviceBuffer>],
+    pieces: &[JoinPiece],
+    gaps: &[(u64, usize)],
+) -> Result<(), Error> {
     let mut parts = Parts::default();
     let mut of_bits: Vec<&DeviceBuffer> = Vec::new();
+    if to.iter().any(|buffer| !buffer.context().is_same(context)) {
+        return invalid("a buffer belongs to another context");
+    }
     for piece in pieces {
         let ends = Ends::of(piece, to, from)?;
         ends.check(piece, context)?;
@@ -53,7 +85,9 @@ pub fn join(
             of_bits.push(ends.to);
         }
     }
-    kernel::run(context, &parts, &of_bits).inspect_err(|_| {
+    let words = of_bits.iter().map(|target| (target.private_address, target.size as usize));
+    let cleared: Vec<_> = gaps.iter().copied().chain(words).collect();
+    kernel::run(context, &parts, &cleared).inspect_err(|_| {
         to.iter().chain(from.iter().copied().flatten()).for_each(DeviceBuffer::expose);
     })
 }

@@ -25,7 +25,6 @@ impl Current<'_> {
     /// `CUDA_ERROR_OUT_OF_MEMORY`, with `size` in it, when the device has no room.
     pub fn allocate_memory(&self, size: u64) -> CudaResult<u64> {
         let bytes = usize::try_from(size).unwrap_or(usize::MAX);
-        let _disregarded = self.disregard_captures();
         // SAFETY: stores an address.
         stored(0u64, |at| unsafe { call!(cuMemAlloc_v2(at, bytes)) })
             .map_err(|error| error.while_allocating(size))

@@ -12,4 +12,4 @@ mod streams;
 
 pub use modules::Function;
 pub use pointers::Attribute;
-pub use streams::{DisregardedCaptures, RawStream, StreamHandle};
+pub use streams::{RawStream, StreamHandle};

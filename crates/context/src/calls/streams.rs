@@ -2,9 +2,8 @@
 
 use crate::stored::stored;
 use crate::{Context, Current};
-use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query, report_failure};
+use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
 use std::ffi::c_void;
-use std::marker::PhantomData;
 
 /// A `CUstream`, to be passed to other libraries.
 pub type RawStream = *mut c_void;
@@ -38,14 +37,16 @@ impl<'stream> StreamHandle<'stream> {
 
 impl Current<'_> {
     /// The handle for the driver, which reads through it.  So a stream of another context, which may
-    /// be gone with all its streams, is refused.
+    /// be gone with all its streams, is refused.  So is the default stream where its use would end a capture.
     pub(crate) fn raw_stream(&self, stream: StreamHandle<'_>) -> CudaResult<RawStream> {
         match stream.context {
             Some(context) if !context.is_same(self.context()) => {
-                Err(CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE))
+                return Err(CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE));
             }
-            _ => Ok(stream.raw),
+            _ if stream.is_default() => self.check_default_stream()?,
+            _ => {}
         }
+        Ok(stream.raw)
     }
 
     /// The handle for the driver, after a wait for the small copies unless it is the default stream, on which they
@@ -84,41 +85,5 @@ impl Current<'_> {
         // SAFETY: a live handle; stores a number.
         let status = stored(0i32, |at| unsafe { call!(cuStreamIsCapturing(stream, at)) })?;
         Ok(status != 0)
-    }
-}
-
-/// `CU_STREAM_CAPTURE_MODE_RELAXED`.
-const RELAXED: i32 = 2;
-
-/// Lets this thread make calls that captures of other streams forbid, until it is dropped.
-///
-/// While any thread captures a stream in the global mode, each call that might wait for the device
-/// fails, and invalidates the capture.  The driver counts queries among them.
-#[must_use = "captures are disregarded only while this lives"]
-pub struct DisregardedCaptures {
-    /// The thread's mode before; none if it could not be changed.
-    previous: Option<i32>,
-    /// The mode is the thread's.
-    not_send: PhantomData<*const ()>,
-}
-
-impl Current<'_> {
-    /// For calls that neither wait nor concern a stream that is captured.
-    pub fn disregard_captures(&self) -> DisregardedCaptures {
-        DisregardedCaptures { previous: exchange(RELAXED).ok(), not_send: PhantomData }
-    }
-}
-
-/// Sets the thread's mode, and returns what it was.  Drivers before CUDA 10.1 have none.
-fn exchange(mode: i32) -> CudaResult<i32> {
-    // SAFETY: reads a number, and stores another.
-    stored(mode, |at| unsafe { call!(cuThreadExchangeStreamCaptureMode(at)) })
-}
-
-impl Drop for DisregardedCaptures {
-    fn drop(&mut self) {
-        let Some(previous) = self.previous else { return };
-        // A thread that stays relaxed would disregard the captures of its own calls.
-        report_failure("the thread's capture mode", exchange(previous).map(drop));
     }
 }

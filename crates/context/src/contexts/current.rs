@@ -1,9 +1,11 @@
 //! The guard that makes a context current.  All calls that need a current context go through it.
 
 use super::Context;
+use super::captures::{self, Relaxed};
 use super::identity::{self, gone};
 use crate::stored::stored;
 use arrow_cuda_driver::{CudaResult, blocking, call, may_release, report_failure};
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ptr;
@@ -13,8 +15,9 @@ use std::ptr;
 /// Every driver function that works in the current context is called where one of these is held, so
 /// none can run in another context, in one that is gone, or in none.  Most are methods of this type,
 /// which are in `calls/`, grouped by noun; [`Stream`](crate::Stream) and [`Event`](crate::Event) call
-/// what concerns them alone.  Dropping the guard restores the context that was current before,
-/// whatever happened in between.  The driver has one stack of contexts for each thread, so guards
+/// what concerns them alone.  As long as it lives, the thread is in the relaxed capture mode: none of
+/// these calls ends a graph capture that another library has under way on another stream.  Dropping the
+/// guard restores the mode, and the context that was current before, whatever happened in between.  The driver has one stack of contexts for each thread, so guards
 /// must be dropped in the reverse order of their creation, as scopes do.
 ///
 /// ```
@@ -34,6 +37,9 @@ pub struct Current<'context> {
     context: &'context Context,
     /// The context that was current before, if it was another one.
     previous: Option<*mut c_void>,
+    relaxed: Option<Relaxed>,
+    /// Whether no capture stood in the way of the default stream when it was used first.
+    may_use_default_stream: Cell<bool>,
     /// A context is current for a thread, so the guard stays on it.
     not_send: PhantomData<*const ()>,
 }
@@ -43,8 +49,8 @@ impl Context {
     ///
     /// This is the one place that decides whether the context may be used: it refuses in a forked
     /// child, after the context's owner has destroyed it, and after somebody has reset its device,
-    /// which destroys everything in the context.  It costs two queries if the context is current
-    /// already.
+    /// which destroys everything in the context.  If the context is current already, it costs two
+    /// queries, and an exchange of the thread's capture mode unless the thread has another guard.
     ///
     /// # Errors
     ///
@@ -56,7 +62,13 @@ impl Context {
         }
         // SAFETY: stores a handle.
         let previous = stored(ptr::null_mut(), |at| unsafe { call!(cuCtxGetCurrent(at)) })?;
-        let mut current = Current { context: self, previous: None, not_send: PhantomData };
+        let mut current = Current {
+            context: self,
+            previous: None,
+            relaxed: None,
+            may_use_default_stream: Cell::new(false),
+            not_send: PhantomData,
+        };
         if previous != self.raw() {
             // SAFETY: the handle of a context that was found alive, or of a primary one, whose
             // handle the driver keeps readable.
@@ -72,6 +84,7 @@ impl Context {
                 Err(error) => return Err(error),
             }
         }
+        current.relaxed = Some(Relaxed::begin());
         Ok(current)
     }
 
@@ -112,12 +125,22 @@ impl<'context> Current<'context> {
         self.context
     }
 
+    /// Fails, and ends no capture, where work on the legacy default stream would end one.
+    pub(crate) fn check_default_stream(&self) -> CudaResult<()> {
+        if !self.may_use_default_stream.get() {
+            captures::check_default_stream()?;
+            self.may_use_default_stream.set(true);
+        }
+        Ok(())
+    }
+
     pub(super) fn device_handle(&self) -> CudaResult<i32> {
         // SAFETY: stores a number.
         stored(0i32, |at| unsafe { call!(cuCtxGetDevice(at)) })
     }
 
-    /// Blocks until the device has completed everything that was queued in the context.
+    /// Blocks until the device has completed everything that was queued in the context.  No mode lets the driver do
+    /// so during a capture in the context, which this ends.
     ///
     /// # Errors
     ///
@@ -130,6 +153,7 @@ impl<'context> Current<'context> {
 
 impl Drop for Current<'_> {
     fn drop(&mut self) {
+        self.relaxed = None; // while the context is current
         let Some(previous) = self.previous else { return };
         // SAFETY: stores a handle.
         let left = stored(0usize, |at| unsafe { call!(cuCtxPopCurrent_v2(at)) });

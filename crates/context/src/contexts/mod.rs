@@ -1,5 +1,7 @@
 //! Devices and their contexts, and the guard that every call to the driver in a context needs.
 
+#[expect(unsafe_code, reason = "calls the driver")]
+mod captures;
 mod context;
 #[expect(unsafe_code, reason = "calls the driver")]
 mod current;

@@ -102,4 +102,19 @@ impl Current<'_> {
         }
         self.attribute_if_known(Attribute::DevicePointer, address)
     }
+
+    /// The start and size of the device memory or pinned host memory at an address that the driver was given at once.
+    /// `None` where [`device_address`](Self::device_address) is.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub fn known_range(&self, address: u64) -> CudaResult<Option<(u64, u64)>> {
+        if is_released(address) {
+            return Ok(None);
+        }
+        let asked = [Attribute::RangeStart, Attribute::RangeSize];
+        let [start, size] = self.attributes(asked, address)?;
+        Ok((start <= address && address - start < size).then_some((start, size)))
+    }
 }

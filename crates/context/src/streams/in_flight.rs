@@ -132,15 +132,17 @@ pub fn completed() -> Completed {
 /// Waits for all work in flight, in every context: work of one device may retain memory of another.
 /// Returns what was retained for it.
 pub fn wait_for_work_in_flight() -> Completed {
-    let is_busy = |context: &Context| {
-        InFlight::of(context).0.lock().is_ok_and(|work| !work.queues.is_empty())
+    let ends_in = |context: &Context| {
+        let work = InFlight::of(context).0.lock();
+        work.map(|work| work.queues.ends().cloned().collect::<Vec<_>>()).unwrap_or_default()
     };
-    let busy: Vec<Context> = listed().into_iter().filter(is_busy).collect();
-    for context in &busy {
+    // A wait for whole contexts would end graph captures in them.
+    let ends: Vec<Event> = listed().iter().flat_map(ends_in).collect();
+    for end in &ends {
         // The caller that waits for the work gets its failure.
-        let _waited = context.enter().and_then(|current| current.synchronize());
+        let _waited = end.wait();
     }
-    if busy.is_empty() { Completed::default() } else { completed() }
+    if ends.is_empty() { Completed::default() } else { completed() }
 }
 
 fn listed() -> Vec<Context> {
@@ -167,7 +169,6 @@ fn collect_in(
     let collected = match &entered {
         Err(error) if context.is_gone(error) => forget(context),
         entered => InFlight::of(context).0.lock().map(|mut work| {
-            let _disregarded = entered.as_ref().map(Current::disregard_captures);
             let is_over = |event: &Event| match entered {
                 Ok(current) => is_over(&current.is_reached(event)),
                 Err(error) => is_over(&Err(error.clone())),
@@ -203,7 +204,6 @@ impl Work {
         if self.queues.is_empty() {
             return (Completed::default(), Vec::new());
         }
-        let _disregarded = current.disregard_captures();
         let is_reached = |event: &Event| is_over(&current.is_reached(event));
         let mut taken = self.queues.take_from(stream, is_reached);
         taken.append(&mut self.queues.take_from_some(Some(stream), OTHERS, is_reached));

@@ -67,6 +67,11 @@ impl<Point, Retained> Queues<Point, Retained> {
         taken
     }
 
+    /// The last point of each stream.
+    pub(super) fn ends(&self) -> impl Iterator<Item = &Point> {
+        self.queues.values().filter_map(|queue| queue.back()).map(|(point, _)| point)
+    }
+
     pub(super) fn take(&mut self, is_reached: impl Fn(&Point) -> bool) -> Vec<(Point, Retained)> {
         let streams: Vec<usize> = self.queues.keys().copied().collect();
         streams.into_iter().flat_map(|stream| self.take_from(stream, &is_reached)).collect()

@@ -209,10 +209,11 @@ impl Stream {
     /// Makes work that is queued from now on wait for an event of any context.  Does not block the
     /// caller.
     pub fn wait_for(&self, event: &Event) -> CudaResult<()> {
-        let _current = self.context().enter()?;
+        let current = self.context().enter()?;
         drop(event.context().enter()?);
+        let stream = current.raw_stream(self.handle())?;
         // SAFETY: live handles.
-        unsafe { call!(cuStreamWaitEvent(self.as_raw(), event.as_raw(), 0)) }
+        unsafe { call!(cuStreamWaitEvent(stream, event.as_raw(), 0)) }
     }
 
     /// Whether all work queued so far is complete.

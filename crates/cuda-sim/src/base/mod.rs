@@ -3,9 +3,11 @@
 pub mod code;
 mod handles;
 mod mapping;
+mod pinning;
 
 pub use handles::{Handle, Handles};
 pub use mapping::{Mapping, READ_WRITE, map, unmap};
+pub use pinning::can_be_pinned;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -35,7 +35,6 @@ struct Copy {
 impl Copy {
     /// Copies on the legacy default stream, and waits where a synchronous call does.
     fn synchronous(self, driver: &'static Driver) -> Result {
-        capture::refuse_unsafe()?;
         let context = stack::current()?;
         if self.size == 0 {
             return Ok(());
@@ -44,6 +43,8 @@ impl Copy {
         let (_, from_device) = self.from.resolve(driver, self.size)?;
         let stream = Stream::legacy(context);
         if to_device && from_device {
+            // Those between host and device leave captures alone, as on an H200.
+            capture::refuse_unsafe()?;
             stream.submit(move || self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS))?;
             return Ok(());
         }
@@ -106,9 +107,11 @@ impl Copy {
     fn carry_out(self, driver: &Driver) -> Result {
         let (to, _) = self.to.resolve(driver, self.size)?;
         let (from, _) = self.from.resolve(driver, self.size)?;
-        // SAFETY: device ends lie in live regions, whose contents stay mapped; of host ends
-        // the caller promises it.  The ranges may overlap.
-        unsafe { libc::memmove(to as *mut _, from as *const _, self.size) };
+        for (at, length) in parts_in_spoiling_order(to, from, self.size) {
+            // SAFETY: device ends lie in live regions, whose contents stay mapped; of host ends
+            // the caller promises it.  Each part is apart from its source.
+            unsafe { libc::memcpy((to + at) as *mut _, (from + at) as *const _, length) };
+        }
         Ok(())
     }
 }
@@ -125,6 +128,18 @@ impl PinnedRegion {
         let memory = driver.memory();
         memory.containing(self.address).is_some_and(|region| region.id == self.id)
     }
+}
+
+/// The parts of a copy, each with its offset and length.  A device copies in no order, so where the ranges overlap,
+/// the parts go in the order in which they overwrite what the next ones read.
+fn parts_in_spoiling_order(to: usize, from: usize, size: usize) -> Vec<(usize, usize)> {
+    let distance = to.abs_diff(from).min(size).max(1);
+    let mut parts: Vec<_> =
+        (0..size).step_by(distance).map(|at| (at, distance.min(size - at))).collect();
+    if to < from {
+        parts.reverse();
+    }
+    parts
 }
 
 impl End {
@@ -154,7 +169,9 @@ impl End {
         let memory = driver.memory();
         match self {
             Self::Host(address) => {
-                let is_wrong = address == 0 || memory.is_device_address(address as u64, length);
+                let is_wrong = address == 0
+                    || memory.is_device_address(address as u64, length)
+                    || memory.is_partly_pinned(address as u64, length);
                 match is_wrong {
                     true => Err(INVALID_VALUE),
                     false => Ok((address, false)),

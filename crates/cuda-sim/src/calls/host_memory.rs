@@ -1,5 +1,6 @@
 //! Page-locked host memory.
 
+use crate::base::can_be_pinned;
 use crate::base::code::{
     HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, Result,
 };
@@ -13,6 +14,8 @@ use crate::work::capture;
 const ALLOC_FLAGS: u32 = 7;
 /// Portable, mapped, memory of a device, read-only.
 const REGISTER_FLAGS: u32 = 15;
+const READ_ONLY: u32 = 8;
+const PAGE: u64 = 4096;
 
 exported! { driver:
     /// Allocates page-locked memory; returns null for a size of 0.
@@ -59,9 +62,14 @@ exported! { driver:
         if host == 0 || size == 0 || flags & !REGISTER_FLAGS != 0 || !fits {
             return Err(INVALID_VALUE);
         }
-        let last = memory.regions.range(..base + size).next_back();
-        if last.is_some_and(|(_, region)| region.end() > base) {
+        // Whole pages are pinned, each once.
+        let pages = base - base % PAGE..(base + size).next_multiple_of(PAGE);
+        let last = memory.regions.range(..pages.end).next_back();
+        if last.is_some_and(|(_, region)| region.end() > pages.start) {
             return Err(HOST_MEMORY_ALREADY_REGISTERED);
+        }
+        if !can_be_pinned(&pages, flags & READ_ONLY == 0) {
+            return Err(INVALID_VALUE);
         }
         memory.add(context, context.device, base, size, Kind::Registered);
     }

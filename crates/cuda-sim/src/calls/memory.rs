@@ -76,7 +76,11 @@ exported! { driver:
     [11020, per_thread] call cuMemAllocAsync(pointer: Out<u64>, size: usize, stream: Handle) {
         stack::current()?;
         let pointer = pointer.required()?;
-        let context = driver.stream(stream)?.context;
+        let stream = driver.stream(stream)?;
+        if !stream.captures()? {
+            capture::refuse_unsafe()?;
+        }
+        let context = stream.context;
         let mut memory = driver.memory();
         pointer.set(memory.allocate(context, size as u64, Kind::Pool)?);
     }

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use crate::base::code::{INVALID_VALUE, Result};
 use crate::contexts::stack;
 use crate::entry::exported;
-use crate::memory::{Kind, Region};
+use crate::memory::{Kind, Memory, Region};
 
 const CONTEXT: i32 = 1;
 const MEMORY_TYPE: i32 = 2;
@@ -36,7 +36,7 @@ exported! { driver:
         let region = memory.containing(pointer);
         let region =
             region.filter(|region| region.is_accessible_from(context)).ok_or(INVALID_VALUE)?;
-        let value = value_of(region, attribute, pointer).ok_or(INVALID_VALUE)?;
+        let value = value_of(&memory, region, attribute, pointer).ok_or(INVALID_VALUE)?;
         write(data, attribute, value)?;
     }
 
@@ -58,7 +58,7 @@ exported! { driver:
             // SAFETY: the caller passes `count` attributes and as many pointers for their values.
             let (attribute, target) =
                 unsafe { (attributes.add(index).read(), data.add(index).read()) };
-            let value = region.and_then(|region| value_of(region, attribute, pointer));
+            let value = region.and_then(|region| value_of(&memory, region, attribute, pointer));
             let default = if attribute == DEVICE_ORDINAL { NO_DEVICE } else { 0 };
             write(target, attribute, value.unwrap_or(default))?;
         }
@@ -87,7 +87,9 @@ fn write(target: *mut c_void, attribute: i32, value: u64) -> Result {
 }
 
 /// `None` for an attribute that this memory does not have.
-fn value_of(region: &Region, attribute: i32, pointer: u64) -> Option<u64> {
+fn value_of(memory: &Memory, region: &Region, attribute: i32, pointer: u64) -> Option<u64> {
+    // Of mapped memory, the whole range that was reserved, as on an H200.
+    let (start, size) = memory.reservation(pointer).unwrap_or((region.base, region.size));
     let is_own_device = matches!(region.kind, Kind::Device { .. });
     let is_pinned = matches!(region.kind, Kind::Pinned | Kind::Registered);
     Some(match attribute {
@@ -102,8 +104,8 @@ fn value_of(region: &Region, attribute: i32, pointer: u64) -> Option<u64> {
         // Of imports, that of the context which opened them.
         DEVICE_ORDINAL => region.context.device as u64,
         IS_IPC_CAPABLE => u64::from(is_own_device),
-        RANGE_START => region.base,
-        RANGE_SIZE => region.size,
+        RANGE_START => start,
+        RANGE_SIZE => size,
         MAPPED => 1,
         ACCESS_FLAGS => ACCESS_READ_WRITE,
         _ => return None,

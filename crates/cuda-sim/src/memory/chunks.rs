@@ -45,9 +45,17 @@ impl Memory {
         Ok(())
     }
 
+    /// The start and size of the reserved range in which an address lies.
+    pub fn reservation(&self, address: u64) -> Option<(u64, u64)> {
+        let (&start, &(_, size)) = self.chunks.reserved.range(..=address).next_back()?;
+        (address < start + size).then_some((start, size))
+    }
+
     pub fn create_chunk(&mut self, device: usize, size: u64) -> Result<u64> {
         check(size)?;
         let offset = self.devices[device].reserve(size, true)?;
+        let window = self.devices[device].window;
+        window.soil(window.base + offset, size);
         self.chunks.last += 1;
         let chunk = Chunk { device, offset, size, is_released: false, mappings: 0 };
         self.chunks.alive.insert(self.chunks.last, chunk);

@@ -54,6 +54,7 @@ impl Memory {
             return Err(INVALID_VALUE);
         }
         let base = self.devices[context.device].allocate(size).ok_or(OUT_OF_MEMORY)?;
+        self.devices[context.device].window.soil(base, size);
         self.add(context, context.device, base, size, kind);
         Ok(base)
     }
@@ -169,6 +170,14 @@ impl Memory {
         let region = self.containing(address)?;
         let resolved = self.resolve_accessible(context, region.base, region.size).ok()?;
         Some((region, resolved))
+    }
+
+    /// Whether some of the range is pinned, or managed, but not all of it by one call.  A driver copies no such range.
+    pub fn is_partly_pinned(&self, address: u64, length: u64) -> bool {
+        let end = address.saturating_add(length);
+        let last = self.regions.range(..end).next_back().map(|(_, region)| region);
+        let touches = last.is_some_and(|region| region.is_on_host() && region.end() > address);
+        touches && last.is_some_and(|region| region.base > address || region.end() < end)
     }
 
     /// Whether any byte of the range is reserved for device addresses, which no host may touch.

@@ -25,6 +25,11 @@ const ENTRY: u64 = 8;
 /// has them mapped.
 const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
+/// The bytes of fresh memory: on a device, others have left theirs there.
+const RESIDUE: u8 = 0xA5;
+/// How many bytes of it at each end: the pages between them cost memory of the host, so they read as zeros.
+const SOILED: u64 = 64 << 10;
+
 /// Once all devices are there, it lives as long as the process.
 #[derive(Debug)]
 pub struct Window {
@@ -91,6 +96,16 @@ impl Window {
     /// The file of the contents.
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Writes residue into fresh memory, as whoever had it before has left it on a device.
+    pub fn soil(&self, address: u64, size: u64) {
+        let length = size.min(SOILED);
+        for start in [address, address + size - length] {
+            let contents = self.contents_of(start) as *mut u8;
+            // SAFETY: the range was just allocated, and its contents are mapped.
+            unsafe { contents.write_bytes(RESIDUE, length as usize) };
+        }
     }
 
     /// Gives the pages of whole blocks back to the system.

@@ -20,11 +20,13 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// The queues of a context; their work waits for `latency` before it starts.
+    /// The queues of a context.  Their work waits before it starts: on average for `latency`, but in each queue for
+    /// another time, since equal times would keep the order of the calls between streams that are not ordered.
     pub fn new(context: u64, health: Arc<Health>, latency: Duration) -> Self {
         Self {
             context,
-            legacy: Queue::new(context, Order::Legacy, Arc::clone(&health), latency),
+            // Work that is left on the default stream ends last.
+            legacy: Queue::new(context, Order::Legacy, Arc::clone(&health), latency * 3 / 2),
             health,
             latency,
             others: Mutex::default(),
@@ -34,8 +36,9 @@ impl Queues {
 
     pub fn create(&self, order: Order) -> Arc<Queue> {
         let health = Arc::clone(&self.health);
-        let queue = Queue::new(self.context, order, health, self.latency);
         let mut others = lock(&self.others);
+        let latency = if others.len().is_multiple_of(2) { self.latency / 2 } else { self.latency };
+        let queue = Queue::new(self.context, order, health, latency);
         others.retain(|queue| !queue.is_over());
         others.push(Arc::clone(&queue));
         queue

@@ -110,6 +110,8 @@ fn calls_that_might_wait_respect_modes() {
         let p = alloc(16);
         assert_eq!(ended_by(context, || cuMemsetD8_v2(p, 1, 16)), by_mode);
         let never = [[false, false]; 3];
+        assert_eq!(ended_by(context, || cuMemcpyHtoD_v2(p, host as *const _, 16)), never);
+        assert_eq!(ended_by(context, || cuMemcpyDtoH_v2(host as *mut _, p, 16)), never);
         assert_eq!(ended_by(context, || cuMemcpyHtoDAsync_v2(p, host, 16, other)), never);
         assert_eq!(ended_by(context, || cuEventRecord(e, other)), never);
         assert_eq!(ended_by(context, || cuEventCreate(&mut 0, 2)), never);

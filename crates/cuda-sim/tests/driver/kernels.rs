@@ -48,7 +48,7 @@ fn threads_copy_between_devices_and_the_host() {
         assert_eq!(read(p, 64), Ok(bytes[..64].to_vec()));
         assert_eq!(copy(0, host, p + 8, 2), OK);
         assert_eq!(cuCtxSynchronize(), OK);
-        assert_eq!(read(host, 64), Ok(bytes[8..64].iter().copied().chain([0; 8]).collect()));
+        assert_eq!(read(host, 64), Ok(bytes[8..64].iter().copied().chain([0xA5; 8]).collect()));
     });
 }
 

@@ -36,7 +36,7 @@ fn many_allocations_use_up_neither_memory_nor_addresses() {
         let free = free_bytes();
         // Several times as much in all as the device has addresses.
         let mut live = VecDeque::new();
-        for round in 0..80_000_usize {
+        for round in 0..20_000_usize {
             live.push_back(alloc(1 + (round * 7919) % (2 * MIB)));
             if live.len() > 8
                 && let Some(p) = live.pop_front()
@@ -116,6 +116,95 @@ fn a_handle_that_was_freed_last_comes_back_first() {
             assert_eq!(cuCtxPushCurrent_v2(*context), 709);
         }
         assert_eq!(contexts[0], contexts[1]);
+    });
+}
+
+/// The first and the last bytes: pages between the ends of a large allocation would cost memory of the host.
+#[test]
+fn fresh_memory_holds_what_others_have_left() {
+    on_device(|_| {
+        for size in [1, 1000, MIB, 3 * MIB, 64 * MIB] {
+            let p = alloc(size);
+            let length = size.min(64 << 10);
+            assert_eq!(read(p, length), Ok(vec![0xA5; length]));
+            assert_eq!(read(p + (size - length) as u64, length), Ok(vec![0xA5; length]));
+        }
+        // SAFETY: allocated just now.
+        let first = unsafe { *(pinned(64) as *const u8) };
+        assert_eq!(first, 0, "the kernel clears pages of the host");
+    });
+}
+
+#[test]
+fn a_copy_between_ranges_that_overlap_spoils_them() {
+    on_device(|_| {
+        let (p, bytes) = (alloc(64), (0..32).collect::<Vec<u8>>());
+        for (to, from) in [(p, p + 8), (p + 8, p)] {
+            assert_eq!(write(from, &bytes), OK);
+            assert_eq!((cuMemcpyDtoD_v2(to, from, 32), cuCtxSynchronize()), (OK, OK));
+            assert_ne!(read(to, 32), Ok(bytes.clone()));
+        }
+        assert_eq!((write(p, &bytes), cuMemcpyDtoD_v2(p + 32, p, 32)), (OK, OK));
+        assert_eq!(read(p + 32, 32), Ok(bytes));
+    });
+}
+
+#[test]
+fn a_range_of_the_host_is_pinned_at_once_or_not_at_all() {
+    on_device(|_| {
+        let mut memory = vec![0_u8; 5 * 4096];
+        let start = (memory.as_mut_ptr() as usize).next_multiple_of(4096);
+        let (p, stream) = (alloc(4 * 4096), stream(1));
+        let copies = |at: usize, size: usize| {
+            [
+                cuMemcpyHtoD_v2(p, at as *const _, size),
+                cuMemcpyDtoH_v2(at as *mut _, p, size),
+                cuMemcpyHtoDAsync_v2(p, at, size, stream),
+                cuMemcpyDtoHAsync_v2(at, p, size, stream),
+            ]
+        };
+        assert_eq!(copies(start, 4 * 4096), [OK; 4]);
+        for at in [start, start + 2 * 4096] {
+            assert_eq!(cuMemHostRegister_v2(at, 4096, 0), OK);
+        }
+        assert_eq!(copies(start, 3 * 4096), [1; 4], "both ends, but not the middle");
+        assert_eq!(copies(start, 4097), [1; 4], "the begin");
+        assert_eq!(copies(start + 4096, 4097), [1; 4], "the end");
+        assert_eq!(copies(start, 4096), [OK; 4]);
+        assert_eq!(copies(start + 4096, 4096), [OK; 4]);
+        assert_eq!(cuMemHostRegister_v2(start + 4096, 4096, 0), OK);
+        assert_eq!(copies(start, 2 * 4096), [1; 4], "two registrations");
+        assert_eq!(cuStreamSynchronize(stream), OK);
+        for at in [0, 1, 2].map(|page| start + page * 4096) {
+            assert_eq!(cuMemHostUnregister(at), OK);
+        }
+        // Whole pages are pinned, each once.
+        assert_eq!(cuMemHostRegister_v2(start + 8, 16, 0), OK);
+        assert_eq!(cuMemHostRegister_v2(start + 64, 16, 0), 712);
+    });
+}
+
+#[test]
+fn a_file_on_a_disk_cannot_be_pinned() {
+    use std::os::fd::AsRawFd;
+
+    on_device(|_| {
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pinned");
+        std::fs::write(&path, [7; 4096]).unwrap();
+        let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+        let both = libc::PROT_READ | libc::PROT_WRITE;
+        let register = |access, kind, flags| {
+            // SAFETY: a new mapping of a file.
+            let at = unsafe {
+                libc::mmap(std::ptr::null_mut(), 4096, access, kind, file.as_raw_fd(), 0)
+            };
+            cuMemHostRegister_v2(at as usize, 4096, flags)
+        };
+        assert_eq!(register(libc::PROT_READ, libc::MAP_PRIVATE, 0), 1);
+        assert_eq!(register(libc::PROT_READ, libc::MAP_PRIVATE, 8), OK);
+        assert_eq!(register(both, libc::MAP_SHARED, 0), 1);
+        assert_eq!(register(both, libc::MAP_PRIVATE, 0), OK);
+        std::fs::remove_file(path).unwrap();
     });
 }
 

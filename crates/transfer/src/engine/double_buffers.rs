@@ -72,7 +72,6 @@ pub(crate) unsafe fn copy_stretches<S: Default, E: From<CudaError> + Send>(
     }
     let current = context.enter()?;
     let size = stretches.iter().map(|stretch| stretch.size).sum();
-    let _disregarded = current.disregard_captures();
     current.await_turn(StreamHandle::DEFAULT)?;
     let work = |stream| Work {
         context,
@@ -223,7 +222,6 @@ impl<P, E: From<CudaError> + Send> Work<'_, P, E> {
         P: Fn(&mut S, Piece, &mut [u8]) -> Result<(), E>,
     {
         let current = self.context.enter()?;
-        let _disregarded = current.disregard_captures();
         let mut buffer = DoubleBuffer::new(&current, memory, half)?;
         let mut state = S::default();
         let mut pass = |piece: Piece, bytes: &mut [u8]| {

@@ -40,8 +40,6 @@ pub(crate) unsafe fn run(
     let Some(engine) = engine_for(current, task, size, &limits, is_accessible)? else {
         return Ok(None);
     };
-    // The moves do not concern captured streams, though the driver is asked how far they are.
-    let _disregarded = current.disregard_captures();
     current.await_turn(StreamHandle::DEFAULT)?;
     // Admits the next copy once this one has given its lane back.
     let _admitted = if size >= MIN_WAKING { Some(engine.admit(task)?) } else { None };

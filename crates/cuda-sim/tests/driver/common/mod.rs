@@ -45,6 +45,7 @@ unsafe extern "C" {
     pub safe fn cuMemFreeAsync(pointer: u64, stream: Handle) -> i32;
     pub safe fn cuMemAllocManaged(pointer: &mut u64, size: usize, flags: u32) -> i32;
     pub safe fn cuMemHostRegister_v2(host: usize, size: usize, flags: u32) -> i32;
+    pub safe fn cuMemHostUnregister(host: usize) -> i32;
     pub safe fn cuMemHostAlloc(pointer: &mut usize, size: usize, flags: u32) -> i32;
     pub safe fn cuMemFreeHost(pointer: usize) -> i32;
     pub safe fn cuMemHostUnregister(host: usize) -> i32;
