@@ -64,7 +64,7 @@ impl Order {
             return Ok(());
         }
         let event = self.event_in(context)?;
-        if !is_reached(&event)? {
+        if !event.context().enter()?.is_reached(&event)? {
             return stream.wait_for(&event);
         }
         self.is_pending.store(false, Ordering::Release);
@@ -82,11 +82,4 @@ impl Order {
         let _surplus = self.event.lock()?.replace(event.clone());
         Ok(event)
     }
-}
-
-/// Whether an event is reached; the question ends no capture of other threads.
-fn is_reached(event: &Event) -> CudaResult<bool> {
-    let current = event.context().enter()?;
-    let _disregarded = current.disregard_captures();
-    current.is_reached(event)
 }
