@@ -31,7 +31,7 @@ fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
     let (_alone, old) = alone();
     let mut held = allocate(&old, 6);
     held.truncate(3);
-    let addresses: Vec<_> = held.iter().map(Block::address).collect();
+    let addresses: Vec<_> = held.iter().map(|it| it.address(&Ready::by_caller())).collect();
     assert_eq!(old.cache().stats().expect("alive").cached_blocks, 3);
     let frees = old.cache().stats().expect("alive").driver_frees;
 
@@ -49,9 +49,8 @@ fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
     }
     let blocks = allocate(&new, 10);
     drop(held);
-    assert!(blocks.iter().all(|block| {
-        block_at(block.address(&Ready::by_caller()), block.address(&Ready::by_caller())).is_some()
-    }));
+    let is_known = |at: u64| block_at(at, at).is_some();
+    assert!(blocks.iter().map(Block::private_address).all(is_known));
     let stats = old.cache().stats().expect("bookkeeping");
     assert_eq!((stats.cached_blocks, stats.driver_frees), (0, frees));
     assert_eq!(old.cache().empty().expect("nothing to do"), 0);
@@ -131,10 +130,7 @@ fn pinned_memory_outlives_its_context_and_is_not_reused() {
     reset();
     // Nobody here has noticed, and another library may have the addresses by now.
     assert!(!is_released(exposed));
-    assert_eq!(
-        block_at(held.address(&Ready::by_caller()), held.address(&Ready::by_caller())),
-        None
-    );
+    assert_eq!(block_at(held.private_address(), held.private_address()), None);
     assert_eq!(old.allocate_pinned(32 << 20).expect_err("gone").code(), Some(201));
     let after = stats();
     let left = (after.cached_blocks, after.allocated_bytes, after.reserved_bytes);
@@ -185,14 +181,9 @@ fn blocks_of_a_context_that_was_destroyed_are_not_found() {
     let (_alone, _) = alone();
     let (theirs, handle) = their_context();
     let held = theirs.allocate(32 << 20, Placement::Alone).expect("room");
-    assert!(
-        block_at(held.address(&Ready::by_caller()), held.address(&Ready::by_caller())).is_some()
-    );
+    assert!(block_at(held.private_address(), held.private_address()).is_some());
     destroy(handle);
-    assert_eq!(
-        block_at(held.address(&Ready::by_caller()), held.address(&Ready::by_caller())),
-        None
-    );
+    assert_eq!(block_at(held.private_address(), held.private_address()), None);
 }
 
 #[test]
