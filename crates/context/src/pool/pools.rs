@@ -5,7 +5,7 @@ use super::expandable::Expandable;
 use super::ledger::{Ledger, Segment};
 use super::release::elsewhere;
 use super::stats::Account;
-use crate::streams::{Fences, await_users};
+use crate::streams::{Fences, await_users_of_lost};
 use crate::{Context, Extension};
 use arrow_cuda_driver::{CudaResult, Lock, LongLock, blocking, may_release, report};
 use std::mem;
@@ -91,7 +91,7 @@ fn unmap_unused(source: Source, segments: &[Segment]) {
     if segments.is_empty() || !may_release() {
         return;
     }
-    match blocking(|| await_users(None)) {
+    match blocking(await_users_of_lost) {
         // SAFETY: the ledger has removed the segments.
         Ok(unused) => segments.iter().for_each(|segment| unsafe { source.unmap(segment, &unused) }),
         Err(error) => report(source.name(), &error),

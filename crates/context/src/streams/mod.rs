@@ -21,4 +21,4 @@ pub(crate) use fences::Fences;
 pub use in_flight::{Completed, Retained, completed, wait_for_work_in_flight};
 pub use stream::Stream;
 pub use users::Unused;
-pub(crate) use users::await_users;
+pub(crate) use users::await_users_of_lost;

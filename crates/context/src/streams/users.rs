@@ -50,13 +50,24 @@ impl Context {
     ///
     /// Driver errors, which prove nothing: the memory has to stay.
     pub fn await_users(&self) -> CudaResult<Unused> {
-        await_users(Some(self))
+        await_users_in(contexts_of_the_process(Some(self))?)
+    }
+
+    /// The same for a release before which the driver itself waits for the work of this context.
+    pub(crate) fn await_other_users(&self) -> CudaResult<Unused> {
+        let mut others = contexts_of_the_process(Some(self))?;
+        others.retain(|context| !context.is_same(self));
+        await_users_in(others)
     }
 }
 
-/// The same; of a context that is gone, which need not be named.
-pub(crate) fn await_users(known: Option<&Context>) -> CudaResult<Unused> {
-    for context in contexts_of_the_process(known)? {
+/// The same for memory of a context that is gone.
+pub(crate) fn await_users_of_lost() -> CudaResult<Unused> {
+    await_users_in(contexts_of_the_process(None)?)
+}
+
+fn await_users_in(contexts: Vec<Context>) -> CudaResult<Unused> {
+    for context in contexts {
         match context.enter().and_then(|current| current.synchronize()) {
             // The work of a context that is gone has gone with it, and one with a fault executes nothing any more.
             Err(error) if !context.is_gone(&error) && !is_fatal(error.code()) => return Err(error),
