@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from operator import index
 from typing import Any, SupportsIndex
 
 import pyarrow as pa
@@ -190,8 +191,8 @@ class IpcArrayHandle:
         try:
             header = json.loads(data[4:end])
             dtype = descr_to_dtype(ast.literal_eval(header["dtype"]))
-            shape, strides = (tuple(map(int, header[name])) for name in ("shape", "strides"))
-            offset, number = int(header["offset"]), int(header["device_number"])
+            shape, strides = (tuple(map(index, header[name])) for name in ("shape", "strides"))
+            offset, number = index(header["offset"]), index(header["device_number"])
         except (ValueError, TypeError, LookupError, ArithmeticError, SyntaxError, RecursionError):
             raise pa.ArrowInvalid("the bytes are not the handle of a device array") from None
         memory = IpcMemHandle.from_buffer(pa.py_buffer(data[end:]))
