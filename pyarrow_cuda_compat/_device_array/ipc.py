@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from operator import index
 from typing import Any, SupportsIndex
 
 import pyarrow as pa
@@ -237,13 +238,13 @@ class IpcArrayHandle:
         try:
             header = json.loads(data[4:end])
             dtype = descr_to_dtype(ast.literal_eval(header["dtype"]))
-            shape, strides = (tuple(map(int, header[name])) for name in ("shape", "strides"))
-            offset, number = int(header["offset"]), int(header["device_number"])
+            shape, strides = (tuple(map(index, header[name])) for name in ("shape", "strides"))
+            offset, number = index(header["offset"]), index(header["device_number"])
             kind, bits = header["arrow_type"], header["bits"]
             if kind is not None:
                 kind = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(kind))).field(0).type
             if bits is not None:
-                first, count = map(int, bits)
+                first, count = map(index, bits)
                 bits = first, count
         except _OF_DAMAGE:
             raise pa.ArrowInvalid("the bytes are not the handle of a device array") from None

@@ -113,6 +113,12 @@ def test_bytes_behind_a_handle_are_refused(cuda, ctx, rest):
     for wrong in (array + b"\0", array[:-1]):
         with pytest.raises(pa.ArrowInvalid, match="bytes, 72 or 80 are needed"):
             IpcArrayHandle.from_buffer(pa.py_buffer(wrong))
+    for right, wrong in (("[2]", '"2"'), ("[2]", "[2.5]"), ('"offset": 0', '"offset": 0.5')):
+        assert right.encode() in array
+        header = array[4:].split(b"}")[0].replace(right.encode(), wrong.encode()) + b"}"
+        garbled = len(header).to_bytes(4, "little") + header + array[4:].split(b"}", 1)[1]
+        with pytest.raises(pa.ArrowInvalid, match="not the handle of a device array"):
+            IpcArrayHandle.from_buffer(pa.py_buffer(garbled))
 
 
 def test_imported_memory_is_not_exported_again(ctx, peer):
