@@ -84,12 +84,12 @@ fn other_streams_come_behind_what_is_taken_over() {
         arrival.order(&context, &stream).expect("alive");
         assert!(!is_complete());
         gate.open();
-        stream.synchronize().expect("alive");
+        drop(stream.synchronize().expect("alive"));
         arrival.order(&context, &stream).expect("alive"); // sees that the work is over
         let later = Gate::on_default_stream(&context);
         arrival.order(&context, &stream).expect("alive");
         assert!(is_complete(), "later work is not the producer's");
         later.open();
-        context.synchronize().expect("alive");
+        drop(Stream::default_of(&context).synchronize().expect("alive"));
     }
 }
