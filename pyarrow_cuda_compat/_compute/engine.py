@@ -16,7 +16,7 @@ _ENGINES = ("cudf", "none")
 OLDEST, NEWEST = (26, 10), (26, 12)
 _INSTALL = (
     "install pylibcudf-cu12 or pylibcudf-cu13, for the CUDA of your driver, to compute on it: "
-    "pip install 'pyarrow-cuda-compat[cudf-cu13]'"
+    "pip install 'pylibcudf-cu13>=26.10,<26.13'"
 )
 
 #: What `set_tracing` has chosen.
@@ -43,6 +43,8 @@ def set_compute_engine(engine: Literal["cudf", "none"] | None) -> None:
     ------
     ValueError
         If there is no such engine.
+    ImportError
+        For ``'cudf'``, if no release of pylibcudf is installed whose answers are known.
 
     Examples
     --------
@@ -52,6 +54,8 @@ def set_compute_engine(engine: Literal["cudf", "none"] | None) -> None:
     global _chosen, _rows
     if engine is not None and engine not in _ENGINES:
         raise ValueError(f"engine must be 'cudf', 'none' or None, not {engine!r}")
+    if engine == "cudf" and (missing := _missing()):
+        raise ImportError(missing, name="pylibcudf")
     _chosen, _rows = engine, None
 
 
@@ -79,6 +83,15 @@ def _reason() -> str | None:
         return f"{_VARIABLE} names the engine {choice!r}; there are {' and '.join(_ENGINES)}"
     if choice == "none":
         return "the compute engine is set to 'none'"
+    if missing := _missing():
+        return missing
+    if _native._driver()["simulated"]:
+        return "the simulated device runs no kernels of libcudf"
+    return None
+
+
+def _missing() -> str | None:
+    """What to install, unless there is a release of pylibcudf whose answers are known."""
     found = _installed()
     if found is None:
         return _INSTALL
@@ -86,6 +99,7 @@ def _reason() -> str | None:
     if not OLDEST <= release <= NEWEST:
         known = " to ".join(".".join(map(str, each)) for each in (OLDEST, NEWEST))
         return f"pylibcudf {found} is installed, and answers are known of {known}"
+<<<<<<< HEAD
     if _is_per_thread():
         return (
             f"{_STREAMS}=1 has pylibcudf queue the work of each thread on a stream of its own, and "
@@ -93,6 +107,8 @@ def _reason() -> str | None:
         )
     if _native._driver()["simulated"]:
         return "the simulated device runs no kernels of libcudf"
+=======
+>>>>>>> part/copies
     return None
 
 

@@ -1,10 +1,12 @@
 """What callers may pass: wrong values raise, say why, and change nothing."""
 
 import copy
+import ctypes
 import pickle
 import re
 import weakref
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -137,6 +139,30 @@ class Subjects:
         self.small = ctx.buffer_from_data(b"xyz")
         self.batch = pa.record_batch([pa.array([1, 2, 3])], names=["x"])
         self.message, self.schema = message
+
+
+OBJECTS = {
+    "array": np.array([1, None]),
+    "field": np.zeros(2, "i4, O"),
+    "beside a date": np.zeros(2, "M8[s], O"),
+    "view": memoryview(np.array([1, None])),
+    "ctypes": (ctypes.py_object * 2)(1, 2),
+}
+
+
+@pytest.mark.parametrize("what", OBJECTS)
+@pytest.mark.parametrize("call", ["buffer_from_data", "copy_from_host", "writeat"])
+def test_addresses_of_objects_are_no_data(call, what, cuda, ctx, buffer, message):
+    before = buffer.to_pybytes()
+    with pytest.raises(TypeError, match="Python objects"):
+        CALLS[call](Subjects(cuda, ctx, buffer, message), OBJECTS[what])
+    assert buffer.to_pybytes() == before
+
+
+def test_what_names_an_object_is_data(ctx):
+    """Fields may be called O, and dates have no format."""
+    for array in np.ones(2, [("O", "i4"), ("is:O", "u1")]), np.zeros(2, "M8[s]"):
+        assert ctx.buffer_from_data(array).to_pybytes() == array.tobytes()
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -57,6 +57,10 @@ def test_arguments_of_the_constructor(ctx):
     assert every_other.copy_to_host().tolist() == [5, 1]
     assert every_other.buffer.size == 10
     assert every_other.ptr == every_other.address == buffer.address + 10
+    for size, offset in ((5, 0), (8, 2), (3, 1)):
+        with pytest.raises(ValueError, match=f"{size - offset} bytes are no whole number of elem"):
+            DeviceArray(ctx.new_buffer(size), "int32", offset=offset)
+    assert DeviceArray(ctx.new_buffer(5), "int32", 1).shape == (1,)
     for refused in (
         lambda: DeviceArray([1, 2]),
         lambda: DeviceArray(pa.py_buffer(b"1234"), "i4"),

@@ -530,6 +530,9 @@ def test_why_there_is_none(there, monkeypatch, version, reason):
     monkeypatch.setattr(engine, "_rows", None)
     with pytest.raises(NotImplementedError, match=reason):
         pc.sum(there(pa.array([1])))
+    with pytest.raises(ImportError, match=reason):
+        pyarrow_cuda_compat.set_compute_engine("cudf")
+    assert engine._chosen is None
 
 
 KEPT = Path(__file__).parents[2] / "conformance/results/compute.json"

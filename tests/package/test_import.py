@@ -159,6 +159,26 @@ except ImportError as error: print(error)
     assert (code, out, err) == (0, f"{expected}: set that one\n", "")
 
 
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("PYARROW_CUDA_PINED_CACHE", "PYARROW_CUDA_PINNED_CACHE"),
+        ("PYARROW_CUDA_THREADS", "PYARROW_CUDA_COPY_THREADS"),
+        ("PYARROW_CUDA_ENGINE", "PYARROW_CUDA_COMPUTE_ENGINE"),
+        ("PYARROW_CUDA_CACHE_LIMIT", "PYARROW_CUDA_CACHE"),
+    ],
+)
+def test_a_misspelt_variable_is_refused(run_python, variable, meant):
+    code = "try: from pyarrow import cuda\nexcept ImportError as error: print(error)"
+    text = f"there is no environment variable {variable}: did you mean {meant}? unset {variable}, "
+    assert run_python(code, **{variable: "0"}) == (0, text + "or call it so\n", "")
+    assert run_python(SAME_CLASS, **{variable: ""}) == (0, "True\n", "")
+
+
+def test_variables_of_others_are_ignored(run_python):
+    assert run_python(SAME_CLASS, PYARROW_CUDA_ANY="1", PYARROW_OTHER="1") == (0, "True\n", "")
+
+
 def test_a_genuine_module_is_never_shadowed(tmp_path, run_python):
     (tmp_path / "_cuda.py").write_text("genuine = True\n")
     code, out, err = run_python(

@@ -9,6 +9,7 @@ import gc
 import re
 from pathlib import Path
 
+import _pyarrow_cuda_compat_hook
 import pytest
 
 from pyarrow_cuda_compat.conformance import replay
@@ -41,6 +42,12 @@ def test_each_snippet_is_found(page):
     assert len(re.findall("^```.*python", text, re.MULTILINE)) == len(SNIPPET.findall(text))
     needs = [each["needs"] for each in SNIPPET.finditer(text)]
     assert text.count("<!-- needs") == len([each for each in needs if each])
+
+
+def test_the_page_on_variables_has_all_of_them():
+    page = (ROOT / "docs/environment.md").read_text()
+    rows = re.findall(r"^\| `(PYARROW_CUDA_\w+)` \|", page, re.MULTILINE)
+    assert sorted(rows) == sorted(_pyarrow_cuda_compat_hook.NAMES)
 
 
 @pytest.mark.leaks  # one of them exports memory

@@ -5,7 +5,8 @@ mod capture;
 mod common;
 
 use arrow_cuda_context::{
-    Consumer, Context, Pending, Placement, Stream, StreamHandle, completed, wait_for_work_in_flight,
+    Consumer, Context, Pending, Placement, Stream, StreamHandle, Unused, completed,
+    wait_for_work_in_flight,
 };
 use capture::{GLOBAL, RELAXED, THREAD_LOCAL, begin, end, exchange_mode};
 use common::{Gate, alone};
@@ -71,10 +72,14 @@ fn use_everything(context: &Context) {
     drop(stream.synchronize().expect("nor this"));
     stream.enqueue(Box::new(()), |_, _| Ok(())).expect("nor this");
     wait_for_work_in_flight();
-    context.pending(&[&event]).expect("nor this");
     context.wait_for(&Pending::DefaultStream).expect("nor this");
-    for consumer in [Consumer::OnDefaultStream, Consumer::OnOtherStream, Consumer::Unknown] {
-        context.make_ready_for(consumer).expect("nor this");
+    for consumer in [
+        Consumer::OnDefaultStream,
+        Consumer::OnOtherStream,
+        Consumer::BehindEvent,
+        Consumer::Unknown,
+    ] {
+        drop(context.make_ready_for(consumer, &[&event]).expect("nor this"));
     }
     drop(context.allocate_pinned(40 << 20).expect("nor this"));
     let block = context.allocate(40 << 20, Placement::Alone).expect("nor this");
@@ -87,9 +92,7 @@ fn use_everything(context: &Context) {
         current.fill_memory(to, 1, 100).expect("nor this");
         current.copy_to_context((to + 100, context), to, 100).expect("nor this");
         let other = current.allocate_memory(16).expect("nor this");
-        current.release_memory(other).expect("nor this");
-        let host = current.allocate_host_memory(16).expect("nor this");
-        current.release_host_memory(host).expect("nor this");
+        current.release_memory(other, &Unused::promised()).expect("nor this");
     }
     drop(current);
     drop(block);

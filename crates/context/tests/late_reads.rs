@@ -104,7 +104,7 @@ fn pinned_memory_goes_back_when_no_context_reads_it(
     let pool = HostPool::of(&owner);
     let block = (!is_of_pool).then(|| owner.allocate_pinned(SIZE).expect("room"));
     let of_pool = is_of_pool.then(|| pool.allocate(SIZE, 64).expect("room"));
-    let address = block.as_ref().map(Block::address).into_iter();
+    let address = block.as_ref().map(|block| block.address(&Ready::by_caller())).into_iter();
     let address = address.chain(of_pool.map(|start| start.addr().get() as u64)).next();
     let data = std::ptr::with_exposed_provenance_mut(address.expect("one of them") as usize);
     // SAFETY: allocated above.

@@ -20,6 +20,22 @@ if TYPE_CHECKING:
 
 MODULE = "pyarrow._cuda"
 VARIABLE = "PYARROW_CUDA_HOOK"
+PREFIX = "PYARROW_CUDA_"
+# The package's variables, of which most are read by the crates.
+NAMES = {
+    PREFIX + ending
+    for ending in (
+        "CACHE",
+        "COMPUTE_ENGINE",
+        "COPY_PINNED",
+        "COPY_THREADS",
+        "DRIVER",
+        "EXPANDABLE_SEGMENTS",
+        "HOOK",
+        "PINNED_CACHE",
+        "ZERO",
+    )
+}
 # The names that variables had once, and what they are called now.
 RENAMED = {"PYARROW_CUDA_COMPAT_HOOK": VARIABLE}
 
@@ -57,7 +73,9 @@ class Loader:
 
 
 def check_names() -> None:
-    """Refuses variables by names that they no longer have; the package begins with this.
+    """Refuses variables by names that they never or no longer have; the package begins with this.
+
+    A name that resembles none of them belongs to somebody else.
 
     Raises
     ------
@@ -66,6 +84,16 @@ def check_names() -> None:
     """
     import os
 
+    for name, value in os.environ.items():
+        if value and name.startswith(PREFIX) and name not in NAMES and name not in RENAMED:
+            from difflib import get_close_matches  # takes milliseconds
+
+            endings = [known.removeprefix(PREFIX) for known in sorted(NAMES)]
+            for ending in get_close_matches(name.removeprefix(PREFIX), endings, 1):
+                raise ImportError(
+                    f"there is no environment variable {name}: did you mean {PREFIX}{ending}? "
+                    f"unset {name}, or call it so"
+                )
     for old, new in RENAMED.items():
         if os.environ.get(old):
             raise ImportError(f"the environment variable {old} is called {new} now: set that one")

@@ -7,7 +7,7 @@ use crate::ffi::{
 };
 use crate::kind::Kind;
 use arrow_cuda_context::{Arrival, Ready};
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::slice;

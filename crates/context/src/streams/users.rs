@@ -53,10 +53,11 @@ impl Context {
         await_users_in(contexts_of_the_process(Some(self))?)
     }
 
-    /// The same for a release before which the driver itself waits for the work of this context.
+    /// The same for a release before which the driver itself waits for the work of this device.  A wait here would end
+    /// the graph captures of its contexts.
     pub(crate) fn await_other_users(&self) -> CudaResult<Unused> {
         let mut others = contexts_of_the_process(Some(self))?;
-        others.retain(|context| !context.is_same(self));
+        others.retain(|context| context.device() != self.device());
         await_users_in(others)
     }
 }

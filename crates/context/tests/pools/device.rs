@@ -4,7 +4,7 @@ use super::common::{Gate, destroy, their_context};
 use super::simulator::calls_of;
 use super::{Device, LARGE, MIB, alone};
 use arrow_cuda_context::{
-    Block, Context, Placement, is_released, prepare_sharing, retain_exported,
+    Block, Context, Placement, Ready, is_released, prepare_sharing, retain_exported,
 };
 use arrow_cuda_driver::is_simulated;
 use std::sync::mpsc;
@@ -35,7 +35,7 @@ fn adjacent_blocks_are_released_one_by_one() {
 fn memory_released_before_a_completed_fence_is_reused() {
     let (_guard, context) = alone();
     let (early, late) = (allocate(&context, LARGE), allocate(&context, LARGE));
-    let (early_at, late_at) = (early.address(), late.address());
+    let (early_at, late_at) = (early.address(&Ready::by_caller()), late.address(&Ready::by_caller()));
     let first = Gate::on_default_stream(&context);
     drop(early);
     drop(allocate(&context, LARGE)); // records the fence
@@ -45,14 +45,14 @@ fn memory_released_before_a_completed_fence_is_reused() {
     // The default stream is busy with the second piece of work all the time.
     let mut found = allocate(&context, LARGE);
     for _ in 0..1000 {
-        if found.address() == early_at {
+        if found.address(&Ready::by_caller()) == early_at {
             break;
         }
-        assert_ne!(found.address(), late_at);
+        assert_ne!(found.address(&Ready::by_caller()), late_at);
         thread::sleep(Duration::from_millis(1));
         found = allocate(&context, LARGE);
     }
-    assert_eq!(found.address(), early_at);
+    assert_eq!(found.address(&Ready::by_caller()), early_at);
     drop(second);
     context.synchronize().expect("alive");
 }
@@ -74,8 +74,8 @@ fn memory_of_other_processes_is_not_cached() {
     let before = Device.stats(&context);
     let (lent, exported) = (allocate(&context, LARGE), allocate(&context, 1000));
     let current = context.enter().expect("alive");
-    prepare_sharing(&current, lent.address() + LARGE - 1).expect("alive");
-    retain_exported(exported.address());
+    prepare_sharing(&current, lent.address(&Ready::by_caller()) + LARGE - 1).expect("alive");
+    retain_exported(exported.address(&Ready::by_caller()));
     drop((lent, exported));
     Device.empty(&context);
     let after = Device.stats(&context);
@@ -96,7 +96,7 @@ fn memory_in_flight_is_waited_for_when_memory_runs_out() {
     drop(allocate(&context, most));
     // Both lie in one segment, which cannot go back to the driver.
     let (kept, released) = (allocate(&context, most / 4), allocate(&context, most / 2));
-    let address = released.address();
+    let address = released.address(&Ready::by_caller());
     assert!(kept.shares_segment(&released));
     let gate = Gate::on_default_stream(&context);
     drop(released);

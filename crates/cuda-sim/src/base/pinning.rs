@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// The kinds of file systems whose files can be pinned while they are shared: those in memory.
-const IN_MEMORY: [i64; 2] = [libc::TMPFS_MAGIC as i64, libc::HUGETLBFS_MAGIC as i64];
+const IN_MEMORY: [i64; 2] = [libc::TMPFS_MAGIC, libc::HUGETLBFS_MAGIC];
 
 /// Whether all of the pages can be pinned, for reading, or for writing, too.  As on an H200, not those that are mapped
 /// for reading only, where writing is wanted, nor those of a file on a disk that is mapped for sharing.
@@ -54,6 +54,6 @@ fn file_system(path: &str) -> Option<i64> {
     // SAFETY: a C string, and room for the answer, which is read only after success.
     unsafe {
         let code = libc::statfs(path.as_ptr(), found.as_mut_ptr());
-        (code == 0).then(|| found.assume_init().f_type as i64)
+        (code == 0).then(|| found.assume_init().f_type)
     }
 }

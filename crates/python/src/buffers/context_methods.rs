@@ -144,6 +144,8 @@ impl PyContext {
     /// ------
     /// ValueError
     ///     If `data` has fewer bytes.
+    /// TypeError
+    ///     If `data` holds Python objects: their addresses mean nothing on a device.
     /// OutOfMemoryError
     ///     If the device has too little free memory: an OSError and a MemoryError.
     ///

@@ -5,8 +5,11 @@ use crate::pyarrow::from_pyarrow::{
     as_buffer, check_tensor, host_bytes, is_buffer, is_cuda_buffer, span,
 };
 use crate::pyarrow::to_pyarrow::wrap_memory_of;
-use pyo3::ffi;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use pyo3::{ffi, intern};
+use std::ffi::{CStr, c_int};
 use std::mem::MaybeUninit;
 
 /// Anything that upstream's `py_buffer` takes.
@@ -28,12 +31,12 @@ pub(crate) enum HostData<'py> {
 impl<'py> Data<'py> {
     /// The data of an object.
     ///
-    /// Raises what `pyarrow.py_buffer` raises.
+    /// Raises what `pyarrow.py_buffer` raises, and `TypeError` for Python objects: their addresses are no data.
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         check_tensor(object)?;
         // pyarrow crashes on an uninitialised buffer.
         if !is_buffer(object)?
-            && let Some(exported) = Exported::by(object)
+            && let Some(exported) = Exported::by(object)?
         {
             return Ok(Self::Host(HostData::Exported(exported)));
         }
@@ -83,12 +86,30 @@ pub(crate) struct Exported<'py> {
 
 impl<'py> Exported<'py> {
     /// None for an object that exports no contiguous bytes.
-    fn by(object: &Bound<'py, PyAny>) -> Option<Self> {
+    fn by(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+        // It takes NumPy some time to describe its elements.
+        if object.is_exact_instance_of::<PyBytes>() {
+            return Ok(Self::with(object, ffi::PyBUF_ANY_CONTIGUOUS));
+        }
+        if let Some(described) = Self::with(object, ffi::PyBUF_ANY_CONTIGUOUS | ffi::PyBUF_FORMAT) {
+            return match described.has_objects() {
+                true => Err(objects_error(object)),
+                false => Ok(Some(described)),
+            };
+        }
+        // Dates have no format, but are bytes.
+        let has_objects = object.getattr_opt(intern!(object.py(), "dtype"))?;
+        let has_objects = has_objects.and_then(|it| it.getattr_opt("hasobject").ok().flatten());
+        if has_objects.is_some_and(|answer| answer.is_truthy().unwrap_or(true)) {
+            return Err(objects_error(object));
+        }
+        Ok(Self::with(object, ffi::PyBUF_ANY_CONTIGUOUS))
+    }
+
+    fn with(object: &Bound<'py, PyAny>, flags: c_int) -> Option<Self> {
         let mut view = Box::new(MaybeUninit::<ffi::Py_buffer>::uninit());
         // SAFETY: a live object, and room for what it exports; the GIL is held.
-        let answer = unsafe {
-            ffi::PyObject_GetBuffer(object.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_ANY_CONTIGUOUS)
-        };
+        let answer = unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), view.as_mut_ptr(), flags) };
         if answer != 0 {
             // The caller's fallback raises the exception.
             drop(PyErr::take(object.py()));
@@ -97,6 +118,16 @@ impl<'py> Exported<'py> {
         // SAFETY: the call has filled it.
         let view = unsafe { Box::from_raw(Box::into_raw(view).cast::<ffi::Py_buffer>()) };
         Some(Self { object: object.clone(), view })
+    }
+
+    /// Whether the format describes Python objects: by an `O`, which is not in the name of a field.
+    fn has_objects(&self) -> bool {
+        if self.view.format.is_null() {
+            return false;
+        }
+        // SAFETY: a C string, which lives as long as the view.
+        let format = unsafe { CStr::from_ptr(self.view.format) }.to_bytes();
+        format.split(|byte| *byte == b':').step_by(2).any(|part| part.contains(&b'O'))
     }
 
     fn bytes(&self) -> &[u8] {
@@ -108,6 +139,14 @@ impl<'py> Exported<'py> {
         // copied from, and other threads may write to them, as everywhere in Python.
         unsafe { std::slice::from_raw_parts(self.view.buf.cast(), size) }
     }
+}
+
+fn objects_error(object: &Bound<'_, PyAny>) -> PyErr {
+    let name = object.get_type().name().map_or_else(|_| "it".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!(
+        "{name} holds Python objects, whose addresses mean nothing on a device: convert them to \
+         numbers, such as by astype(float), or to an Arrow array by pyarrow.array"
+    ))
 }
 
 impl Drop for Exported<'_> {

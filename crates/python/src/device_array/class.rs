@@ -45,7 +45,8 @@ use std::sync::Arc;
 ///     If `obj` is in host memory (`from_host` and `from_arrow` copy it), or `dtype` cannot be
 ///     that of a device array.
 /// ValueError
-///     If the elements do not lie within the buffer.
+///     If the elements do not lie within the buffer, or if its bytes are no whole number of elements and
+///     there is no `shape`.
 ///
 /// Examples
 /// --------

@@ -12,9 +12,10 @@ use crate::pyarrow::from_pyarrow::{
 };
 use crate::pyarrow::to_pyarrow::wrap_memory_of;
 use crate::tracing::{Area, traced};
+use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout, Order};
 use numpy::PyUntypedArrayMethods;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 #[pymethods]
@@ -42,10 +43,10 @@ impl PyDeviceArray {
             let shape = shape.map(lengths).transpose()?;
             let strides = strides.map(integers).transpose()?;
             let (buffer, element) = (device_buffer(&buffer)?, dtype.element());
-            let shape = shape.unwrap_or_else(|| {
-                let count = buffer.size().saturating_sub(offset) / u64::from(element.size());
-                vec![count.cast_signed()]
-            });
+            let shape = match shape {
+                Some(shape) => shape,
+                None => vec![whole_elements(&buffer, offset, &dtype)?.cast_signed()],
+            };
             let layout = match strides {
                 None => Layout::row_major(element, shape),
                 Some(strides) => Layout::strided(element, shape, strides),
@@ -213,4 +214,15 @@ impl PyDeviceArray {
     fn from_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         of_arrow(array)
     }
+}
+
+/// How many elements a buffer has from an offset on, in bytes.
+fn whole_elements(buffer: &DeviceBuffer, offset: u64, dtype: &DType) -> PyResult<u64> {
+    let (bytes, size) = (buffer.size().saturating_sub(offset), u64::from(dtype.element().size()));
+    if !bytes.is_multiple_of(size) {
+        return Err(PyValueError::new_err(format!(
+            "{bytes} bytes are no whole number of elements of {size} bytes: pass the shape, or a slice of the buffer"
+        )));
+    }
+    Ok(bytes / size)
 }
