@@ -85,6 +85,11 @@ def _reason() -> str | None:
         return "the compute engine is set to 'none'"
     if missing := _missing():
         return missing
+    if _is_per_thread():
+        return (
+            f"{_STREAMS}=1 has pylibcudf queue the work of each thread on a stream of its own, and "
+            "nothing would order what threads share; unset it before pylibcudf is imported"
+        )
     if _native._driver()["simulated"]:
         return "the simulated device runs no kernels of libcudf"
     return None
@@ -99,16 +104,6 @@ def _missing() -> str | None:
     if not OLDEST <= release <= NEWEST:
         known = " to ".join(".".join(map(str, each)) for each in (OLDEST, NEWEST))
         return f"pylibcudf {found} is installed, and answers are known of {known}"
-<<<<<<< HEAD
-    if _is_per_thread():
-        return (
-            f"{_STREAMS}=1 has pylibcudf queue the work of each thread on a stream of its own, and "
-            "nothing would order what threads share; unset it before pylibcudf is imported"
-        )
-    if _native._driver()["simulated"]:
-        return "the simulated device runs no kernels of libcudf"
-=======
->>>>>>> part/copies
     return None
 
 

@@ -48,7 +48,6 @@ unsafe extern "C" {
     pub safe fn cuMemHostUnregister(host: usize) -> i32;
     pub safe fn cuMemHostAlloc(pointer: &mut usize, size: usize, flags: u32) -> i32;
     pub safe fn cuMemFreeHost(pointer: usize) -> i32;
-    pub safe fn cuMemHostUnregister(host: usize) -> i32;
     pub safe fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, size: usize) -> i32;
     pub safe fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, size: usize) -> i32;
     pub safe fn cuMemcpyDtoD_v2(to: u64, from: u64, size: usize) -> i32;
