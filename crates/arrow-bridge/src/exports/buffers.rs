@@ -5,6 +5,7 @@ use crate::address_exposure;
 use crate::fault::{Fault, Made, Outcome, byte_count, unsigned};
 use crate::ffi::{BufferFacts, BufferPlace, Failure, HostFacts, Owner, RustBuffer, RustHostBuffer};
 use crate::kind::Kind;
+use arrow_cuda_driver::without_interpreter;
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -43,7 +44,8 @@ exported! {
     /// Allocates in the device's primary context.
     made buffer_allocate(device: i32, size: i64) -> Made<RustBuffer> {
         let size = unsigned("the size of a device buffer", size)?;
-        let buffer = RustBuffer::allocate_packed(&context(device)?, size)?;
+        let context = context(device)?;
+        let buffer = without_interpreter(|| RustBuffer::allocate_packed(&context, size))?;
         // libarrow passes addresses on in ways that nobody here sees.
         buffer.expose();
         Ok(buffer)
@@ -104,7 +106,7 @@ exported! {
         unsafe { place.cast::<RustBuffer>().drop_in_place() };
     }
 
-    /// Copies are complete when they return, and ordered after the default stream's work.
+    /// Copies are complete when they return, and ordered after the default stream's work, which may need the GIL.
     attempted copy_to_host(
         buffer: &RustBuffer,
         position: i64,
@@ -114,7 +116,7 @@ exported! {
         let position = unsigned("a position", position)?;
         // SAFETY: C++ passes `size` writable bytes.
         let out = unsafe { host_mut(out, size)? };
-        Ok(buffer.copy_to_uninit(position, out)?)
+        Ok(without_interpreter(|| buffer.copy_to_uninit(position, out))?)
     }
 
     attempted copy_from_host(
@@ -126,12 +128,12 @@ exported! {
         let position = unsigned("a position", position)?;
         // SAFETY: C++ passes `size` readable bytes.
         let data = unsafe { host(data, size)? };
-        Ok(buffer.copy_from_host(position, data)?)
+        Ok(without_interpreter(|| buffer.copy_from_host(position, data))?)
     }
 
     attempted copy_from_device(to: &RustBuffer, position: i64, from: &RustBuffer) -> Failure {
         let position = unsigned("a position", position)?;
-        Ok(to.copy_from_device(position, from)?)
+        Ok(without_interpreter(|| to.copy_from_device(position, from))?)
     }
 
     answer host_buffer_facts(buffer: &RustHostBuffer) -> HostFacts {
