@@ -61,6 +61,15 @@ pub fn keeping_interpreter<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// Runs work that may wait for a device: without the interpreter's lock, if this thread holds it, and otherwise as it is.
+///
+/// ```
+/// assert_eq!(arrow_cuda_driver::without_interpreter(|| 7), 7);
+/// ```
+pub fn without_interpreter<T>(work: impl FnOnce() -> T) -> T {
+    if holds_interpreter() { blocking(work) } else { work() }
+}
+
 /// Runs work that may block through the runner that was set.  The runner may give up the interpreter's
 /// lock, and wait for it afterwards, so the thread must not hold a [`Lock`](crate::Lock).
 pub fn blocking<T>(work: impl FnOnce() -> T) -> T {

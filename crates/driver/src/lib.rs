@@ -25,7 +25,7 @@ mod waits;
 
 pub use blocking::{
     InterpreterCheck, Runner, blocking, holds_interpreter, keeping_interpreter,
-    set_blocking_runner, set_interpreter_check,
+    set_blocking_runner, set_interpreter_check, without_interpreter,
 };
 #[cfg(feature = "cudarc")]
 pub use cudarc_library::check_cudarc;

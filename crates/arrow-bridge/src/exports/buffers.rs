@@ -7,6 +7,7 @@ use crate::ffi::{
 };
 use crate::kind::Kind;
 use arrow_cuda_context::{Arrival, Ready};
+use arrow_cuda_driver::without_interpreter;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -30,7 +31,7 @@ impl Drop for Lent {
 exported! {
     made buffer_allocate(context: &RustContext, size: i64) -> Made<RustBuffer> {
         let size = unsigned("the size of a device buffer", size)?;
-        let buffer = RustBuffer::allocate_packed(context, size)?;
+        let buffer = without_interpreter(|| RustBuffer::allocate_packed(context, size))?;
         // libarrow passes addresses on in ways that nobody here sees.
         buffer.expose();
         Ok(buffer)
@@ -92,7 +93,7 @@ exported! {
         unsafe { place.cast::<RustBuffer>().drop_in_place() };
     }
 
-    /// Copies are complete when they return, and ordered after the default stream's work.
+    /// Copies are complete when they return, and ordered after the default stream's work, which may need the GIL.
     attempted copy_to_host(
         buffer: &RustBuffer,
         position: i64,
@@ -102,7 +103,7 @@ exported! {
         let position = unsigned("a position", position)?;
         // SAFETY: C++ passes `size` writable bytes.
         let out = unsafe { host_mut(out, size)? };
-        Ok(buffer.copy_to_uninit(position, out)?)
+        Ok(without_interpreter(|| buffer.copy_to_uninit(position, out))?)
     }
 
     attempted copy_from_host(
@@ -114,12 +115,12 @@ exported! {
         let position = unsigned("a position", position)?;
         // SAFETY: C++ passes `size` readable bytes.
         let data = unsafe { host(data, size)? };
-        Ok(buffer.copy_from_host(position, data)?)
+        Ok(without_interpreter(|| buffer.copy_from_host(position, data))?)
     }
 
     attempted copy_from_device(to: &RustBuffer, position: i64, from: &RustBuffer) -> Failure {
         let position = unsigned("a position", position)?;
-        Ok(to.copy_from_device(position, from)?)
+        Ok(without_interpreter(|| to.copy_from_device(position, from))?)
     }
 
     answer host_buffer_facts(buffer: &RustHostBuffer) -> HostFacts {
