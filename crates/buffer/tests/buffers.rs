@@ -56,9 +56,9 @@ proptest! {
 fn foreign_memory_must_reach_far_enough(#[case] at: u64, #[case] size: u64) {
     let memory = upload(&pattern(10, 1000));
     let owner = Box::new(memory.clone());
-    // SAFETY: the test keeps the memory, or shows that the driver refuses it.
     let address = memory.private_address() + at;
     let arrival = Arrival::complete();
+    // SAFETY: the test keeps the memory, or shows that the driver refuses it.
     let view = unsafe { DeviceBuffer::view(&context(), address, size, true, arrival, owner) };
     assert!(matches!(view, Err(Error::Invalid(_))), "{view:?}");
 }
