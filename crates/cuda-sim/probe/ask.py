@@ -957,11 +957,11 @@ def free_beside_a_capture(d: Driver) -> object:
         assert d.cuStreamCreate(c.byref(place), c.c_uint(1)) == 0
     ended: list[bool] = []
 
-    @c.CFUNCTYPE(None, c.c_void_p)
-    def work(_: object) -> None:
+    def wait(_: object) -> None:
         time.sleep(0.2)
         ended.append(True)
 
+    work = c.CFUNCTYPE(None, c.c_void_p)(wait)
     relaxed = c.c_int(2)
     d.cuThreadExchangeStreamCaptureMode(c.byref(relaxed))
     assert d.cuStreamBeginCapture_v2(captured, c.c_int(0)) == 0
@@ -1005,7 +1005,7 @@ def host_memory_pinned_in_parts(d: Driver) -> object:
 
     for begin in (at, at + 2 * page):
         assert d.cuMemHostRegister_v2(begin, page, c.c_uint(3)) == 0
-    seen = {
+    seen: dict[str, object] = {
         "ends": copies(at, 3 * page),
         "begin": copies(at, page + 1),
         "end": copies(at + page, page + 1),

@@ -71,8 +71,8 @@ def need_reachable(array: Any) -> None:
 
 def view_any_strides(package: str) -> None:
     """Has Numba itself view a `DeviceArray` that the protocols refuse or cannot describe, such as a
-    field of packed structures, whose elements are not aligned: `type_arrays` has told Numba.  Has it
-    refuse Arrow's arrays on the host also where a kernel's types are given."""
+    field of packed structures, whose elements are not aligned: `type_arrays` has told Numba.  Has
+    it refuse Arrow's arrays on the host also where a kernel's types are given."""
     root = PACKAGES[package]
     arrays: Any = import_module(f"{root}.cudadrv.devicearray")
     # Versions before 0.29 have the second one only.

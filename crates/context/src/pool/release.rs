@@ -209,7 +209,7 @@ impl Pool {
     /// Has the driver free segments that the ledger has removed, once nobody uses them.
     pub(super) fn free(&self, current: &Current<'_>, removed: &Removed) -> Freed {
         let waited = match (&removed.unused, removed.may_have_users()) {
-            // Ordinary device memory, before whose release the driver waits for this device; chunks lay free.
+            // Ordinary device memory, before whose release the driver waits for this context; chunks lay free.
             (None, true) if self.source == Source::Device => current.context().await_other_users(),
             (None, true) => current.context().await_users(),
             // SAFETY: a fence is behind their releases, or work of this package alone has used them, which is complete.

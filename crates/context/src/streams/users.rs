@@ -53,11 +53,12 @@ impl Context {
         await_users_in(contexts_of_the_process(Some(self))?)
     }
 
-    /// The same for a release before which the driver itself waits for the work of this device.  A wait here would end
-    /// the graph captures of its contexts.
+    /// The same for a release before which the driver itself waits for the work of this context: a wait here would end
+    /// its graph captures.  For other contexts of the device, the driver waits only before it frees large memory (seen on
+    /// an H200).
     pub(crate) fn await_other_users(&self) -> CudaResult<Unused> {
         let mut others = contexts_of_the_process(Some(self))?;
-        others.retain(|context| context.device() != self.device());
+        others.retain(|context| !context.is_same(self));
         await_users_in(others)
     }
 }

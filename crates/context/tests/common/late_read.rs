@@ -37,8 +37,15 @@ impl LateRead {
         let gate = Gate::on(&stream);
         let current = reader.enter().expect("alive");
         // SAFETY: as above.
-        unsafe { current.queue_copy_from_host(found.address(&Ready::by_caller()), data, size, stream.handle()) }
-            .expect("pinned memory");
+        unsafe {
+            current.queue_copy_from_host(
+                found.address(&Ready::by_caller()),
+                data,
+                size,
+                stream.handle(),
+            )
+        }
+        .expect("pinned memory");
         drop(current);
         Self { gate, stream, found }
     }
@@ -64,7 +71,9 @@ fn bytes_of(stream: &Stream, found: &Block) -> Vec<u8> {
     let mut bytes = vec![0; usize::try_from(found.size()).expect("few")];
     let current = found.context().enter().expect("alive");
     // SAFETY: the whole block, and as many bytes.
-    unsafe { current.copy_to_host(bytes.as_mut_ptr(), found.address(&Ready::by_caller()), bytes.len()) }
-        .expect("alive");
+    unsafe {
+        current.copy_to_host(bytes.as_mut_ptr(), found.address(&Ready::by_caller()), bytes.len())
+    }
+    .expect("alive");
     bytes
 }

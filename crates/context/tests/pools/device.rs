@@ -35,7 +35,8 @@ fn adjacent_blocks_are_released_one_by_one() {
 fn memory_released_before_a_completed_fence_is_reused() {
     let (_guard, context) = alone();
     let (early, late) = (allocate(&context, LARGE), allocate(&context, LARGE));
-    let (early_at, late_at) = (early.address(&Ready::by_caller()), late.address(&Ready::by_caller()));
+    let (early_at, late_at) =
+        (early.address(&Ready::by_caller()), late.address(&Ready::by_caller()));
     let first = Gate::on_default_stream(&context);
     drop(early);
     drop(allocate(&context, LARGE)); // records the fence
