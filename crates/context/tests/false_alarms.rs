@@ -56,6 +56,7 @@ fn a_release_is_made_or_reported(#[case] (make, count): Kind) {
         drop(made);
         fault("");
         let is_reported = REPORTS.load(Ordering::Relaxed) > reported;
-        assert!(count() == before || is_reported, "lost by call {call}");
+        // Fewer are left where this release made earlier ones, too, which were reported.
+        assert!(count() <= before || is_reported, "lost by call {call}");
     }
 }

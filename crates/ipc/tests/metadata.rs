@@ -134,7 +134,7 @@ proptest! {
         let metadata = Metadata::parse(&told.written(is_delta))?;
         let content = match is_delta {
             None => Content::Batch,
-            Some(is_delta) => Content::Dictionary { id: 0, is_delta },
+            Some(is_delta) => Content::Dictionary { id: 1, is_delta },
         };
         prop_assert_eq!(metadata.content, content);
         prop_assert_eq!(metadata.body_length, told.body_length.cast_unsigned());
