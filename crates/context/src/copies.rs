@@ -134,7 +134,7 @@ impl Current<'_> {
 }
 
 /// Makes a copy in small steps, through memory of this thread, that the driver has refused as a whole: it copies no
-/// range of the host of which only a part is pinned, or that spans ranges which were pinned apart.
+/// range of the host that begins in pinned memory, unless one call has pinned all of it.
 fn or_in_steps(
     copied: CudaResult<()>,
     size: usize,

@@ -113,12 +113,12 @@ fn memory_stays_pinned_and_owned_while_any_context_works(
     let (theirs, handle) = their_context();
     let owner = Arc::new(vec![0u8; 4 * PAGE]);
     let registered = register(&theirs, &owner, 0, 4 * PAGE).expect("room");
-    // Kernels on this stream may use the memory, which is pinned for all contexts.
     let stream = Stream::non_blocking(&primary).expect("room");
-    let gate = Gate::on(&stream);
     if is_context_gone {
-        destroy(handle);
+        destroy(handle); // which waits for what the device has to do
     }
+    // Kernels on this stream may use the memory, which is pinned for all contexts.
+    let gate = Gate::on(&stream);
     let opened = gate.open_soon();
     match is_said {
         true => registered.unregister().expect("idle in the end"),

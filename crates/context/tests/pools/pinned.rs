@@ -21,9 +21,9 @@ fn a_context_that_is_gone_holds_nobody_up() {
         Pinned.expose(&context, 8 << 20);
     }
     drop(theirs);
-    destroy(handle);
-    gate.open();
-    context.synchronize().expect("alive");
+    let opened = gate.open_soon();
+    destroy(handle); // which waits for the device
+    opened.join().expect("in time");
     let before = Pinned.stats(&context);
     Pinned.expose(&context, 8 << 20);
     let after = Pinned.stats(&context);

@@ -4,9 +4,14 @@ use std::ffi::CString;
 use std::fs;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// The kinds of file systems whose files can be pinned while they are shared: those in memory.
 const IN_MEMORY: [i64; 2] = [libc::TMPFS_MAGIC, libc::HUGETLBFS_MAGIC];
+
+/// How the kernel names memory that can be shared and is no file of a folder.
+const WITHOUT_FOLDER: [&str; 4] = ["/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage"];
 
 /// Whether all of the pages can be pinned, for reading, or for writing, too.  As on an H200, not those that are mapped
 /// for reading only, where writing is wanted, nor those of a file on a disk that is mapped for sharing.
@@ -44,12 +49,14 @@ fn is_pinnable(line: &str, writes: bool) -> bool {
     let path = fields.last().copied().unwrap_or_default().trim();
     !is_shared
         || !path.starts_with('/')
+        || WITHOUT_FOLDER.iter().any(|start| path.starts_with(start))
         || file_system(path).is_none_or(|it| IN_MEMORY.contains(&it))
 }
 
-/// The kind of file system in which a file lies; `None` if there is no such file any more.
+/// The kind of file system in which a file lies, deleted or not; `None` if its folder is gone.
 fn file_system(path: &str) -> Option<i64> {
-    let path = CString::new(path).ok()?;
+    let folder = Path::new(path).parent()?;
+    let path = CString::new(folder.as_os_str().as_bytes()).ok()?;
     let mut found = MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: a C string, and room for the answer, which is read only after success.
     unsafe {

@@ -6,7 +6,7 @@
 //! driver has staged its bytes.  Other copies of pageable memory are complete when the call returns, on a stream,
 //! too: programs rely on that, and NVIDIA promises it of those to the host.
 
-use crate::base::code::{ILLEGAL_ADDRESS, INVALID_VALUE, Result};
+use crate::base::code::{ILLEGAL_ADDRESS, INVALID_VALUE, LAUNCH_FAILED, Result};
 use crate::base::{Handle, lock};
 use crate::contexts::{Context, stack};
 use crate::driver::Driver;
@@ -33,7 +33,8 @@ struct Copy {
 }
 
 impl Copy {
-    /// Copies on the legacy default stream, and waits where a synchronous call does.
+    /// Copies on the legacy default stream, and waits where a synchronous call does.  Captures are left alone, as on
+    /// an H200.
     fn synchronous(self, driver: &'static Driver) -> Result {
         let context = stack::current()?;
         if self.size == 0 {
@@ -43,8 +44,6 @@ impl Copy {
         let (_, from_device) = self.from.resolve(driver, self.size)?;
         let stream = Stream::legacy(context);
         if to_device && from_device {
-            // Those between host and device leave captures alone, as on an H200.
-            capture::refuse_unsafe()?;
             stream.submit(move || self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS))?;
             return Ok(());
         }
@@ -78,7 +77,7 @@ impl Copy {
                 let pinned = [self.to, self.from].map(|end| end.pinned_region(driver));
                 let carry_out = move || match pinned.iter().flatten().all(|it| it.is_live(driver)) {
                     true => self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS),
-                    false => Err(ILLEGAL_ADDRESS),
+                    false => Err(LAUNCH_FAILED),
                 };
                 if [self.to, self.from].iter().any(|end| end.is_pageable(driver, self.size)) {
                     return stream.run(carry_out);
@@ -171,7 +170,7 @@ impl End {
             Self::Host(address) => {
                 let is_wrong = address == 0
                     || memory.is_device_address(address as u64, length)
-                    || memory.is_partly_pinned(address as u64, length);
+                    || memory.leaves_pinned(address as u64, length);
                 match is_wrong {
                     true => Err(INVALID_VALUE),
                     false => Ok((address, false)),
@@ -211,7 +210,8 @@ exported! { driver:
         Copy { to: End::Any(to), from: End::Any(from), size }.synchronous(driver)?;
     }
 
-    /// Copies between the devices of two contexts.
+    /// Copies between the devices of two contexts, in the order of the default streams of these and of the current one,
+    /// without waiting for any.
     [4000, per_thread] call cuMemcpyPeer(
         to: u64,
         to_context: Handle,
@@ -220,12 +220,16 @@ exported! { driver:
         size: usize,
     ) {
         capture::refuse_unsafe()?;
-        stack::current()?;
-        // The copy follows all work of both contexts.
-        for context in contexts(driver, [to_context, from_context])? {
-            context.synchronize();
+        let here = Stream::legacy(stack::current()?);
+        let ends = contexts(driver, [to_context, from_context])?.map(Stream::legacy);
+        let others = ends.iter().filter(|end| end.context.id != here.context.id);
+        for mark in others.clone().flat_map(Stream::tails) {
+            here.wait_for(mark)?;
         }
         Copy { to: End::Device(to), from: End::Device(from), size }.synchronous(driver)?;
+        for other in others {
+            here.queue.tail().into_iter().try_for_each(|mark| other.wait_for(mark))?;
+        }
     }
 
     /// Queues a copy from the host to a device.

@@ -44,6 +44,7 @@ exported! { driver:
             return Err(INVALID_HANDLE);
         }
         capture::refuse_in_context(context.id)?;
+        context.await_copy();
         event.record_all();
     }
 

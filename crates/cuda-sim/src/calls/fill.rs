@@ -37,9 +37,6 @@ fn fill<const WIDTH: usize>(
     stream: Option<Handle>,
 ) -> Result {
     let is_synchronous = stream.is_none();
-    if is_synchronous {
-        capture::refuse_unsafe()?;
-    }
     let context = stack::current()?;
     let stream = driver.stream(stream.unwrap_or(STREAM_DEFAULT))?;
     let size = count.checked_mul(WIDTH).ok_or(INVALID_VALUE)?;
@@ -50,6 +47,11 @@ fn fill<const WIDTH: usize>(
         return Err(INVALID_VALUE);
     }
     let is_on_host = driver.memory().resolve_accessible(context, to, size as u64)?.is_on_host;
+    let waits = is_synchronous && is_on_host;
+    if waits {
+        // One that only queues its work leaves captures alone, as on an H200.
+        capture::refuse_unsafe()?;
+    }
     let end = stream.submit(move || {
         let found = driver.memory().resolve(to, size as u64);
         let contents = found.map_err(|_| ILLEGAL_ADDRESS)?.contents as *mut [u8; WIDTH];
@@ -62,7 +64,7 @@ fn fill<const WIDTH: usize>(
         }
         Ok(())
     })?;
-    if is_synchronous && is_on_host {
+    if waits {
         end.wait();
         context.check()?;
     }

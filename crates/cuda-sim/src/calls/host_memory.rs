@@ -53,8 +53,10 @@ exported! { driver:
         pointer.set(host as u64);
     }
 
+    /// Pins the caller's memory, none of which may be pinned already.
     [6050] call cuMemHostRegister_v2(host: usize, size: usize, flags: u32) {
         capture::refuse_unsafe()?;
+        stack::await_copy();
         let context = stack::current()?;
         let (base, size) = (host as u64, size as u64);
         let mut memory = driver.memory();
@@ -62,12 +64,12 @@ exported! { driver:
         if host == 0 || size == 0 || flags & !REGISTER_FLAGS != 0 || !fits {
             return Err(INVALID_VALUE);
         }
-        // Whole pages are pinned, each once.
-        let pages = base - base % PAGE..(base + size).next_multiple_of(PAGE);
-        let last = memory.regions.range(..pages.end).next_back();
-        if last.is_some_and(|(_, region)| region.end() > pages.start) {
+        let last = memory.regions.range(..base + size).next_back();
+        if last.is_some_and(|(_, region)| region.end() > base) {
             return Err(HOST_MEMORY_ALREADY_REGISTERED);
         }
+        // Whole pages are pinned, for any number of ranges that share one.
+        let pages = base - base % PAGE..(base + size).next_multiple_of(PAGE);
         if !can_be_pinned(&pages, flags & READ_ONLY == 0) {
             return Err(INVALID_VALUE);
         }

@@ -121,18 +121,19 @@ exported! { driver:
         pointer.set(driver.memory().import(context, &handle)?);
     }
 
-    /// Closes an import; the last close unmaps the memory when the work of its context is done, whoever else uses it.
+    /// Closes an import when all work queued on its device is done; the last close unmaps the memory.
     [4010] call cuIpcCloseMemHandle(pointer: u64) {
         stack::current()?;
-        let context = {
+        let device = {
             let memory = driver.memory();
             let region = memory.regions.get(&pointer).ok_or(INVALID_VALUE)?;
             if !matches!(region.kind, Kind::Imported { .. }) {
                 return Err(INVALID_VALUE);
             }
-            region.context
+            region.device
         };
-        context.synchronize();
+        // As for `cuMemFree`.
+        driver.devices[device].synchronize();
         let mut memory = driver.memory();
         if memory.count_open(pointer, -1).ok_or(INVALID_VALUE)? == 0 {
             memory.release(pointer);

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use crate::base::Handle;
 use crate::base::code::{Code, Result};
+use crate::base::{Handle, lock};
 use crate::work::{Health, Mark, Queues};
 
 pub struct Context {
@@ -69,6 +69,12 @@ impl Context {
     /// Waits for all work that was queued.
     pub fn synchronize(&self) {
         self.queues.tails().iter().for_each(Mark::wait);
+    }
+
+    /// Waits for the synchronous copy that another thread makes, which stalls the calls that allocate or pin memory, make
+    /// streams, make or record events, or queue copies, as on an H200; waits for streams and events stall nobody.
+    pub fn await_copy(&self) {
+        drop(lock(&self.copying));
     }
 
     /// Refuses further use and waits for the work that was queued.

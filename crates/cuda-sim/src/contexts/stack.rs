@@ -5,7 +5,6 @@ use std::mem::ManuallyDrop;
 
 use super::Context;
 use crate::base::code::{INVALID_CONTEXT, Result};
-use crate::base::lock;
 
 thread_local! {
     // Not dropped, because calls that come while the thread or the process ends still use it.
@@ -24,12 +23,10 @@ pub fn current() -> Result<&'static Context> {
     Ok(context)
 }
 
-/// Waits for the synchronous copy that another thread makes in the current context, which stalls the calls
-/// that allocate, make streams, make or record events, or queue copies, as on an H200; waits for streams and
-/// events stall nobody.
+/// Waits for the synchronous copy that another thread makes in the current context.
 pub fn await_copy() {
     if let Ok(context) = current() {
-        drop(lock(&context.copying));
+        context.await_copy();
     }
 }
 

@@ -140,11 +140,13 @@ impl Driver {
         }
     }
 
-    /// Ends a context when its work is done, and frees all memory that belongs to it.
+    /// Ends a context when its work is done, and frees all memory that belongs to it when that of its device is.
     pub fn destroy_context(&self, context: &'static Context) {
         context.destroy();
         capture::forget(|queue| queue.context == context.id);
         let device = &self.devices[context.device];
+        // Other contexts may use its memory.
+        device.synchronize();
         lock(&device.contexts).retain(|other| other.id != context.id);
         if !context.is_primary {
             lock(&device.free_handles).push(context.handle());

@@ -172,12 +172,11 @@ impl Memory {
         Some((region, resolved))
     }
 
-    /// Whether some of the range is pinned, or managed, but not all of it by one call.  A driver copies no such range.
-    pub fn is_partly_pinned(&self, address: u64, length: u64) -> bool {
-        let end = address.saturating_add(length);
-        let last = self.regions.range(..end).next_back().map(|(_, region)| region);
-        let touches = last.is_some_and(|region| region.is_on_host() && region.end() > address);
-        touches && last.is_some_and(|region| region.base > address || region.end() < end)
+    /// Whether the range begins in memory that one call has pinned, or managed, and ends beyond it.  A driver copies no
+    /// such range.  Where it only ends in such memory, all of it counts as pageable.
+    pub fn leaves_pinned(&self, address: u64, length: u64) -> bool {
+        let first = self.containing(address).filter(|region| region.is_on_host());
+        first.is_some_and(|region| region.end() < address.saturating_add(length))
     }
 
     /// Whether any byte of the range is reserved for device addresses, which no host may touch.

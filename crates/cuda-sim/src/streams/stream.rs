@@ -100,7 +100,8 @@ impl Stream {
         capture::takes_work_of(&self.queue)
     }
 
-    fn tails(&self) -> Vec<Mark> {
+    /// The ends of the work for which [`Stream::synchronize`] waits.
+    pub fn tails(&self) -> Vec<Mark> {
         self.context.queues.tails_of(&self.queue)
     }
 }

@@ -107,9 +107,12 @@ fn calls_that_might_wait_respect_modes() {
         assert_eq!(ended_by(context, || cuEventQuery(e)), by_mode);
         assert_eq!(ended_by(context, || cuEventSynchronize(e)), by_mode);
         assert_eq!(ended_by(context, || cuStreamQuery(other)), by_mode);
-        let p = alloc(16);
-        assert_eq!(ended_by(context, || cuMemsetD8_v2(p, 1, 16)), by_mode);
+        let (p, mut managed) = (alloc(16), 0);
+        assert_eq!(cuMemAllocManaged(&mut managed, 16, 1), OK);
+        assert_eq!(ended_by(context, || cuMemsetD8_v2(managed, 1, 16)), by_mode, "it waits");
         let never = [[false, false]; 3];
+        assert_eq!(ended_by(context, || cuMemsetD8_v2(p, 1, 16)), never);
+        assert_eq!(ended_by(context, || cuMemcpyDtoD_v2(p, p + 8, 8)), never);
         assert_eq!(ended_by(context, || cuMemcpyHtoD_v2(p, host as *const _, 16)), never);
         assert_eq!(ended_by(context, || cuMemcpyDtoH_v2(host as *mut _, p, 16)), never);
         assert_eq!(ended_by(context, || cuMemcpyHtoDAsync_v2(p, host, 16, other)), never);

@@ -221,7 +221,7 @@ fn freeing_host_memory_waits_for_no_other_context() {
             assert_eq!(release(host), OK);
             work.release();
             assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
-            assert_eq!(cuStreamSynchronize(s), 700);
+            assert_eq!(cuStreamSynchronize(s), 719);
             assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
         }
     });
