@@ -60,7 +60,7 @@ def export_array(array: DeviceArray) -> IpcArrayHandle:
     )
 
 
-#: What reading a header raises that something else has written.
+#: The exceptions of reading a header that something else has written.
 _OF_DAMAGE = (
     ValueError,
     TypeError,

@@ -66,7 +66,7 @@ def _identity(path: str) -> list[int]:
 class Borrowers:
     """To which workers a worker lends, by how they have fared.
 
-    What a borrower has not confirmed goes through the host when it asks for that again.  One
+    Data that a borrower has not confirmed goes through the host when it asks for that again.  One
     failure does not affect other data.  After ``n`` failures in a row, the next ``2**(n - 1) - 1``
     replies with other data to that borrower go through the host, too.
     """

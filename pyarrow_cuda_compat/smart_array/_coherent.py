@@ -46,7 +46,7 @@ class CoherentArray:
         # References to views of views go to the memory's owner, which nobody counts here.
         self._host_may_be_lent = False
         #: The last kernels on streams that are not ordered with copies, by the streams' handles:
-        #: each stream, so that its handle stays its own, and an event behind the kernel.
+        #: each stream, so that its handle stays its own, and an event after the kernel.
         self._launches: dict[int, tuple[Any, Event]] = {}
         # While a thread copies, others wait until the side is complete.
         self._lock = threading.RLock()

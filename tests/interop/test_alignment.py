@@ -8,7 +8,7 @@ from pyarrow_cuda_compat import DeviceArray, from_dlpack
 from support.c_device import Exported, structure
 from support.samples import ALL, CPU
 
-# What the address of each buffer has to be a multiple of, those of children behind their parent's.
+# The alignment of each buffer's address; children's buffers come after their parent's.
 ALIGNMENTS = {
     "int8": (4, 1),
     "int16": (4, 2),

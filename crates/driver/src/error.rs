@@ -57,7 +57,7 @@ pub struct CallError {
     pub text: Option<String>,
     /// How many bytes the caller asked for, when the call was an allocation.
     pub requested_bytes: Option<u64>,
-    /// What the device had then, when the call was an allocation of its memory.
+    /// The device's memory then, when the call was an allocation of it.
     pub device_memory: Option<DeviceMemory>,
 }
 
@@ -90,7 +90,7 @@ impl CallError {
         code.parse().ok()
     }
 
-    /// What an allocation wanted that found too little memory, and what there was.
+    /// The bytes that an allocation wanted, which found too little memory, and those that there were.
     fn sizes(&self) -> String {
         let Some(bytes) = self.requested_bytes.filter(|_| self.code == codes::OUT_OF_MEMORY) else {
             return String::new();

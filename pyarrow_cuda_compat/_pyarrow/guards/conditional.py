@@ -31,7 +31,7 @@ def _to_be_cast(tables: list[Any]) -> Iterable[Any]:
     for table in tables:
         if isinstance(table, pa.Table):
             for name, column in zip(table.column_names, table.columns, strict=True):
-                # Those of nulls alone are made anew.
+                # Arguments of nulls alone are made anew.
                 if not pa.types.is_null(column.type):
                     columns.setdefault(name, []).append(column)
     for found in columns.values():

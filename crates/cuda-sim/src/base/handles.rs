@@ -85,7 +85,7 @@ impl<T: Clone> Handles<T> {
 }
 
 impl<T> Table<T> {
-    /// The handles of objects, in the order in which they are to be freed: the lowest comes back first.
+    /// The handles of objects, in the order of their release: the lowest comes back first.
     fn select(&self, which: impl Fn(&T) -> bool) -> Vec<Handle> {
         let selected = self.used.iter().filter(|(_, object)| which(object));
         let mut handles = selected.map(|(&handle, _)| handle).collect::<Vec<_>>();

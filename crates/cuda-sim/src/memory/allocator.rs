@@ -17,7 +17,7 @@ pub const ALIGNMENT: u64 = 512;
 #[derive(Debug)]
 pub struct Allocator {
     blocks: Spans,
-    /// What is free of each shared block, by its start.
+    /// The free parts of each shared block, by its start.
     shared: BTreeMap<u64, Spans>,
     /// Where something was freed and nothing lies since, the last one at the end.
     recent: Vec<u64>,

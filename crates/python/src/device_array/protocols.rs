@@ -10,7 +10,7 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// The CUDA array interface of an array whose elements need not be aligned, for Numba: it is told.
+/// The CUDA array interface of an array whose elements need not be aligned, for Numba, which knows that.
 #[pyfunction(name = "_interface_of")]
 pub(super) fn interface_of<'py>(
     py: Python<'py>,

@@ -93,7 +93,7 @@ impl DType {
         }
     }
 
-    /// What the addresses of elements have to be multiples of, for kernels that load them.
+    /// The number of which the addresses of elements have to be multiples, for kernels that load them.
     pub(crate) fn alignment(&self, py: Python<'_>) -> PyResult<u64> {
         match &self.described {
             Some(dtype) => Ok(dtype.bind(py).alignment() as u64),

@@ -84,7 +84,7 @@ fn ask<'py>(object: &Bound<'py, PyAny>, copy: Option<bool>) -> PyResult<Bound<'p
     match dlpack.call((), Some(&versioned)) {
         // Producers older than DLPack 1.0 do not know the argument.
         Err(error) if error.is_instance_of::<PyTypeError>(py) => dlpack.call((), Some(&options)),
-        // What refuses its memory as it is may give a copy.
+        // A producer that refuses its memory as it is may give a copy.
         Err(error) if copy == Some(true) && error.is_instance_of::<PyBufferError>(py) => {
             versioned.set_item("copy", true)?;
             dlpack.call((), Some(&versioned))
