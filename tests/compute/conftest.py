@@ -16,9 +16,11 @@ set_resource = engine._set_resource
 def rows():
     before = sys.modules.get("pylibcudf")
     yield standin.install()
-    for name in [name for name in sys.modules if name.startswith("pyarrow_cuda_compat._compute.")]:
+    package = sys.modules[engine.__package__]
+    for name in [name for name in sys.modules if name.startswith(f"{engine.__package__}.")]:
         if name not in (engine.__name__, known.__name__):  # the guards have these
             del sys.modules[name]
+            delattr(package, name.rpartition(".")[2])  # which `from . import` asks first
     sys.modules.pop("pylibcudf")
     if before is not None:
         sys.modules["pylibcudf"] = before

@@ -22,7 +22,6 @@ from pyarrow_cuda_compat.dask import THRESHOLD, _loans, _peers  # noqa: E402
 
 pytestmark = pytest.mark.foreign
 NUMBERS = np.arange(50_000)
-BITS = np.tile(NUMBERS % 3 == 0, 16)
 
 
 class Worker:
@@ -91,11 +90,6 @@ PARTS = {
         lambda up: DeviceArray.from_host(NUMBERS.reshape(-1, 2))[:, 1],
         "there.copy_to_host()",
         NUMBERS[1::2],
-    ),
-    "bits within bytes": (
-        lambda up: DeviceArray.from_arrow(up(pa.array(BITS)).slice(100_003)),
-        "there.to_arrow().copy_to(pa.default_cpu_memory_manager())",
-        BITS[100_003:],
     ),
 }
 

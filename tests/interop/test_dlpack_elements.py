@@ -127,7 +127,7 @@ def test_shapes_and_strides(ctx, view):
 def test_strides_between_elements(memory):
     fields = DeviceArray(memory, [("a", "<i4"), ("b", "u1")], (20,))
     numbers = DeviceArray(fields.buffer, "<i4", (20,), (5,))
-    with pytest.raises(BufferError, match="not multiples of the element size"):
+    with pytest.raises(BufferError, match="not all elements begin at multiples of 4 bytes"):
         numbers.__dlpack__()
     same = DeviceArray(ByBoth(numbers))
     assert same.strides == (5,)

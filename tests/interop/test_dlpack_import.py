@@ -280,17 +280,16 @@ def test_a_refusal_by_dlpack_stands(ctx):
     "host",
     [
         np.arange(6)[::-1],
-        np.array([(1, 2.5), (2, 3.5)], dtype=[("a", "i1"), ("b", "f8")])["b"],
         np.array([(1, 2.5)], dtype=[("a", "i1"), ("b", "f8")]),
         np.array(["2026-11-28"], "M8[D]"),
         np.arange(6, dtype=">i4"),
     ],
-    ids=["backwards", "between packed fields", "structures", "dates", "bytes swapped"],
+    ids=["backwards", "structures", "dates", "bytes swapped"],
 )
 def test_the_array_interface_has_what_dlpack_cannot_describe(ctx, host):
     array = DeviceArray.from_host(host.base if host.base is not None else host)
     if host.base is not None:
-        array = array["b"] if host.dtype == "f8" else array[::-1]
+        array = array[::-1]
     there = DeviceArray(Tensor(array, refusal="DLPack has no word for it"))
     assert there.address == array.address
     assert there.copy_to_host().tolist() == host.tolist()

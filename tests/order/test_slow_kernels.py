@@ -11,7 +11,12 @@ from support.order_world import MODES
 from support.streams import AFTER, BEFORE, SIZE, pointer
 from support.work import LONG, Queue
 
-pytestmark = [pytest.mark.hardware, pytest.mark.alone, pytest.mark.foreign]
+pytestmark = [
+    pytest.mark.hardware,
+    pytest.mark.alone,
+    pytest.mark.foreign,
+    pytest.mark.filterwarnings("ignore:.*under-utilization"),  # Numba's, of small grids
+]
 
 
 @pytest.fixture(scope="module", params=LIBRARIES)

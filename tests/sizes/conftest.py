@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from pyarrow_cuda_compat import empty_cache
+from pyarrow_cuda_compat import empty_cache, set_compute_engine
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +19,12 @@ def memory(cupy):
     gc.collect()
     cupy.get_default_memory_pool().free_all_blocks()
     empty_cache()
+
+
+@pytest.fixture(scope="session")
+def libcudf():
+    """Computes, as it does for users; not in the other tests."""
+    pytest.importorskip("pylibcudf")
+    set_compute_engine("cudf")
+    yield
+    set_compute_engine(None)

@@ -11,13 +11,13 @@ import pytest
 
 from .data import MOST, ROWS, WIDTH, WORDS, at, bits, buffer, down, ends, numbers, up, word, words
 
-pytest.importorskip("pylibcudf")
 pytestmark = [
     pytest.mark.hardware,
     pytest.mark.alone,
     pytest.mark.large,
     pytest.mark.leaks,
     pytest.mark.unwatched,
+    pytest.mark.usefixtures("libcudf"),
 ]
 X = "x" * WIDTH
 

@@ -95,10 +95,12 @@ def test_equality(cupy):
 
 
 def test_messages(cupy, ctx):
-    batch = pa.record_batch({"a": numbers(cupy, ROWS)})
+    batch = pa.record_batch({"a": numbers(cupy, MOST)})
     message = cuda.serialize_record_batch(batch, ctx)
-    assert message.size > ROWS
-    check_numbers(cuda.read_record_batch(message, batch.schema).column(0))
+    assert message.size > MOST
+    check_numbers(cuda.read_record_batch(message, batch.schema).column(0), MOST)
+    with pytest.raises(pa.lib.ArrowCapacityError, match=r"arrays larger than 2\^31 - 1"):
+        cuda.serialize_record_batch(pa.record_batch({"a": numbers(cupy, ROWS)}), ctx)
     strings = pa.record_batch({"s": words(cupy, MOST // 1000)})
     message = cuda.serialize_record_batch(strings, ctx)
     check_words(cuda.read_record_batch(message, strings.schema).column(0), MOST // 1000)
@@ -106,12 +108,13 @@ def test_messages(cupy, ctx):
 
 def test_files(cupy, ctx, tmp_path):
     path = tmp_path / "large.arrow"
-    batch = pa.record_batch({"a": numbers(cupy, ROWS)})
+    batch = pa.record_batch({"a": numbers(cupy, MOST), "b": numbers(cupy, MOST)})
     with pa.ipc.new_file(path, batch.schema) as writer:
         writer.write_batch(batch)
         writer.write_batch(batch.slice(0, 10))
     table = ctx.table_from_file(path)
-    check_numbers(table["a"].chunk(0))
+    check_numbers(table["a"].chunk(0), MOST)
+    check_numbers(table["b"].chunk(0), MOST)
     assert down(table["a"].chunk(1)).to_pylist() == list(range(10))
 
 
