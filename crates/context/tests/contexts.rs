@@ -3,10 +3,13 @@
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
 mod common;
+#[path = "../../driver/tests/common/simulator.rs"]
+mod simulator;
 
 use arrow_cuda_context::{Context, Device, Placement};
 use arrow_cuda_driver::call;
 use common::{destroy, their_context};
+use simulator::{count_of, fault, in_own_process};
 use std::ffi::c_void;
 
 fn current() -> usize {
@@ -21,6 +24,22 @@ fn an_unknown_device_is_refused() {
     let count = Device::count().expect("a driver");
     assert_eq!(Device::get(count).expect_err("no such device").code(), Some(101));
     assert_eq!(Context::primary(count).expect_err("no such device").code(), Some(101));
+}
+
+#[test]
+fn a_context_that_cannot_be_identified_is_not_retained() {
+    in_own_process(&[], || {
+        let released = || count_of(c"cuDevicePrimaryCtxRelease");
+        let Some(before) = released() else { return };
+        for (at, rule) in (1..).zip(["cuCtxGetApiVersion:1=999", "cuCtxGetId:1=999"]) {
+            fault(rule);
+            // Debug builds check that nothing is locked during the release, which may wait.
+            assert_eq!(Context::primary(0).expect_err(rule).code(), Some(999));
+            assert_eq!(released(), Some(before + at), "{rule}");
+        }
+        fault("");
+        Context::primary(0).and_then(|context| context.synchronize()).expect("alive");
+    });
 }
 
 #[test]

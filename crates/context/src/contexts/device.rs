@@ -2,7 +2,9 @@
 
 use super::identity;
 use crate::stored::stored;
-use arrow_cuda_driver::{CudaResult, call, is_forked_child, report_failure};
+use arrow_cuda_driver::{
+    CudaResult, call, is_forked_child, report_failure, without_interpreter, without_locks,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A CUDA device, by its number.  Numbers count from 0 in the driver's order.
@@ -117,9 +119,13 @@ impl Device {
         // SAFETY: stores a handle.
         let handle = stored(0usize, |at| unsafe { call!(cuDevicePrimaryCtxRetain(at, device)) })?;
         let number = identity::number_of(handle).inspect_err(|_| {
-            // SAFETY: undoes the retain above, which nobody has seen yet.
-            let released = unsafe { call!(cuDevicePrimaryCtxRelease_v2(device)) };
-            report_failure("a primary context", released);
+            let release = move || {
+                // SAFETY: undoes the retain above, which nobody has seen.
+                let released = unsafe { call!(cuDevicePrimaryCtxRelease_v2(device)) };
+                report_failure("a primary context", released);
+            };
+            // The last release waits for all work of the context.
+            without_locks(move || without_interpreter(release));
         })?;
         Ok((handle, number))
     }
