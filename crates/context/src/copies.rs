@@ -94,11 +94,12 @@ impl Current<'_> {
         // SAFETY: guaranteed by the caller.
         let begun = unsafe { self.queue_copy_from_host(to, data, size, StreamHandle::DEFAULT) };
         // This waits even after a failure: nobody may read the data once this returns.
-        let copied = begun.and(self.synchronize_stream(StreamHandle::DEFAULT));
-        or_in_steps(copied, size, |at, length| {
+        let waited = self.synchronize_stream(StreamHandle::DEFAULT);
+        or_in_steps(begun, size, |at, length| {
             // SAFETY: guaranteed by the caller.
             unsafe { self.copy_staged(to + at as u64, data.add(at), length) }
-        })
+        })?;
+        waited
     }
 
     /// Copies a few bytes.  The driver needs no turn to stage pageable memory, so to ask first whether the
@@ -136,14 +137,14 @@ impl Current<'_> {
 /// Makes a copy in small steps, through memory of this thread, that the driver has refused as a whole: it copies no
 /// range of the host that begins in pinned memory, unless one call has pinned all of it.
 fn or_in_steps(
-    copied: CudaResult<()>,
+    whole: CudaResult<()>,
     size: usize,
     mut copy: impl FnMut(usize, usize) -> CudaResult<()>,
 ) -> CudaResult<()> {
-    match copied {
+    match whole {
         Err(error) if error.code() == Some(codes::INVALID_VALUE) => {
             (0..size).step_by(STAGED).try_for_each(|at| copy(at, STAGED.min(size - at)))
         }
-        copied => copied,
+        whole => whole,
     }
 }
