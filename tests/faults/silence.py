@@ -6,6 +6,8 @@ The trial that meets one has checked that the results are right, and that nothin
 from dataclasses import dataclass
 from fnmatch import fnmatch
 
+from .plan import STICKY
+
 #: Calls that make a context current, for any other call.
 ENTERING = {"cuCtxGetCurrent", "cuCtxPushCurrent"}
 
@@ -65,6 +67,16 @@ EVERY = (
             "pinned.*",
             "streams.*",
         ),
+    ),
+    Silence(
+        "a context with a fault executes nothing any more, so its work uses no memory",
+        ENTERING | {"cuCtxSynchronize"},
+        {STICKY},
+    ),
+    Silence(
+        "a copy that the driver refuses as a whole is made in steps, which bring all bytes",
+        {"cuMemcpyDtoH", "cuMemcpyHtoDAsync"},
+        {1},
     ),
     Silence("memory that is not known to be pinned is pageable", {"cuPointerGetAttribute"}),
     Silence("that is asked in a context", ENTERING, scenarios=("batches.copies",)),
