@@ -147,7 +147,14 @@ def difference(
     if name in UNSTABLE:
         column = whole(given[0])
         expected, found = (column.take(each) for each in (expected, found))
-    if name in ("Table.group_by", "Table.join") and not is_ordered:
+    if name in ("Table.group_by", "Table.join"):
+        if is_ordered:
+            # pyarrow's own groups may come later than their first rows where hashes collide.
+            wanted, keys = (
+                [*dict.fromkeys(map(repr, plain(it.column("k"))))] for it in (given[0], found)
+            )
+            if keys != wanted:
+                return f"groups {wanted!r:.300} came as {keys!r:.300}"
         rows = [list(map(list, zip(*plain(each), strict=True))) for each in (expected, found)]
         # Groups, which differ by their keys, and matches come in no order.
         is_join = name == "Table.join"

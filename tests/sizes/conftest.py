@@ -15,6 +15,7 @@ def cupy():
 @pytest.fixture(autouse=True)
 def memory(cupy):
     """Given back after each test, so that the next one finds all of the device's."""
+    cupy.cuda.Device().use()  # kernels in memory of its pool need a current context
     yield
     gc.collect()
     cupy.get_default_memory_pool().free_all_blocks()
