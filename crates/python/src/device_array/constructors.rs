@@ -45,7 +45,7 @@ impl PyDeviceArray {
             let (buffer, element) = (device_buffer(&buffer)?, dtype.element());
             let shape = match shape {
                 Some(shape) => shape,
-                None => vec![whole_elements(&buffer, offset, &dtype)?.cast_signed()],
+                None => vec![whole_elements(buffer, offset, &dtype)?.cast_signed()],
             };
             let layout = match strides {
                 None => Layout::row_major(element, shape),
