@@ -80,6 +80,13 @@ def content(size, seed):
     return (np.arange(size, dtype=np.uint32) * 2654435761 + seed >> 13).astype(np.uint8)
 
 
+def is_aligned(array):
+    """Whether kernels of other libraries can load each element: the protocols refuse others."""
+    number = array.dtype.itemsize & -array.dtype.itemsize
+    steps = [step for step, count in zip(array.strides, array.shape, strict=True) if count > 1]
+    return array.size == 0 or not any(place % number for place in (array.address, *steps))
+
+
 def refused(call, *arguments, **options):
     try:
         call(*arguments, **options)
@@ -444,6 +451,9 @@ class Machine(RuleBasedStateMachine):
         else:
             if model.dtype.kind not in "iufc" or not model.dtype.isnative:
                 return array
+            if not is_aligned(real):
+                assert refused(cuda.from_dlpack, real)
+                return array
             taken = self.watched(Reenters(real, self.action(axes[0], axes[1])))
             pair = cuda.from_dlpack(taken), model
         return self.add(Array(*pair))
@@ -452,7 +462,8 @@ class Machine(RuleBasedStateMachine):
     def copy_arrays(self, to, source, act):
         if to.model.dtype != source.model.dtype or to.model.shape != source.model.shape:
             return
-        to.real.copy_to_device(self.asked(source.real, act) if act else source.real)
+        is_asked = act and is_aligned(source.real)
+        to.real.copy_to_device(self.asked(source.real, act) if is_asked else source.real)
         to.model[...] = source.model.copy()
 
     @rule(array=arrays)
