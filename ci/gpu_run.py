@@ -94,11 +94,15 @@ def import_time(step: Step) -> str:
     return f"pyarrow {pyarrow:.0f} ms, cuda {cuda - pyarrow:.0f} ms more"
 
 
-def own_tests(step: Step) -> str:
+def several(distribution: str) -> tuple[str, ...]:
+    """Has pytest run tests in several processes."""
     processes = str(max(1, min(8, CORES // 2)))
     # pytest-benchmark, where it is installed, warns that it does nothing beside xdist.
-    several = ("-n", processes, "--dist", "loadfile", "-p", "no:benchmark")
-    return step.tests("tests", "-m", "not alone", *several)
+    return ("-n", processes, "--dist", distribution, "-p", "no:benchmark")
+
+
+def own_tests(step: Step) -> str:
+    return step.tests("tests", "-m", "not alone", *several("loadfile"))
 
 
 def own_tests_alone(step: Step) -> str:
@@ -118,7 +122,8 @@ def sizes(step: Step) -> str:
 
 def order(step: Step) -> str:
     """Who waits for whom when memory passes between libraries, slow kernels included."""
-    return step.tests("tests/order")
+    table = step.tests("tests/order", "-m", "not alone", *several("load"))
+    return f"{table}; slow kernels: {step.tests('tests/order', '-m', 'alone')}"
 
 
 def upstream(step: Step) -> str:

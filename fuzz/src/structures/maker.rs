@@ -4,6 +4,7 @@ use super::kinds::{EXTENSIONS, EXTREME, KINDS};
 use super::{CUDA, CUDA_HOST, CUDA_MANAGED, Memory, leave_array, leave_schema};
 use crate::abi::{Array, Schema};
 use arbitrary::{Result, Unstructured};
+use arrow_cuda_context::Ready;
 use std::any::Any;
 use std::ffi::{CString, c_char, c_void};
 use std::ptr::null_mut;
@@ -76,14 +77,15 @@ impl Maker<'_> {
     fn buffer(&mut self, u: &mut Unstructured<'_>, is_sizes: bool) -> Result<*const c_void> {
         let kind = u.int_in_range(0..=9u8)?;
         let place = u64::from(u.int_in_range(0..=31u8)?) * 8;
+        let device = self.memory.device.address(&Ready::by_caller());
         Ok(match (kind, self.device_type) {
             (0, _) => null_mut(),
             (_, CUDA_HOST) => self.memory.pinned.as_ptr().cast(),
             // libarrow has the sizes of views' buffers on the host.
             _ if is_sizes || self.is_on_host() => self.memory.host.as_ptr().cast(),
-            (1, _) => (self.memory.device.address() + place + 1) as *const c_void,
-            (2, _) => (self.memory.device.address() + 4096 - place) as *const c_void,
-            _ => (self.memory.device.address() + place) as *const c_void,
+            (1, _) => (device + place + 1) as *const c_void,
+            (2, _) => (device + 4096 - place) as *const c_void,
+            _ => (device + place) as *const c_void,
         })
     }
 
