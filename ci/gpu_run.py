@@ -94,15 +94,11 @@ def import_time(step: Step) -> str:
     return f"pyarrow {pyarrow:.0f} ms, cuda {cuda - pyarrow:.0f} ms more"
 
 
-def several(distribution: str) -> tuple[str, ...]:
-    """Has pytest run tests in several processes."""
+def own_tests(step: Step) -> str:
     processes = str(max(1, min(8, CORES // 2)))
     # pytest-benchmark, where it is installed, warns that it does nothing beside xdist.
-    return ("-n", processes, "--dist", distribution, "-p", "no:benchmark")
-
-
-def own_tests(step: Step) -> str:
-    return step.tests("tests", "-m", "not alone", *several("loadfile"))
+    several = ("-n", processes, "--dist", "loadfile", "-p", "no:benchmark")
+    return step.tests("tests", "-m", "not alone", *several)
 
 
 def own_tests_alone(step: Step) -> str:
@@ -122,8 +118,7 @@ def sizes(step: Step) -> str:
 
 def order(step: Step) -> str:
     """Who waits for whom when memory passes between libraries, slow kernels included."""
-    table = step.tests("tests/order", "-m", "not alone", *several("load"))
-    return f"{table}; slow kernels: {step.tests('tests/order', '-m', 'alone')}"
+    return step.tests("tests/order")
 
 
 def upstream(step: Step) -> str:
@@ -277,7 +272,7 @@ PHASES = [
     [Step("Numba's own", "suites", "upstream.log", 180, gpu_interop.own_suites)],
     [Step("Numba's own 0.27.0", "suites", "upstream.log", 180, gpu_interop.own_suites)],
     [Step("Numba's own 0.28.2", "suites", "upstream.log", 180, gpu_interop.own_suites)],
-    [Step("order", "by name", "python.log", 240, order)],
+    [Step("order", "by name", "python.log", 400, order)],
     [Step("initcheck", "by name", "sanitizer.log", 240, initcheck)],
     [Step("leaks", "by name", "sanitizer.log", 120, leaks)],
     # A million allocations and more: nothing grows.
