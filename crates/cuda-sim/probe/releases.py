@@ -225,6 +225,11 @@ def peer_copy(where: str, side: str, flags: int) -> Question:
         user.fill(source if side == "source" else target, 9)
         d.cuCtxSetCurrent(d.context)
         seen = user.during(lambda: d.cuMemcpyPeer(target, other, source, d.context, SIZE))
+        if flags == NON_BLOCKING:
+            # The copy ends while the stream is still held: the default streams do not wait for it.
+            for context in d.context, other:
+                d.cuCtxSetCurrent(context)
+                d.cuStreamSynchronize(0)
         seen["end"] = user.end()
         for context in d.context, other:
             d.cuCtxSetCurrent(context)
