@@ -100,7 +100,8 @@ impl DeviceBuffer {
 
     /// A view of memory that `owner` keeps valid: device memory, or host memory that the device
     /// can reach, at the device's address or the host's.  [`Context::take_over`] gives the arrival, from what
-    /// is known of the work on the memory; work here comes after that.
+    /// is known of the work on the memory; work here comes after that.  Of memory that another context has, this
+    /// waits for the work of that context.
     ///
     /// The driver checks that the memory exists, is large enough, and belongs to the context's
     /// device, now and before each copy.
@@ -122,7 +123,7 @@ impl DeviceBuffer {
         arrival: Arrival,
         owner: Box<dyn Any + Send + Sync>,
     ) -> Result<Self, Error> {
-        let address = foreign::check(context, address, size)?;
+        let address = foreign::take_in(context, address, size)?;
         let kind = Kind::Foreign { arrival, _owner: owner };
         Ok(Self::with_memory(context, address, size, is_mutable, kind))
     }

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::error::invalid;
 use arrow_cuda_context::{Attribute, Context, Current, Device, block_at, is_in_expandable_segment};
-use arrow_cuda_driver::{CudaError, CudaResult, codes};
+use arrow_cuda_driver::{CudaError, CudaResult, codes, without_interpreter};
 
 /// The address at which the context's device reaches the memory at `address`, which may be
 /// device memory or pinned host memory.
@@ -115,16 +115,40 @@ pub fn is_device_memory(context: &Context, address: u64) -> CudaResult<bool> {
     }
 }
 
+/// The address of memory that comes into a context, as [`check`] finds it.
+///
+/// If another context has the memory, this waits for the work of that one: what is known of the work on the
+/// memory was said of a default stream, and nothing orders those of two contexts.
+pub(crate) fn take_in(context: &Context, address: u64, size: u64) -> Result<u64, Error> {
+    let Found { address, owner } = find_all(context, address, size)?;
+    if owner != 0 && owner != context.handle() as u64 {
+        let owner = Context::of_memory(&context.enter()?, address)?;
+        owner.map_or(Ok(()), |owner| without_interpreter(|| owner.synchronize()))?;
+    }
+    Ok(address)
+}
+
 /// The address at which the context's device reaches the `size` bytes at `address`, as
 /// [`device_address`] finds it, if it can reach all of them.
 pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<u64, Error> {
+    find_all(context, address, size).map(|found| found.address)
+}
+
+struct Found {
+    address: u64,
+    /// The handle of the context that has the memory; 0 if none has.
+    owner: u64,
+}
+
+fn find_all(context: &Context, address: u64, size: u64) -> Result<Found, Error> {
     if address == 0 && size == 0 {
-        return Ok(0);
+        return Ok(Found { address, owner: 0 });
     }
     let current = context.enter()?;
     let address = find(&current, address)?;
-    let asked = [Attribute::MemoryType, Attribute::IsManaged, Attribute::DeviceOrdinal];
-    let [kind, is_managed, lies_on] = current.attributes(asked, address)?;
+    let asked =
+        [Attribute::MemoryType, Attribute::IsManaged, Attribute::DeviceOrdinal, Attribute::Context];
+    let [kind, is_managed, lies_on, owner] = current.attributes(asked, address)?;
     let is_of_one_device = kind == Attribute::DEVICE_MEMORY && is_managed == 0;
     if is_of_one_device && lies_on != u64::from(context.device().number()) {
         return Err(on_another_device(address, lies_on, context));
@@ -149,7 +173,7 @@ pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<u64, E
             }
         }
     }
-    Ok(address)
+    Ok(Found { address, owner })
 }
 
 /// The start and size of the piece of memory at an address.  Of memory that is mapped in pieces, the attributes tell

@@ -61,6 +61,11 @@ pub fn keeping_interpreter<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// Whether this thread is in work that keeps the interpreter's lock.
+pub(crate) fn keeps_interpreter() -> bool {
+    KEEPS.get()
+}
+
 /// Runs work that may wait for a device: without the interpreter's lock, if this thread holds it, and otherwise as it is.
 ///
 /// ```

@@ -67,6 +67,9 @@ macro_rules! driver_functions {
                     if const { cfg!(debug_assertions) && crate::waits::may_wait(stringify!($name)) } {
                         crate::waits::check(stringify!($name));
                     }
+                    if const { cfg!(debug_assertions) && crate::waits::may_stall(stringify!($name)) } {
+                        crate::waits::check_stall(stringify!($name));
+                    }
                     match slots::$name.address() {
                         // SAFETY: the table gives the signature that the driver's binary
                         // interface has under this name; the rest is the caller's promise.

@@ -3,7 +3,7 @@
 //! A host function on a stream may need the interpreter's lock (Python's GIL), and so may a thread that releases
 //! memory and wants a [`Lock`](crate::Lock).  A thread that waited for the stream with one of them would wait for ever.
 
-use crate::blocking::holds_interpreter;
+use crate::blocking::{holds_interpreter, keeps_interpreter};
 use crate::held_locks::holds_short_lock;
 
 /// Functions that may wait for queued work, or behind another thread's call that does.
@@ -27,11 +27,24 @@ const WAITING: &[&str] = &[
     "cuStreamSynchronize",
 ];
 
+/// Functions that stall while a synchronous copy of another thread waits for its turn (seen on an H200).  Without the
+/// interpreter's lock, that copy's turn may never come.
+const STALLING: &[&str] = &["cuCtxRecordEvent", "cuEventCreate"];
+
 /// Whether a function may wait.
 pub(crate) const fn may_wait(name: &str) -> bool {
+    is_in(WAITING, name)
+}
+
+/// Whether a function may stall behind another thread's copy.
+pub(crate) const fn may_stall(name: &str) -> bool {
+    is_in(STALLING, name)
+}
+
+const fn is_in(names: &[&str], name: &str) -> bool {
     let mut at = 0;
-    while at < WAITING.len() {
-        if are_equal(WAITING[at].as_bytes(), name.as_bytes()) {
+    while at < names.len() {
+        if are_equal(names[at].as_bytes(), name.as_bytes()) {
             return true;
         }
         at += 1;
@@ -54,6 +67,17 @@ pub(crate) fn check(what: &str) {
         (_, true) => "a lock for short work",
         _ => return,
     };
+    abort(what, held);
+}
+
+/// Ends the process if this thread must not stall, unless what it is in has to keep the interpreter's lock.
+pub(crate) fn check_stall(what: &str) {
+    if holds_interpreter() && !keeps_interpreter() {
+        abort(what, "the interpreter's lock");
+    }
+}
+
+fn abort(what: &str, held: &str) -> ! {
     eprintln!("{what} may wait for a device, and this thread holds {held}");
     std::process::abort();
 }

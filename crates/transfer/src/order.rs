@@ -106,6 +106,7 @@ pub unsafe fn copy_to_host_in(
 
 /// Waits for the work that is queued on a stream.
 fn await_turn(stream: &Stream) -> CudaResult<Completed> {
+    stream.refuse_capture()?;
     stream.context().enter()?.await_turn(stream.handle())?;
     stream.synchronize()
 }

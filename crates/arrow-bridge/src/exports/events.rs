@@ -70,6 +70,7 @@ exported! {
     }
 
     attempted stream_wait_event(stream: &RustStream, event: &RustEvent) -> Failure {
+        stream.refuse_capture()?;
         Ok(stream.wait_for(&event.event)?)
     }
 

@@ -23,7 +23,12 @@ pub(super) fn run(context: &Context, parts: &Parts, cleared: &[(u64, usize)]) ->
         tables.iter().try_for_each(|table| launch(&current, &function, table))
     };
     // This waits even after a failure: some of the work may be queued.
-    Ok(queue().and(current.synchronize_stream(StreamHandle::DEFAULT))?)
+    let done = queue().and(current.synchronize_stream(StreamHandle::DEFAULT));
+    if done.is_err() {
+        // A kernel may still read them.
+        tables.iter().for_each(DeviceBuffer::expose);
+    }
+    Ok(done?)
 }
 
 fn launch(

@@ -9,6 +9,8 @@ use std::ptr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Attribute {
+    /// The handle of the context that has the memory; none for memory of a pool.
+    Context = 1,
     /// 1 for host memory, 2 for device memory.
     MemoryType = 2,
     /// The address at which the context's device reaches the memory.

@@ -80,6 +80,16 @@ impl Current<'_> {
         unsafe { query!(cuStreamQuery(stream)) }
     }
 
+    /// As [`Stream::refuse_capture`](crate::Stream::refuse_capture).
+    pub(crate) fn refuse_capture(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
+        match self.is_capturing(stream)? {
+            true => {
+                Err(CudaError::of_call("cuStreamIsCapturing", codes::STREAM_CAPTURE_UNSUPPORTED))
+            }
+            false => Ok(()),
+        }
+    }
+
     pub(crate) fn is_capturing(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
         let stream = self.raw_stream(stream)?;
         // SAFETY: a live handle; stores a number.

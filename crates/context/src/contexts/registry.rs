@@ -2,6 +2,7 @@
 
 use super::context::WeakContext;
 use super::{Context, Device, identity};
+use crate::{Attribute, Current};
 use arrow_cuda_driver::{CudaResult, Lock, without_locks};
 use std::collections::HashMap;
 
@@ -29,6 +30,33 @@ impl Context {
     /// The primary contexts that this process has asked for so far.
     pub fn primaries() -> Vec<Self> {
         PRIMARIES.lock().map(|primaries| primaries.clone()).unwrap_or_default()
+    }
+
+    /// The context that has the memory at an address; none for memory that belongs to no context, such as that of a
+    /// pool, and for memory that the driver does not know.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let block = context.allocate(100, Placement::Packed)?;
+    /// let owner = Context::of_memory(&context.enter()?, block.private_address())?;
+    /// assert!(owner.is_some_and(|owner| owner.is_same(&context)));
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub fn of_memory(current: &Current<'_>, address: u64) -> CudaResult<Option<Self>> {
+        let [handle, device] =
+            current.attributes([Attribute::Context, Attribute::DeviceOrdinal], address)?;
+        let (Ok(handle @ 1..), Ok(device)) = (usize::try_from(handle), u32::try_from(device))
+        else {
+            return Ok(None);
+        };
+        let device = Device::get(device)?;
+        of_handle(handle, identity::number_of(handle)?, device).map(Some)
     }
 
     /// A context that another library has made, by its `CUcontext` handle.
@@ -83,10 +111,12 @@ fn find_or_retain(device: u32, lost: &mut Option<Context>) -> CudaResult<Context
 fn of_handle(handle: usize, number: u64, device: Device) -> CudaResult<Context> {
     let mut contexts = CONTEXTS.lock()?;
     let contexts = contexts.get_or_insert_default();
-    if let Some(known) = contexts.get(&handle).and_then(WeakContext::upgrade)
-        && known.identity() == (handle, number)
-    {
-        return Ok(known);
+    if let Some(known) = contexts.get(&handle).and_then(WeakContext::upgrade) {
+        if known.identity() == (handle, number) {
+            return Ok(known);
+        }
+        // This may be the last one by now, and its destructors must not run under the lock.
+        without_locks(move || drop(known));
     }
     contexts.retain(|_, context| !context.is_dropped());
     let context = Context::new(handle, number, device);
@@ -99,9 +129,11 @@ fn of_handle(handle: usize, number: u64, device: Device) -> CudaResult<Context> 
 fn forget(lost: &Context) -> CudaResult<()> {
     let mut contexts = CONTEXTS.lock()?;
     let contexts = contexts.get_or_insert_default();
-    let known = contexts.get(&lost.handle()).and_then(WeakContext::upgrade);
-    if known.is_some_and(|known| known.is_same(lost)) {
-        contexts.remove(&lost.handle());
+    if let Some(known) = contexts.get(&lost.handle()).and_then(WeakContext::upgrade) {
+        if known.is_same(lost) {
+            contexts.remove(&lost.handle());
+        }
+        without_locks(move || drop(known));
     }
     Ok(())
 }

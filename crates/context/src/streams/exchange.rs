@@ -106,7 +106,7 @@ impl Context {
 
     /// Makes memory of this context ready for a consumer in another library, who comes after the work before
     /// the given events, too: blocks where the consumer does not order its own work after the legacy default
-    /// stream.
+    /// stream of this context.  Consumers that give no event work in the device's primary context.
     ///
     /// ```
     /// use arrow_cuda_context::{Consumer, Context, Placement};
@@ -128,11 +128,19 @@ impl Context {
             Consumer::InOtherProcess => {
                 behind.iter().try_for_each(|event| event.synchronize().map(drop))?;
                 self.synchronize()?;
+                // Streams of other contexts copy to this one's memory, too.
+                let _unused = self.await_other_users()?;
                 None
             }
             Consumer::OnDefaultStream | Consumer::OnOtherStream | Consumer::Unknown => {
                 self.order_default_stream(behind)?;
-                self.await_default_stream_for(consumer)?;
+                // Nothing orders the default streams of two contexts.
+                let is_ordered = self.is_primary();
+                self.await_default_stream_for(if is_ordered {
+                    consumer
+                } else {
+                    Consumer::Unknown
+                })?;
                 None
             }
         };
@@ -193,7 +201,8 @@ impl Context {
     /// The events that are not reached; one of them for the stream that this thread uses in place of
     /// the default stream.
     fn unreached(&self, events: &[&Event]) -> CudaResult<Vec<Event>> {
-        let current_stream = Stream::current(self).map(|stream| stream.record()).transpose()?;
+        let end_of = |stream: Stream| stream.refuse_capture().and_then(|()| stream.record());
+        let current_stream = Stream::current(self).map(end_of).transpose()?;
         let mut unreached: Vec<Event> = Vec::new();
         for event in events.iter().copied().chain(&current_stream) {
             // Arrays of one import share its event.

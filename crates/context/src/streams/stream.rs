@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 /// `CU_STREAM_NON_BLOCKING`: not ordered with the legacy default stream.
 const NON_BLOCKING: u32 = 1;
-/// Handles up to this one name default streams: the current context's (0), the legacy one (1), and
-/// the thread's own (2).
+/// The handle that names the legacy default stream, as null does unless a program is compiled otherwise.
+const LEGACY: usize = 1;
+/// Handles up to this one name default streams: the legacy one (0 and 1), and the thread's own (2).
 const LAST_DEFAULT: usize = 2;
 
 /// A queue of work that a device completes in order, concurrently with other streams.
@@ -127,6 +128,8 @@ impl Stream {
         owner: Retained,
     ) -> CudaResult<Option<Self>> {
         if raw.addr() <= LAST_DEFAULT {
+            // Under one handle, so that nothing takes it for another stream.
+            let raw = if raw.addr() == LEGACY { std::ptr::null_mut() } else { raw };
             let first = contexts.first();
             return Ok(first.map(|context| Self::of(context, raw, Some(Box::new(())))));
         }
@@ -177,10 +180,7 @@ impl Stream {
     ) -> CudaResult<Completed> {
         let (context, handle) = (self.context(), self.handle());
         let current = context.enter()?;
-        if current.is_capturing(handle)? {
-            let code = codes::STREAM_CAPTURE_UNSUPPORTED;
-            return Err(CudaError::of_call("cuStreamIsCapturing", code));
-        }
+        current.refuse_capture(handle)?;
         let in_flight = InFlight::of(context);
         let (mut completed, event) = in_flight.begin(&current, self.0.raw.addr())?;
         // Some of the work may be queued even if `work` fails or panics.
@@ -197,6 +197,16 @@ impl Stream {
         };
         let queued = queued.unwrap_or_else(|panic| resume_unwind(panic));
         kept.and(queued).map(|()| completed)
+    }
+
+    /// Fails while the stream is being captured into a graph.  The capture goes on, which a query of the stream,
+    /// or a wait for it, would end.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` if it is; driver errors.
+    pub fn refuse_capture(&self) -> CudaResult<()> {
+        self.context().enter()?.refuse_capture(self.handle())
     }
 
     /// A new event, without timing, at the end of what is queued so far.

@@ -7,6 +7,7 @@ use crate::errors::OrRaise;
 use crate::pyarrow::from_pyarrow::live;
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::replaced;
+use crate::signals::wait_for_signals;
 use arrow_cuda_context::Consumer;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -41,14 +42,16 @@ pub(crate) fn make_ready(array: &Bound<'_, PyAny>) -> PyResult<()> {
 /// on it.  Fails if the context is gone.
 #[pyfunction(name = "_make_ready_in")]
 pub(crate) fn make_ready_in(context: &Bound<'_, PyAny>) -> PyResult<()> {
-    let ready = context_argument(context)?.context().make_ready_for(Consumer::OnDefaultStream, &[]);
-    ready.map(drop).or_raise(context.py())
+    let (py, context) = (context.py(), context_argument(context)?.context().clone());
+    let make_ready = || context.make_ready_for(Consumer::OnDefaultStream, &[]);
+    wait_for_signals(py, make_ready)?.map(drop).or_raise(py)
 }
 
 /// Inside `with stream:`, has that stream wait for the default stream: for results of a library that works there.
 #[pyfunction(name = "_order_current_stream")]
 pub(crate) fn order_current_stream(context: &Bound<'_, PyAny>) -> PyResult<()> {
-    context_argument(context)?.context().order_current_stream().or_raise(context.py())
+    let (py, context) = (context.py(), context_argument(context)?.context().clone());
+    py.detach(|| context.order_current_stream()).or_raise(py)
 }
 
 /// The addresses that pyarrow exports to, in the form in which pyarrow gets them.

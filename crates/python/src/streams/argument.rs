@@ -6,7 +6,6 @@ use crate::interpreter::Owner;
 use crate::signals::{copy_behind, copy_for_signals, wait_for_signals};
 use arrow_cuda_buffer::CopyOrder;
 use arrow_cuda_context::{Context, Retained, Stream};
-use arrow_cuda_driver::CudaResult;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -19,7 +18,7 @@ pub(crate) fn optional_stream(
     contexts: &[&Context],
 ) -> PyResult<ChosenOrder> {
     match object.filter(|object| !object.is_none()) {
-        None => ChosenOrder::current(contexts).or_raise(py),
+        None => ChosenOrder::current(py, contexts),
         Some(object) if object.extract::<i64>().is_ok_and(|number| number == 0) => {
             Ok(ChosenOrder::NOW)
         }
@@ -46,7 +45,7 @@ impl ChosenOrder {
         contexts: &[&Context],
     ) -> PyResult<Self> {
         match named {
-            None => Self::current(contexts).or_raise(py),
+            None => Self::current(py, contexts),
             Some(named) => Ok(Self::named(named.within(py, contexts)?)),
         }
     }
@@ -56,11 +55,13 @@ impl ChosenOrder {
     }
 
     /// On the thread's stream in one of the contexts, behind those in the others.
-    fn current(contexts: &[&Context]) -> CudaResult<Self> {
+    fn current(py: Python<'_>, contexts: &[&Context]) -> PyResult<Self> {
         let mut found = contexts.iter().filter_map(|context| Stream::current(context));
         let Some(stream) = found.next() else { return Ok(Self::NOW) };
-        for other in found.filter(|other| other.as_raw() != stream.as_raw()) {
-            stream.wait_for(&other.record()?)?;
+        let others: Vec<Stream> = found.filter(|other| other.as_raw() != stream.as_raw()).collect();
+        if !others.is_empty() {
+            let order = |other: &Stream| stream.wait_for(&other.record()?);
+            py.detach(|| others.iter().try_for_each(order)).or_raise(py)?;
         }
         Ok(Self { stream: Some(stream), is_awaited: true })
     }

@@ -100,7 +100,9 @@ fn make_ready(py: Python<'_>, buffer: &DeviceBuffer, consumer: Consumer) -> PyRe
     match consumer {
         _ if buffer.is_empty() => Ok(Ready::by_caller()), // there is no address
         // Most consumers; releasing the GIL would cost more than that takes.
-        Consumer::OnDefaultStream if Stream::current(buffer.context()).is_none() => {
+        Consumer::OnDefaultStream
+            if buffer.context().is_primary() && Stream::current(buffer.context()).is_none() =>
+        {
             make_ready().or_raise(py)
         }
         _ => wait_for_signals(py, make_ready)?.or_raise(py),

@@ -1,0 +1,117 @@
+"""Nothing orders the default streams of two contexts: what passes between them is waited for."""
+
+import ctypes
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from pyarrow_cuda_compat import DeviceArray, Stream, from_dlpack, new_host_buffer
+from support.interfaces import Interface
+from support.streams import AFTER, BEFORE, SIZE
+from support.work import NON_BLOCKING, Queue
+
+
+@contextmanager
+def entered(driver, handle):
+    previous = driver.current()
+    driver.set_current(handle)
+    yield
+    driver.set_current(previous)
+
+
+@pytest.fixture
+def theirs(cuda, ctx, own_context):
+    """A context of another library, on the same device."""
+    return cuda.Context(0, handle=own_context)
+
+
+@pytest.fixture
+def queue_in(driver):
+    queues = []
+
+    def queue(ctx, buffer):
+        """Work on the default stream of a context, which fills the buffer in the end."""
+        with entered(driver, ctx.handle):
+            queue = Queue(driver)
+            queues.append((ctx, queue))
+            queue.sleep()
+            queue.fill(buffer, AFTER[0])
+
+    yield queue
+    for ctx, _ in queues:
+        ctx.synchronize()
+
+
+IMPORTS = {
+    "DLPack": lambda buffer, ctx: from_dlpack(buffer, device=ctx),
+    "array interface": lambda buffer, ctx: DeviceArray(Interface(buffer.address, shape=(SIZE,))),
+    "array interface, stream 1": lambda buffer, ctx: DeviceArray(
+        Interface(buffer.address, shape=(SIZE,), stream=1)
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_ours"),
+    [("DLPack", True), ("array interface", False), ("array interface, stream 1", False)],
+)
+@pytest.mark.parametrize("on", ["default stream", "stream"])
+def test_memory_of_another_context_comes_in_behind_its_work(
+    ctx, theirs, queue_in, name, is_ours, on
+):
+    home, other = (ctx, theirs) if is_ours else (theirs, ctx)
+    buffer = home.buffer_from_data(BEFORE)
+    assert buffer.address
+    queue_in(home, buffer)
+    array = IMPORTS[name](buffer, other)
+    if on == "default stream":
+        assert array.copy_to_host().tobytes() == AFTER
+    else:
+        stream = Stream(array.buffer.context, non_blocking=True)
+        out = np.frombuffer(new_host_buffer(SIZE), np.uint8)
+        array.copy_to_host(out, stream=stream)
+        stream.synchronize()
+        assert out.tobytes() == AFTER
+
+
+@pytest.mark.parametrize("number", [None, 1, 2, "handle"])
+def test_memory_goes_out_behind_the_work_of_its_own_context(
+    driver, theirs, queue_in, make_stream, number
+):
+    buffer = theirs.buffer_from_data(BEFORE)
+    queue_in(theirs, buffer)
+    stream = make_stream(NON_BLOCKING).stream.value if number == "handle" else number
+    capsule = buffer.__dlpack__(stream=stream, max_version=(1, 0))
+    # The consumer works in the primary context.
+    assert driver.read(buffer.address, SIZE) == AFTER
+    del capsule
+
+
+@pytest.mark.leaks
+def test_a_handle_is_made_behind_copies_of_other_devices(contexts, driver):
+    if len(contexts) < 2:
+        pytest.skip("needs two devices")
+    ours, theirs = (
+        ctx.buffer_from_data(data) for ctx, data in zip(contexts[:2], (BEFORE, AFTER), strict=True)
+    )
+    stream = Stream(contexts[1], non_blocking=True)
+    with entered(driver, contexts[1].handle):
+        Queue(driver, ctypes.c_void_p(stream.handle)).sleep()
+    ours.copy_from_device(theirs, stream=stream)
+    ours.export_for_ipc()
+    assert stream.query()
+
+
+def test_a_copy_on_the_streams_of_two_devices_comes_behind_both(contexts, driver):
+    if len(contexts) < 2:
+        pytest.skip("needs two devices")
+    source, target = (ctx.buffer_from_data(BEFORE) for ctx in contexts[:2])
+    streams = [Stream(ctx, non_blocking=True) for ctx in contexts[:2]]
+    with entered(driver, contexts[0].handle):
+        queue = Queue(driver, ctypes.c_void_p(streams[0].handle))
+        queue.sleep()
+        queue.fill(source, AFTER[0])
+    with streams[0], streams[1]:
+        target.copy_from_device(source)
+    assert target.to_pybytes() == AFTER
