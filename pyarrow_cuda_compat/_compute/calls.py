@@ -62,6 +62,8 @@ class Call:
 
     def array(self, place: int) -> Any:
         """An argument as pyarrow's array or table."""
+        is_scalar = isinstance(self.values[place], plc.Scalar)
+        need(not is_scalar, "not with one value for all rows")
         if self.arrays:
             value = self.arrays[place]
             value = value if isinstance(value, _TABLES) else on_device(value)

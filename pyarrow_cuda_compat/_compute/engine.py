@@ -22,7 +22,10 @@ _INSTALL = (
 #: What `set_tracing` has chosen.
 traced = 0
 _chosen: str | None = None
-_lock = threading.Lock()
+#: How often the choice was made.
+_choices = 0
+#: Held for a few lines only, which neither import nor wait.  A finalizer among them may need it.
+_lock = threading.RLock()
 #: By the number of a device: the context for which RMM was asked, and the resource that it got.
 _shared: dict[int, tuple[Any, Any]] = {}
 #: The module of rows, or the reason why no function runs on the device, once a call has asked.
@@ -51,12 +54,13 @@ def set_compute_engine(engine: Literal["cudf", "none"] | None) -> None:
     >>> set_compute_engine("none")
     >>> set_compute_engine(None)
     """
-    global _chosen, _rows
+    global _choices, _chosen, _rows
     if engine is not None and engine not in _ENGINES:
         raise ValueError(f"engine must be 'cudf', 'none' or None, not {engine!r}")
     if engine == "cudf" and (missing := _missing()):
         raise ImportError(missing, name="pylibcudf")
-    _chosen, _rows = engine, None
+    with _lock:
+        _chosen, _rows, _choices = engine, None, _choices + 1
 
 
 set_compute_engine.__module__ = PACKAGE
@@ -70,11 +74,39 @@ def described() -> str:
 
 def rows() -> Any:
     """The module `rows`, or a text that says why no function runs on the device."""
+    found = _rows
+    while found is None:
+        if _thread.is_loading:  # a finalizer, or a handler of a signal, computes
+            return "this thread is loading pylibcudf; call the function once that has ended"
+        found = _found()
+    return found
+
+
+def _found() -> Any:
+    """The same; None if the choice has changed meanwhile.
+
+    No lock is held: another thread that needs it may be importing the same modules.
+    """
     global _rows
-    if _rows is None:
-        with _lock:
-            _rows = _reason() or _load()
-    return _rows
+    choices = _choices
+    _thread.is_loading = True
+    try:
+        found = _reason() or _load()
+    finally:
+        _thread.is_loading = False
+    with _lock:
+        if choices != _choices:
+            return None
+        if isinstance(found, str) and _is_being_imported():
+            return found  # of modules that are not complete yet, so that it may not last
+        _rows = found
+    return found
+
+
+def _is_being_imported() -> bool:
+    """Whether an import of RMM or pylibcudf, maybe one by the program, has not ended."""
+    specs = (getattr(sys.modules.get(name), "__spec__", None) for name in ("rmm", "pylibcudf"))
+    return any(getattr(spec, "_initializing", False) for spec in specs)
 
 
 def _reason() -> str | None:
@@ -141,7 +173,12 @@ def _load() -> Any:
     return rows
 
 
-_thread = threading.local()
+class _Thread(threading.local):
+    context: Any = None
+    is_loading = False
+
+
+_thread = _Thread()
 
 
 def compute_in(context: Any) -> None:
@@ -150,8 +187,13 @@ def compute_in(context: Any) -> None:
     _thread.context = context
 
 
+def resume_in(context: Any) -> None:
+    """Sets the context of a call again that another one has interrupted."""
+    _thread.context = context
+
+
 def here() -> Any:
-    """That context."""
+    """The context in which the thread's call computes; None outside of calls."""
     return _thread.context
 
 
@@ -168,24 +210,28 @@ def share_memory(context: Any) -> None:
         If the context is not the primary one of its device.
     """
     device = context.device_number
-    before, ours = _shared.get(device, (None, None))
+    before, _ = _shared.get(device, (None, None))
     if before == context:
         return
     if context != _native.Context(device):
         raise Elsewhere("libcudf computes in the primary context of a device, and this is another")
-    _set_resource(context, ours)
+    _set_resource(context)
 
 
-def _set_resource(context: Any, ours: Any) -> None:
-    """`ours` is the resource that it has set before."""
+def _set_resource(context: Any) -> None:
     import rmm.mr  # type: ignore[import-not-found,unused-ignore]
 
     from ..rmm import memory_resource
 
-    device = context.device_number
-    chosen = rmm.mr.get_per_device_resource(device)
-    # After a reset of the device, ours is of a context that is gone.
-    if type(chosen) is rmm.mr.CudaMemoryResource or (ours is not None and chosen is ours):
-        ours = memory_resource(context)
-        rmm.mr.set_per_device_resource(device, ours)
-    _shared[device] = context, ours
+    device, made = context.device_number, memory_resource(context)
+    # Another thread's first call would take a resource of ours for the program's.
+    with _lock:
+        chosen = rmm.mr.get_per_device_resource(device)
+        before, ours = _shared.get(device, (None, None))
+        if before == context:
+            return
+        # After a reset of the device, ours is of a context that is gone.
+        if type(chosen) is rmm.mr.CudaMemoryResource or (ours is not None and chosen is ours):
+            ours = made
+            rmm.mr.set_per_device_resource(device, ours)
+        _shared[device] = context, ours

@@ -18,6 +18,7 @@ from . import (
     comparisons,
     plain,
     selections,
+    spans,
     strings,
     tables,
     times,
@@ -25,7 +26,7 @@ from . import (
 from .caches import Cache
 from .calls import DATA, Call
 from .columns import argument, from_first_row, is_as_imported, to_arrow, to_chunks, to_table
-from .engine import compute_in, here
+from .engine import compute_in, here, resume_in
 from .forms import MOST_ROWS
 from .kinds import NotCovered, kind_of
 from .known import remember
@@ -43,13 +44,19 @@ QUERIES = {
 
 def in_context(context: Any, answer: Callable[[], Any]) -> Any:
     """An answer that libcudf computes in a context; OSError if that is gone."""
-    compute_in(context)
-    found = _native._in_context(answer, context)
-    _native._order_current_stream(context)
-    return found
+    before = here()  # of a call that a finalizer, or a handler of a signal, has interrupted
+    try:
+        compute_in(context)
+        found = _native._in_context(answer, context)
+        _native._order_current_stream(context)
+        return found
+    finally:
+        resume_in(before)
 
 
-def run(original: Any, function: Any, arguments: Any, options: Any = None) -> Any:
+def run(
+    original: Any, function: Any, arguments: Any, options: Any = None, length: int | None = None
+) -> Any:
     """The answer to ``Function.call`` with data on a device.
 
     Raises
@@ -65,6 +72,12 @@ def run(original: Any, function: Any, arguments: Any, options: Any = None) -> An
     data = [it for it in given if isinstance(it, DATA)]
     if not all(it.num_columns for it in data if isinstance(it, _TABLES)):
         raise NotCovered("not tables without columns")
+    # For functions of other kinds, pyarrow does not look at it; -1 is its number for none.
+    if function.kind == "scalar" and length not in (None, -1, len(data[0])):
+        raise pa.ArrowInvalid(
+            "Passed batch length for execution did not match actual length of values for "
+            f"execution of scalar function '{function.name}'"
+        )
     if row.is_elementwise and len(set(map(len, data))) > 1:
         raise pa.ArrowInvalid("Array arguments must all be the same length")
     if not any(map(len, data)):
@@ -169,6 +182,6 @@ def _in_form(call: Call, found: Any) -> Any:
     else:
         result = to_arrow(found, call.type)
     # An argument's own memory may be written to by the program.
-    if is_as_imported(found, call.type) and all(found is not each for each in call.values):
+    if is_as_imported(found, call.type) and not spans.has_memory_of(found, call.values):
         remember(result, here(), found, is_result=True, below=call.result_below)
     return result

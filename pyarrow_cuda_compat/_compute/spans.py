@@ -3,6 +3,7 @@ third of the time that the C Device interface takes, which serves all other type
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -54,7 +55,24 @@ def column_of(array: Any, form: Form, buffers: list[Any]) -> Any:
 def is_view(column: Any, array: Any) -> bool:
     """Whether the column is over the memory of the array itself, and not of a copy."""
     data = column.data()
-    return isinstance(data, Span) and data.ptr == array.buffers()[-1].address
+    if not isinstance(data, Span) or not data.ptr:  # memory without bytes has no address
+        return False
+    return bool(data.ptr == array.buffers()[-1].address)
+
+
+def has_memory_of(column: Any, values: list[Any]) -> bool:
+    """Whether a column is over memory of other columns, or of their parts."""
+    own = set(_addresses(column))
+    others = (it for it in values if isinstance(it, plc.Column))
+    return any(not own.isdisjoint(_addresses(it)) for it in others)
+
+
+def _addresses(column: Any) -> Iterator[int]:
+    for span in (column.data(), column.null_mask()):
+        if span is not None and span.ptr:
+            yield span.ptr
+    for place in range(column.num_children()):
+        yield from _addresses(column.child(place))
 
 
 def array_of(column: Any, kind: pa.DataType) -> Any:

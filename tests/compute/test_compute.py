@@ -18,6 +18,7 @@ from pyarrow.cuda import CudaBuffer
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat._compute import engine, known
 from pyarrow_cuda_compat._pyarrow.guards.table import METHOD, TABLE
+from support.threads import in_thread
 
 from .answers import digest_of
 from .arguments import METHODS
@@ -98,10 +99,11 @@ def test_a_stream_in_a_block_waits_for_results(there, default_stream):
 
 def test_sets_on_the_host_are_copied(there, rows, libcudf):
     columns = sys.modules["pyarrow_cuda_compat._compute.columns"]
-    assert columns.to_cudf(pa.array([1, 2])).value.to_pylist() == [1, 2]
     mask = there(pa.array([True, None])).buffers()[0]
     half = pa.Array.from_buffers(pa.int8(), 2, [mask, pa.py_buffer(b"ab")])
-    assert columns.to_cudf(half).value.to_pylist() == [97, None]
+    for array, expected in ((pa.array([1, 2]), [1, 2]), (half, [97, None])):
+        made = rows.in_context(cuda.Context(0), partial(columns.to_cudf, array))
+        assert made.value.to_pylist() == expected
 
 
 def test_host_data_is_moved_to_the_device(there):
@@ -136,11 +138,14 @@ def test_contexts_that_are_not_primary_are_refused(driver):
         driver.destroy_context(handle)
 
 
-def test_rmm_allocates_here_unless_the_program_has_chosen(monkeypatch):
-    kinds = {name: type(name, (), {"__init__": lambda *_: None}) for name in ("Cuda", "Callback")}
-    chosen = {0: kinds["Cuda"]()}
+KINDS = {name: type(name, (), {"__init__": lambda *_: None}) for name in ("Cuda", "Callback")}
+
+
+def rmm_with(monkeypatch):
+    """Stands in for RMM.  Returns its resources by the number of the device."""
+    chosen = {0: KINDS["Cuda"]()}
     mr = ModuleType("rmm.mr")
-    vars(mr).update({f"{name}MemoryResource": kind for name, kind in kinds.items()})
+    vars(mr).update({f"{name}MemoryResource": kind for name, kind in KINDS.items()})
     mr.get_per_device_resource, mr.set_per_device_resource = chosen.get, chosen.__setitem__
     rmm = ModuleType("rmm")
     rmm.mr = mr
@@ -148,19 +153,55 @@ def test_rmm_allocates_here_unless_the_program_has_chosen(monkeypatch):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(engine, "_shared", {})
     monkeypatch.setattr(engine, "_set_resource", set_resource)
+    return chosen
+
+
+def test_rmm_allocates_here_unless_the_program_has_chosen(monkeypatch):
+    chosen = rmm_with(monkeypatch)
     engine.share_memory(cuda.Context(0))
     first = chosen[0]
-    assert isinstance(first, kinds["Callback"])
+    assert isinstance(first, KINDS["Callback"])
     engine.share_memory(cuda.Context(0))
     assert chosen[0] is first
     # As after a reset of the device.
     engine._shared[0] = object(), first
     engine.share_memory(cuda.Context(0))
     assert chosen[0] is not first
-    theirs = chosen[0] = kinds["Callback"]()
+    theirs = chosen[0] = KINDS["Callback"]()
     engine._shared[0] = object(), first
     engine.share_memory(cuda.Context(0))
     assert chosen[0] is theirs
+
+
+def test_a_first_call_within_another_shares_one_resource(monkeypatch):
+    """As of a finalizer, or of a thread: the call around it would take ours for the program's."""
+    chosen = rmm_with(monkeypatch)
+    name = "pyarrow_cuda_compat.rmm"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+
+    class Within:
+        def find_spec(self, found, path=None, target=None):
+            if found == name and self in sys.meta_path:
+                sys.meta_path.remove(self)
+                engine.share_memory(cuda.Context(0))
+
+    monkeypatch.setattr(sys, "meta_path", [Within(), *sys.meta_path])
+    engine.share_memory(cuda.Context(0))
+    assert not any(isinstance(it, Within) for it in sys.meta_path)
+    assert engine._shared[0] == (cuda.Context(0), chosen[0])
+
+
+def test_no_other_thread_sets_a_resource_meanwhile(monkeypatch):
+    chosen, found = rmm_with(monkeypatch), []
+    mr = sys.modules["rmm.mr"]
+
+    def get(device):
+        found.append(in_thread(lambda: engine._lock.acquire(blocking=False)))
+        return chosen[device]
+
+    mr.get_per_device_resource = get
+    engine.share_memory(cuda.Context(0))
+    assert found == [False]
 
 
 def test_buffers_are_refused(there):
@@ -208,6 +249,7 @@ def word():
         (lambda it: pc.sum(it.cast(pa.decimal128(5))), "not from int64"),
         (lambda it: pc.cumulative_sum(it, start=3), "not with a start"),
         (lambda it: pc.rank(it), "libcudf refuses this call: CUDF failure"),
+        (lambda it: pc.case_when(pa.scalar({"a": True}), it), "not with one value for all rows"),
     ],
 )
 def test_what_is_not_covered_is_refused(there, call, reason):
@@ -222,6 +264,34 @@ def test_wrong_types_and_lengths(there):
         pc.add(array, array.slice(1))
     with pytest.raises(NotImplementedError, match="not with arguments of type string"):
         pc.add(array, "a")
+
+
+@pytest.mark.parametrize("put", [lambda it: it, lambda it: it.copy_to(0)])
+def test_the_length_of_a_call(put):
+    array = put(pa.array([1, 2, 3]))
+    add, count = pc.get_function("add"), pc.get_function("count")
+    for length in (3, -1, None):
+        assert back(add.call([array, 1], length=length)).to_pylist() == [2, 3, 4]
+    for data in (array, array.slice(0, 0)):
+        with pytest.raises(pa.ArrowInvalid, match=r"length of values .* scalar function 'add'"):
+            add.call([data, 1], length=2)
+    assert count.call([array], length=2).as_py() == 3
+
+
+def test_arguments_of_a_function_are_read_once(there):
+    array = there(pa.array([1, 2]))
+    assert back(pc.call_function("add", (each for each in (array, 1)))).to_pylist() == [2, 3]
+
+    class Items:
+        times = 0
+
+        def __iter__(self):
+            self.times += 1
+            return iter([array, self.times])
+
+    items = Items()
+    assert back(pc.get_function("add").call(items)).to_pylist() == [2, 3]
+    assert items.times == 1
 
 
 def test_values_of_python_and_numpy(there):

@@ -11,6 +11,7 @@ from pyarrow import cuda
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import _native
+from pyarrow_cuda_compat._compute import known
 
 from . import standin
 
@@ -96,6 +97,19 @@ def test_copies_that_align_are_not_remembered():
     assert back(table.filter(pc.field("a") > 3))["b"].to_pylist() == [0]
     wide.copy_from_host(bytes([7] * 8), position=1)
     assert back(table.filter(pc.field("a") > 3))["b"].to_pylist() == [0x07070707]
+
+
+def test_copies_without_bytes_are_not_remembered():
+    """No address tells the copy of an empty buffer from the buffer itself."""
+    data = cuda.Context(0).buffer_from_data(bytes(16))
+    offsets, none = data.slice(4), cuda.Context(0).new_buffer(0)
+    words = pa.Array.from_buffers(pa.string(), 2, [None, offsets, none], 0)
+    shifted_words = pa.Array.from_buffers(pa.string(), 2, [None, data.slice(1, 12), none], 0)
+    numbers = pa.array([1, 2]).copy_to(0)
+    for given in (words, shifted_words):
+        table = pa.table({"a": numbers, "s": given})
+        assert back(table.filter(pc.field("a") > 1))["s"].to_pylist() == [""]
+        assert known.known(table) is None
 
 
 # --- rows --------------------------------------------------------------------------------------
@@ -200,8 +214,8 @@ from compute import standin
 from pyarrow_cuda_compat import _native
 from pyarrow_cuda_compat._compute import engine
 engine._rows = standin.install()
-def share(context, ours):
-    engine._shared[context.device_number] = context, ours
+def share(context):
+    engine._shared[context.device_number] = context, None
 engine._set_resource = share
 array = pa.array([1, 2]).copy_to(0)
 result = pc.add(array, 1)
@@ -311,6 +325,15 @@ def test_longer_strings_are_chunks_or_an_error(there, short, form):
         assert found.num_chunks == 2
         back(found).validate(full=True)
         assert back(found).equals(pa.chunked_array([data]))
+
+
+def test_a_part_of_an_argument_is_no_new_result(there):
+    """The program may write to it."""
+    lists = there(pa.array([[1, 2], [3]]))
+    flat = pc.list_flatten(lists)
+    assert back(flat).to_pylist() == [1, 2, 3]
+    assert known.known(flat) is None
+    assert known.known(pc.add(flat, 1)) is not None
 
 
 def test_one_string_that_is_too_long(there, short):

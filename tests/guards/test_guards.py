@@ -5,6 +5,7 @@ import importlib
 import io
 import json
 from collections import UserList, UserString
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -118,6 +119,35 @@ def test_containers_on_the_host_give_what_they_gave(ctx):
     assert pa.chunked_array(Once([array])).to_pylist() == [1, None]
     with pytest.raises(TypeError, match="UserString"):
         pa.concat_arrays([UserString("ab")])
+
+
+class Items:
+    """Counts how often it is read."""
+
+    def __init__(self, *items):
+        self.items, self.times = items, 0
+
+    def __iter__(self):
+        self.times += 1
+        return iter(self.items)
+
+
+@pytest.mark.parametrize(
+    "call", [partial(pc.call_function, "add"), lambda args: pc.get_function("add").call(args)]
+)
+def test_arguments_of_a_function_are_read_once(ctx, call):
+    array = pa.array([1, 2])
+    assert call(each for each in (array, 1)).to_pylist() == [2, 3]
+    items = Items(array, 1)
+    assert call(items).to_pylist() == [2, 3]
+    assert items.times == 1
+    with pytest.raises(TypeError, match="unexpected argument type <class 'generator'>"):
+        call([array, (each for each in (1, 2))])
+    items = Items(array.copy_to(ctx), 1)
+    for given in (items, iter(items.items)):
+        with pytest.raises(NotImplementedError, match=WAY_OUT):
+            call(given)
+    assert items.times == 1
 
 
 def test_what_is_on_the_host_is_read_as_it_was(ctx, tmp_path):

@@ -27,11 +27,18 @@ def call(
     memory_pool: Any = None,
     length: int | None = None,
 ) -> Any:
-    """`Function.call` with data on a device."""
+    """`Function.call` with arguments that may contain data on a device."""
+    before = _native._trust(0)
+    try:
+        given = list(args)  # once: an iterator has its items no second time
+    finally:
+        _native._trust(before)
+    if _data_of(given) is None:
+        return original(function, given, options, memory_pool, length)
     return _answered(
         f"pyarrow.compute.{function.name}",
-        args,
-        lambda rows: rows.run(original, function, args, options),
+        given,
+        lambda rows: rows.run(original, function, given, options, length),
     )
 
 
