@@ -57,6 +57,7 @@ def export_array(array: DeviceArray) -> IpcArrayHandle:
         device_number=array.context.device_number,
         arrow_type=array.arrow_type,
         bits=_bits_of(array),
+        is_mutable=array.is_mutable,
     )
 
 
@@ -97,6 +98,8 @@ class IpcArrayHandle:
         What Arrow calls the elements.
     bits : tuple of int, optional
         Of a bitmap: where in its first byte the first bit is, and the number of bits.
+    is_mutable : bool, default True
+        Whether the elements may be changed through the array that is opened.
 
     Examples
     --------
@@ -112,6 +115,7 @@ class IpcArrayHandle:
         "bits",
         "device_number",
         "dtype",
+        "is_mutable",
         "offset",
         "shape",
         "strides",
@@ -128,6 +132,7 @@ class IpcArrayHandle:
         device_number: int,
         arrow_type: pa.DataType | None = None,
         bits: tuple[int, int] | None = None,
+        is_mutable: bool = True,
     ) -> None:
         self._memory = memory
         self.dtype = dtype
@@ -137,6 +142,7 @@ class IpcArrayHandle:
         self.device_number = device_number
         self.arrow_type = arrow_type
         self.bits = bits
+        self.is_mutable = is_mutable
 
     def open(self, context: Context | SupportsIndex | None = None) -> DeviceArray:
         """Map the array of the other process.
@@ -150,7 +156,8 @@ class IpcArrayHandle:
         Returns
         -------
         DeviceArray
-            The other process's memory, unmapped with the last array over it.
+            The other process's memory, unmapped with the last array over it.  It is read-only if
+            the exported array was.
 
         Raises
         ------
@@ -168,6 +175,8 @@ class IpcArrayHandle:
         """
         context = Context(self.device_number) if context is None else _native._context(context)
         buffer = context.open_ipc_buffer(self._memory)
+        if not self.is_mutable:
+            buffer = _native._read_only(buffer)
         array = DeviceArray(buffer, self.dtype, self.shape, self.strides, offset=self.offset)
         if self.arrow_type is None:
             return array
@@ -201,6 +210,7 @@ class IpcArrayHandle:
                 "device_number": self.device_number,
                 "arrow_type": typed,
                 "bits": self.bits,
+                "is_mutable": self.is_mutable,
             }
         ).encode()
         memory = self._memory.serialize().to_pybytes()
@@ -246,6 +256,9 @@ class IpcArrayHandle:
             if bits is not None:
                 first, count = map(index, bits)
                 bits = first, count
+            is_mutable = header["is_mutable"]
+            if not isinstance(is_mutable, bool):
+                raise TypeError
         except _OF_DAMAGE:
             raise pa.ArrowInvalid("the bytes are not the handle of a device array") from None
         memory = IpcMemHandle.from_buffer(pa.py_buffer(data[end:]))
@@ -258,6 +271,7 @@ class IpcArrayHandle:
             device_number=number,
             arrow_type=kind,
             bits=bits,
+            is_mutable=is_mutable,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

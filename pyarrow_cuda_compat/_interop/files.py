@@ -8,6 +8,9 @@ a regular one with a size                         several threads read it, one w
 what has no size: pipes, files of ``/proc`` and   this thread, in pieces, until the end
 ``/sys``, devices
 ================================================  ==================================================
+
+KvikIO reads and writes only files of the first kind.  For the others, a caller who asks for it gets
+this thread, or the error that KvikIO is not installed.
 """
 
 import errno
@@ -39,6 +42,8 @@ def buffer_from_file(
     kvikio: bool | None,
     progress: _Progress,
 ) -> _native.CudaBuffer:
+    if kvikio:
+        kvikio_files.require()
     with opened(path, os.O_RDONLY) as (file, name):
         found = os.fstat(file)
         # Files of `/sys` claim a page, and have no blocks.

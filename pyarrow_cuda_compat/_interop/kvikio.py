@@ -6,7 +6,7 @@ KvikIO is imported only where a caller asks for it, or a large file might gain b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _LEAST = 1 << 20
 #: With a callback, so many bytes are copied between two of its calls.
 _PIECE = 64 << 20
+
+#: Memory and open files that a task may use which nobody can wait for.
+_kept: list[Any] = []
 
 _Progress = Callable[[int, int], object] | None
 
@@ -58,9 +61,10 @@ def read(
     buffer: _native.CudaBuffer, file: int, name: object, offset: int, progress: _Progress
 ) -> None:
     """Reads an open file, from `offset` on, into a whole buffer."""
-    with _opened(file, "r") as handle:
+    with ExitStack() as files:
+        handle = files.enter_context(_opened(file, "r"))
         for part, at in _parts(buffer, progress):
-            done = _in_tasks(handle.pread, part, offset + at)
+            done = _in_tasks(handle.pread, part, offset + at, files)
             if done < part.size:
                 end = offset + at + done
                 raise OSError(f"the file ends at byte {end}, before the end of the copy: {name!r}")
@@ -70,30 +74,40 @@ def write(
     buffer: _native.CudaBuffer, file: int, name: object, offset: int, progress: _Progress
 ) -> None:
     """Writes a whole buffer into an open file, from `offset` on."""
-    with _opened(file, "r+") as handle:
+    with ExitStack() as files:
+        handle = files.enter_context(_opened(file, "r+"))
         for part, at in _parts(buffer, progress):
-            done = _in_tasks(handle.pwrite, part, offset + at)
+            done = _in_tasks(handle.pwrite, part, offset + at, files)
             if done < part.size:
                 raise OSError(
                     f"the file takes no more bytes at byte {offset + at + done}: {name!r}"
                 )
 
 
-def _in_tasks(copy: Callable[..., Any], part: _native.CudaBuffer, offset: int) -> int:
+def _in_tasks(
+    copy: Callable[..., Any], part: _native.CudaBuffer, offset: int, files: ExitStack
+) -> int:
     """How many bytes of a part are copied, up to the first that is not.
 
     Each call is one task of KvikIO's threads, and all have ended when this returns or raises.  Of a
     call that KvikIO divides itself, it forgets the other tasks where one fails; these would go on
-    with memory and a file that others have by then.
+    with memory and a file that others have by then.  If a call itself raises, the memory and the
+    open `files` are kept for good.
     """
     size = _task_size()
     tasks: list[tuple[Any, int]] = []
+    is_queueing = True
     try:
         for at in range(0, part.size, size):
             piece = part.slice(at, min(size, part.size - at))
             tasks.append((copy(piece, piece.size, offset + at, piece.size), piece.size))
+        is_queueing = False
         counts = [(task.get(), wanted) for task, wanted in tasks]
     except BaseException:
+        if is_queueing:
+            # A signal's handler may raise after KvikIO has queued a task, and before it returns it.
+            # Nobody can tell, nor wait for that task, which may yet use the memory and the file.
+            _kept.append((part, files.pop_all()))
         for task, _ in tasks:
             with suppress(BaseException):
                 task.get()

@@ -187,6 +187,13 @@ def _restore_array(tree: _Tree) -> Any:
     return restore(_replaced(data, Part, lambda part: part.buffer))
 
 
+def tree_of(array: Any) -> _Tree:
+    """An array as pyarrow takes it apart: type, length, count of nulls, offset, buffers, children
+    and dictionary, with a `Part` for each buffer on a device."""
+    [(_restore, tree)] = _trees([array])
+    return tree
+
+
 def _trees(arrays: list[Any]) -> Iterator[_Tree]:
     """Each array as pyarrow's own function for its pickle and that one's argument, with a `Part`
     for each buffer that pyarrow cannot pickle.

@@ -41,6 +41,8 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
     ------
     ImportError
         If ranges are asked for, and the package nvtx is not installed.
+    TypeError
+        If an argument is neither a bool nor None.
 
     Notes
     -----
@@ -62,6 +64,9 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
     >>> set_tracing(log=False)
     """
     global _traced, _push, _pop
+    for name, wanted in (("log", log), ("nvtx", nvtx)):
+        if not (wanted is None or isinstance(wanted, bool)):
+            raise TypeError(f"{name} argument must be a bool, not {type(wanted).__name__}")
     if nvtx:
         try:
             from nvtx import (  # type: ignore[import-not-found,unused-ignore]

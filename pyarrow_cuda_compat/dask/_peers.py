@@ -36,6 +36,7 @@ _lock = threading.Lock()
 
 def prepare(worker: Any) -> None:
     """Lets a worker lend memory, and announce that it takes some.  Once is enough."""
+    _is_wanted()  # raises where the setting is wrong, which transfers cannot
     with _lock:
         if worker in _prepared:
             return
@@ -57,6 +58,26 @@ def announcement() -> dict[str, Any] | None:
     except OSError as error:
         logger.info("no device memory is taken from other workers: %s", error)
         return None
+
+
+def _is_wanted() -> bool:
+    """Whether Dask's configuration lets memory be lent."""
+    wanted = dask.config.get(f"{NAME}.ipc", default=True)
+    if wanted not in (True, False):
+        raise ValueError(
+            f"{NAME}.ipc in Dask's configuration (DASK_PYARROW_CUDA_COMPAT__IPC) must be true or "
+            f"false, not {wanted!r}"
+        )
+    return bool(wanted)
+
+
+def _is_lending() -> bool:
+    try:
+        return _is_wanted()
+    except ValueError as error:
+        # It was changed later.  If a transfer raised this, the task there would wait for ever.
+        logger.error("device memory is sent through the host: %s", str(error))
+        return False
 
 
 def devices() -> range:
@@ -125,7 +146,7 @@ def loan_to(recipient: Mapping[str, Any] | None) -> tuple[Loan, list[str]] | Non
     if (
         peer is None
         or reply is None
-        or not dask.config.get(f"{NAME}.ipc", default=True)
+        or not _is_lending()
         or peer.get("format") != _FORMAT
         # A process cannot open what it has exported itself.
         or peer["process"] == os.getpid()

@@ -6,7 +6,7 @@ import pyarrow as pa
 from dask.base import normalize_token
 
 from .. import _native
-from .._interop.pickling import lies_on_host
+from .._interop.pickling import Part, lies_on_host, tree_of
 from .._pyarrow.guards.actions import to_host
 
 
@@ -18,19 +18,32 @@ def register() -> None:
     def of_buffer(buffer: Any) -> Any:
         if buffer.is_cpu:
             return of_host_buffer(buffer)
-        return _device_number(buffer), of_host_buffer(to_host(buffer))
+        try:
+            buffer = _native.CudaBuffer.from_buffer(buffer)
+        except TypeError:
+            return of_host_buffer(buffer)  # pinned memory
+        return buffer.context.device_number, of_host_buffer(to_host(buffer))
 
     def of_array(array: Any) -> Any:
-        if lies_on_host(array):
-            return of_host_array(array)
-        buffers = [each for each in array.buffers() if each is not None and not each.is_cpu]
-        numbers = tuple(map(_device_number, buffers[:1]))
-        # A part of an array may have the buffers of the whole.
-        return numbers, array.offset, len(array), of_host_array(to_host(array))
+        return of_host_array(array) if lies_on_host(array) else of_tree(tree_of(array))
+
+    def of_tree(tree: Any) -> Any:
+        # The number of nulls follows from the rest, and an array may not know it yet.
+        kind, length, _nulls, offset, buffers, children, dictionary = tree
+        return (
+            "pyarrow_cuda_compat",
+            normalize_token(kind),
+            length,
+            offset,
+            list(map(of_part, buffers)),
+            list(map(of_tree, children)),
+            None if dictionary is None else of_tree(dictionary),
+        )
+
+    def of_part(part: Any) -> Any:
+        if part is None:
+            return None
+        return of_buffer(part.buffer if isinstance(part, Part) else part)
 
     normalize_token.register(pa.Buffer, of_buffer)
     normalize_token.register(pa.Array, of_array)
-
-
-def _device_number(buffer: Any) -> int:
-    return _native.CudaBuffer.from_buffer(buffer).context.device_number

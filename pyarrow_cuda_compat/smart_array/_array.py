@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._device_array import layouts
+from .._native import DeviceArray
 from ._coherent import GPU, HOST, CoherentArray
 from ._construction import is_for_devices, new, of_object
 from ._view import View
@@ -73,6 +74,11 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     afterwards.  Assignments to this array, its methods and compiled functions do so by themselves.
 
     Several threads may use it.  The program has to order kernels on streams of different threads.
+
+    Over device memory that is read-only, the array on the host is read-only as well.
+
+    ``numpy.nditer`` iterates over a copy, also where it is told to write.  To write, pass it
+    ``get()``, and call `mark_changed` afterwards.
 
     Examples
     --------
@@ -144,9 +150,16 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
         """
         _check_target(where)
         whole = self._sides.get(where)
-        if self._view is None:
-            return whole
-        return self._view.on_host(whole) if where == HOST else self._view.on_device(whole)
+        if where == GPU:
+            return self._part_on_device(whole)
+        return whole if self._view is None else self._view.on_host(whole)
+
+    def _part_on_device(self, whole: DeviceArray) -> DeviceArray:
+        return whole if self._view is None else self._view.on_device(whole)
+
+    def _lent_on_device(self) -> DeviceArray:
+        """The data on the device, for somebody who may write to it."""
+        return self._part_on_device(self._sides.lend_device())
 
     def mark_changed(self, where: str = HOST) -> None:
         """Say that the data was changed on one side.
@@ -231,14 +244,11 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """The data on the device, for other libraries, which may change it."""
-        interface: dict[str, Any] = self.get(GPU).__cuda_array_interface__
-        self._sides.may_change_on_device()
+        interface: dict[str, Any] = self._lent_on_device().__cuda_array_interface__
         return interface
 
     def __dlpack__(self, **options: Any) -> Any:
-        capsule = self.get(GPU).__dlpack__(**options)
-        self._sides.may_change_on_device()
-        return capsule
+        return self._lent_on_device().__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.get(GPU).__dlpack_device__()  # type: ignore[no-any-return]

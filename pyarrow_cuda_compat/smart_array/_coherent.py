@@ -88,13 +88,22 @@ class CoherentArray:
     def _on_host(self) -> np.ndarray[Any, Any]:
         array = self.host_memory()
         if self._stale == HOST:
-            if not array.flags.writeable:  # somebody's constant
+            is_constant = self._is_constant()
+            if is_constant:
+                array.flags.writeable = True
+            elif not array.flags.writeable:  # somebody's constant
                 self.allocate(HOST)
             self._wait()
             assert self.device is not None
             self.device.copy_to_host(self.host)
+            if is_constant:  # writes could not be copied to the device
+                array.flags.writeable = False
             self._stale = None
         return self.host_memory()
+
+    def _is_constant(self) -> bool:
+        """Whether the device's memory is read-only, so that the host's is a copy for reading."""
+        return self.device is not None and not self.device.is_mutable
 
     def _on_device(self) -> DeviceArray:
         if self.device is None:
@@ -128,6 +137,8 @@ class CoherentArray:
             side, other = (self.host, self.device) if where == HOST else (self.device, self.host)
             if side is None:
                 return  # memory that does not exist was not changed
+            if where == HOST and self._is_constant():
+                return
             self._stale = None
             if other is not None:
                 self._stale = GPU if where == HOST else HOST
@@ -144,15 +155,21 @@ class CoherentArray:
     def may_change_on_host(self) -> None:
         """Marks the device's side as stale: others have got the host's, and may write to it."""
         with self._lock:
-            if self.device is not None:
+            if self.device is not None and not self._is_constant():
                 self._on_host()
                 self._stale = GPU
 
-    def may_change_on_device(self) -> None:
-        """Marks the host's side as stale: others have got the device's, and may write to it."""
+    def lend_device(self) -> DeviceArray:
+        """The array of the device, up to date, for others who may write to it.
+
+        The host's side is stale from then on.  In two steps, what another thread assigns between
+        them would be lost.
+        """
         with self._lock:
+            array = self._on_device()
             if self.host is not None:
                 self._stale = HOST
+            return array
 
     def launched(self, stream: Any) -> None:
         """Records that a kernel which writes to the device's side was queued on a stream."""

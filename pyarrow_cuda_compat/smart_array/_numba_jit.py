@@ -54,7 +54,10 @@ register_model(SmartArrayType)(models.ArrayModel)
 def _type_of(array: SmartArray, _context: object) -> SmartArrayType:
     in_c, in_f = (is_dense(array.shape, array.strides, array.itemsize, order) for order in "CF")
     dtype = numpy_support.from_dtype(array.dtype)
-    return SmartArrayType(dtype, array.ndim, layout_of(in_c, in_f))
+    flags = array.get().flags  # of the array that `_lend` lends next
+    return SmartArrayType(
+        dtype, array.ndim, layout_of(in_c, in_f), not flags.writeable, flags.aligned
+    )
 
 
 class _Lent(np.ndarray[Any, Any]):

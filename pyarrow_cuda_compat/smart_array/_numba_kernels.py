@@ -28,8 +28,12 @@ def accept(package: str) -> None:
 
     def describe(array: SmartArray) -> Description:
         in_c, in_f = (is_dense(array.shape, array.strides, array.itemsize, order) for order in "CF")
-        is_aligned = are_aligned(array.dtype, *array.strides)
-        return array.dtype, array.ndim, layout_of(in_c, in_f), False, is_aligned
+        device, view = array._sides.device, array._view
+        # Memory that is not there yet will be aligned, and mutable.
+        address = (0 if device is None else device.address) + (0 if view is None else view.offset)
+        is_aligned = are_aligned(array.dtype, address, *array.strides)
+        is_mutable = (device is None or device.is_mutable) and (view is None or view.is_writable)
+        return array.dtype, array.ndim, layout_of(in_c, in_f), not is_mutable, is_aligned
 
     type_class(package, SmartArray, describe)
     if package == "numba.cuda":

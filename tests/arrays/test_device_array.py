@@ -11,9 +11,11 @@ from pyarrow_cuda_compat import (
     DeviceArray,
     IpcArrayHandle,
     Stream,
+    _native,
     new_host_buffer,
 )
 from support.interfaces import ByInterface
+from support.peer import PeerError
 
 
 @pytest.mark.parametrize(
@@ -331,6 +333,32 @@ def test_another_process_opens_the_array(peer):
 
 
 @pytest.mark.leaks
+@pytest.mark.parametrize("form", ["pickle", "buffer"])
+def test_another_process_opens_a_read_only_array_as_such(ctx, peer, form):
+    read_only = _native._read_only(ctx.buffer_from_data(bytes(24)))
+    values = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
+    arrays = [
+        DeviceArray(read_only, "i8"),
+        DeviceArray.from_host(np.zeros(3)),
+        DeviceArray.from_arrow(values),
+    ]
+    assert [array.is_mutable for array in arrays][:2] == [False, True]
+    peer("import pickle; from pyarrow_cuda_compat import *")
+    for array in arrays:
+        handle = array.export_for_ipc()
+        if form == "pickle":
+            peer(f"array = pickle.loads({pickle.dumps(handle)!r}).open()")
+        else:
+            peer(f"sent = pa.py_buffer({handle.serialize().to_pybytes()!r})")
+            peer("array = IpcArrayHandle.from_buffer(sent).open()")
+        assert peer("array.is_mutable") is array.is_mutable
+    peer(f"array = pickle.loads({pickle.dumps(arrays[0].export_for_ipc())!r}).open()")
+    with pytest.raises(PeerError, match="read-only"):
+        peer("array.fill(9)")
+    assert read_only.to_pybytes() == bytes(24)
+
+
+@pytest.mark.leaks
 def test_damaged_handles_raise():
     sent = DeviceArray.empty((2, 3)).export_for_ipc().serialize().to_pybytes()
     for damaged in (b"", sent[:3], sent[:20], sent[:-1], b"\xff" * len(sent), sent[4:]):
@@ -340,6 +368,10 @@ def test_damaged_handles_raise():
     length = int.from_bytes(sent[:4], "little") + len(endless) - len(sent)
     with pytest.raises(pa.ArrowInvalid):
         IpcArrayHandle.from_buffer(length.to_bytes(4, "little") + endless[4:])
+    unclear = sent.replace(b'"is_mutable": true', b'"is_mutable": 1234')
+    assert unclear != sent
+    with pytest.raises(pa.ArrowInvalid):
+        IpcArrayHandle.from_buffer(pa.py_buffer(unclear))
     wide = sent.replace(b'"shape": [2, 3]', b'"shape": [2, 9]')
     assert IpcArrayHandle.from_buffer(pa.py_buffer(wide)).shape == (2, 9)
 

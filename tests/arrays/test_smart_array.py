@@ -1,13 +1,15 @@
 """A SmartArray moves its data when that is stale, and only then."""
 
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from pyarrow_cuda_compat import SmartArray, memory
-from support.threads import in_threads
+from pyarrow_cuda_compat import DeviceArray, SmartArray, _native, memory
+from support.threads import in_thread, in_threads
 
 VALUES = [1.0, 2.0, 3.0, 4.0]
 
@@ -312,6 +314,85 @@ def test_threads_that_ask_at_once_copy_once(transfers):
         in_threads(lambda _, found=found: found.append(set(np.unique(array.get()))), 4)
         assert found == [{round_}] * 4
         assert transfers() == (0, 1)
+
+
+class Interrupted:
+    """A lock; before this thread takes it, another thread does some work."""
+
+    def __init__(self, lock, work):
+        self.lock, self.work = lock, work
+        self.thread, self.depth = threading.get_ident(), 0
+
+    def __enter__(self):
+        if threading.get_ident() == self.thread:
+            if not self.depth:
+                in_thread(self.work)
+            self.depth += 1
+        self.lock.acquire()
+
+    def __exit__(self, *_):
+        self.lock.release()
+        if threading.get_ident() == self.thread:
+            self.depth -= 1
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(1, None)])
+@pytest.mark.parametrize(
+    "take", [lambda array: array.__cuda_array_interface__, lambda array: array.__dlpack__()]
+)
+def test_nothing_is_lost_that_is_assigned_while_another_thread_lends(take, part):
+    array = SmartArray(np.zeros(4))
+    array.get("gpu")
+    assigned = []
+
+    def assign():
+        assigned.append(len(assigned) + 1)
+        array[0] = assigned[-1]
+
+    lock = array._sides._lock
+    lent = array[part]
+    array._sides._lock = Interrupted(lock, assign)
+    take(lent)
+    array._sides._lock = lock
+    assert assigned
+    assert array[0] == assigned[-1]
+    assert on_device(array)[0] == assigned[-1]
+
+
+def write_by_ufunc(array):
+    np.add(array, 1, out=array)
+
+
+WRITES = [
+    lambda array: array.__setitem__(0, 99),
+    lambda array: array[1:].__setitem__(0, 99),
+    lambda array: array.flat.__setitem__(0, 99),
+    lambda array: setattr(array, "real", 99),
+    lambda array: array.sort(),
+    write_by_ufunc,
+]
+
+
+@pytest.mark.parametrize("where", ["host", "gpu"])
+@pytest.mark.parametrize("write", WRITES)
+def test_read_only_memory_of_the_device_is_read_only_on_the_host(ctx, where, write):
+    buffer = ctx.buffer_from_data(np.array(VALUES).tobytes())
+    array = SmartArray(DeviceArray(_native._read_only(buffer), "f8"), copy=False)
+    array.get(where)
+    with pytest.raises((ValueError, TypeError), match=r"read-only|readonly"):
+        write(array)
+    assert array.tolist() == on_device(array) == VALUES
+    array.mark_changed()
+    assert array.tolist() == on_device(array) == VALUES
+    # Its owner may write to it.
+    host = array.get()
+    buffer.copy_from_host(np.array(VALUES[::-1]).tobytes())
+    array.mark_changed("gpu")
+    assert host.tolist() == array.tolist() == on_device(array) == VALUES[::-1]
+    assert not host.flags.writeable
+    writable = SmartArray(array)
+    writable[0] = 99
+    assert on_device(writable)[0] == 99
 
 
 def test_copies_come_after_kernels_on_independent_streams(begin):

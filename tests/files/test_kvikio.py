@@ -1,5 +1,6 @@
 """Files by KvikIO: a module of its name that records its calls, and makes the copies."""
 
+import gc
 import os
 import sys
 from enum import Enum
@@ -231,6 +232,47 @@ def test_all_tasks_have_ended_where_one_fails(ctx, kvikio, tmp_path, monkeypatch
         sys.modules["kvikio"].CuFile.calls.clear()
 
 
+@pytest.mark.parametrize("name", ["pread", "pwrite"])
+def test_what_an_interrupted_call_may_have_queued_keeps_what_it_uses(
+    ctx, kvikio, tmp_path, monkeypatch, name
+):
+    """A signal's handler raises between the queueing of a task and its return."""
+    from pyarrow_cuda_compat._interop import kvikio as files
+
+    kvikio(of_25_04)
+    monkeypatch.setattr(files, "_kept", [])
+    monkeypatch.setattr(Task, "open", 0)
+    path = tmp_path / "large"
+    path.touch()
+    os.truncate(path, 3 * TASK)
+    made, lost = getattr(FakeCuFile, name), []
+
+    def interrupted(self, buf, size, file_offset, task_size):
+        task = made(self, buf, size, file_offset, task_size)
+        if file_offset == TASK:
+            lost.append(task)
+            raise KeyboardInterrupt
+        return task
+
+    monkeypatch.setattr(sys.modules["kvikio"].CuFile, name, interrupted)
+    copy = {
+        "pread": lambda: ctx.buffer_from_file(path, kvikio=True),
+        "pwrite": lambda: ctx.new_buffer(3 * TASK).copy_to_file(path, kvikio=True),
+    }[name]
+    before = ctx.bytes_allocated
+    with pytest.raises(KeyboardInterrupt):
+        copy()
+    gc.collect()
+    assert Task.open == 1, "the tasks that are known have ended"
+    [task] = lost
+    try:
+        assert ctx.bytes_allocated - before == 3 * TASK
+        assert task.get() == TASK
+    finally:
+        if task.file.calls[-1] != ("close",):
+            task.file.__exit__()
+
+
 def test_files_that_end_too_early(ctx, kvikio, path):
     kvikio(of_25_04)
     sys.modules["kvikio"].CuFile.most = 60
@@ -246,8 +288,16 @@ def test_it_is_not_installed(ctx, kvikio, path, monkeypatch):
     for name in ("kvikio", "kvikio.defaults", "kvikio.cufile_driver"):
         monkeypatch.setitem(sys.modules, name, None)
     assert ctx.buffer_from_file(path).size == 3 * MIB
-    with pytest.raises(ImportError, match="this needs KvikIO: install"):
-        ctx.buffer_from_file(path, kvikio=True)
+    empty = path.with_name("empty")
+    empty.touch()
+    reading, writing = os.pipe()
+    os.write(writing, b"data")
+    os.close(writing)
+    # Also where KvikIO would not read the file: an empty one, one without a size, a pipe.
+    for file in (path, empty, "/proc/version", reading):
+        with pytest.raises(ImportError, match="this needs KvikIO: install"):
+            ctx.buffer_from_file(file, kvikio=True)
+    os.close(reading)
     buffer = ctx.buffer_from_data(b"data")
     for offset in (0, None):
         with pytest.raises(ImportError, match="this needs KvikIO: install"):

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import pickle
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ from pyarrow_cuda_compat import DeviceArray
 from support.libraries.dask_tasks import make_buffer
 from support.peer import Peer, PeerError
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 from distributed.core import Status  # noqa: E402
@@ -22,6 +24,7 @@ from pyarrow_cuda_compat.dask import THRESHOLD, _loans, _peers  # noqa: E402
 
 pytestmark = pytest.mark.foreign
 NUMBERS = np.arange(50_000)
+SETTING = "PYARROW_CUDA_COMPAT__IPC"
 
 
 class Worker:
@@ -54,7 +57,7 @@ class Worker:
 
 
 def is_lent(message):
-    return message[0]["serializer"] == "dask"  # else it is a pickle
+    return {"dask": True, "pickle": False}[message[0]["serializer"]]
 
 
 def sent(message):
@@ -218,3 +221,34 @@ def test_failures_in_a_row_are_followed_by_more_and_more_replies_through_the_hos
         32,
         33,
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_lent"),
+    [("true", True), ("True", True), ("1", True), ("false", False), ("0", False)],
+)
+def test_the_setting_in_the_environment(ctx, text, is_lent):
+    settings = dask.config.collect_env({f"DASK_{SETTING}": text})
+    with dask.config.set(settings):
+        assert asyncio.run(Worker().ask(ctx.new_buffer(THRESHOLD))) is is_lent
+
+
+@pytest.mark.parametrize("text", ["off", "no", "", "2", "none"])
+def test_a_wrong_setting_is_refused(text):
+    class Starting:
+        def __init__(self):
+            self.handlers = {"get_data": Worker()._reply}
+            self.rpc = SimpleNamespace(connection_args={}, open=False)
+
+    with (
+        dask.config.set(dask.config.collect_env({f"DASK_{SETTING}": text})),
+        pytest.raises(ValueError, match=f"{SETTING}.* must be true or false, not "),
+    ):
+        _peers.prepare(Starting())
+
+
+def test_a_wrong_setting_stops_no_transfer(ctx, caplog):
+    """The task that asks for the data would wait for ever."""
+    with dask.config.set({"pyarrow-cuda-compat.ipc": "off"}):
+        assert not asyncio.run(Worker().ask(ctx.new_buffer(THRESHOLD)))
+    assert "must be true or false, not 'off'" in caplog.text

@@ -14,7 +14,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import SmartArray, Stream, memory, pinned_memory_pool
+from pyarrow_cuda_compat import (
+    DeviceArray,
+    SmartArray,
+    Stream,
+    _native,
+    memory,
+    pinned_memory_pool,
+)
 from pyarrow_cuda_compat._interop.numba import kernels
 from support.interfaces import ByInterface
 from support.libraries.numba_itself import PACKAGE
@@ -132,6 +139,45 @@ def test_types_of_smart_arrays(prepared):
     parts = (records, records.T, records["share"], records[:, 0])
     kinds = [prepared(part)[0] for part in parts]
     assert [(kind.ndim, kind.layout) for kind in kinds] == [(2, "C"), (2, "F"), (2, "A"), (1, "A")]
+
+
+@pytest.fixture
+def kind_for_kernels():
+    """Numba's type of an argument, for which no device of Numba's is needed."""
+    if PACKAGE != "numba.cuda" or importlib.util.find_spec("numba") is None:
+        pytest.skip("numba-cuda-mlir takes a SmartArray by its interface")
+    importlib.import_module(PACKAGE)
+    return importlib.import_module("numba.cuda.typing.typeof").typeof
+
+
+PACKED = np.dtype([("count", "i4"), ("share", "f8"), ("other", "i4")])
+
+
+def test_alignment_of_smart_arrays(kind_for_kernels):
+    fields = SmartArray(np.zeros(4, PACKED))
+    for where in ("host", "gpu"):
+        fields.get(where)
+        assert not kind_for_kernels(fields["share"]).aligned
+        assert kind_for_kernels(fields["other"]).aligned
+    # Packed structures may begin anywhere.
+    odd = memory.to_device(np.zeros(1 + 4 * PACKED.itemsize, "u1"))[1:].view(PACKED)
+    assert not kind_for_kernels(SmartArray(odd, copy=False)["other"]).aligned
+    assert kind_for_kernels(SmartArray(odd)["other"]).aligned
+
+
+def read_only_array():
+    buffer = cuda.Context(0).buffer_from_data(bytes(32))
+    return DeviceArray(_native._read_only(buffer), "f8")
+
+
+def test_read_only_smart_arrays_for_kernels(kind_for_kernels):
+    array = SmartArray(read_only_array(), copy=False)
+    assert not kind_for_kernels(array).mutable
+    assert not kind_for_kernels(array[1:]).mutable
+    assert kind_for_kernels(SmartArray(read_only_array())).mutable
+    assert not kind_for_kernels(np.broadcast_to(SmartArray(np.zeros(3)), (2, 3))).mutable
+    # Its memory on the device is its own.
+    assert kind_for_kernels(SmartArray(np.frombuffer(bytes(32)), copy=False)).mutable
 
 
 def test_a_smart_array_hears_of_the_launch(prepared):
@@ -367,6 +413,33 @@ def test_compiled_functions_mark_the_host(numba):
     with pytest.raises(ValueError, match="negative"):
         set_first(array, -1)
     assert array.get("gpu").copy_to_host().tolist() == [-1, 5, 1]
+
+
+def test_compiled_functions_write_to_nothing_that_is_read_only(numba):
+    @numba.njit
+    def set_first(array):
+        array[0] = 72
+
+    @numba.njit
+    def total(array):
+        return array.sum()
+
+    @numba.njit
+    def same(array):
+        return array
+
+    data = bytes(range(16))
+    constant = SmartArray(np.frombuffer(data, "u1"), copy=False)
+    on_device = SmartArray(read_only_array(), copy=False)
+    repeated = np.broadcast_to(SmartArray(np.ones(3)), (2, 3))
+    for array, expected in ((constant, 120), (on_device, 0), (constant[1:], 120), (repeated, 6)):
+        assert total(array) == expected
+        assert same(array) is array
+        with pytest.raises(numba.TypingError, match="readonly"):
+            set_first(array)
+        assert total(array) == expected
+        assert array.get("gpu").copy_to_host().sum() == expected
+    assert data == bytes(range(16))
 
 
 def test_compiled_functions_keep_nothing(numba):

@@ -164,6 +164,16 @@ def test_each_is_chosen_alone(ctx, log, ranges):
     assert tracing() == {"log": False, "nvtx": False}
 
 
+@pytest.mark.parametrize("wrong", ["no", "false", 0, 1, []])
+@pytest.mark.parametrize("name", ["log", "nvtx"])
+def test_other_values_are_refused(ranges, name, wrong):
+    with pytest.raises(TypeError, match=f"^{name} argument must be a bool, not "):
+        set_tracing(**{name: wrong})
+    with pytest.raises(TypeError):
+        set_tracing(**({"log": True, "nvtx": True} | {name: wrong}))
+    assert tracing() == {"log": False, "nvtx": False}
+
+
 def test_ranges_end_where_calls_end(ctx, ranges):
     set_tracing(nvtx=True)
     buf = ctx.new_buffer(10)
