@@ -7,6 +7,7 @@
 //!
 //! * **In**: [`Context::take_over`].  All memory comes in behind the legacy default stream, whatever its
 //!   producer says, and its [`Arrival`] orders other streams.  A view of memory cannot be had without one.
+//!   The view itself waits if another context has the memory.
 //! * **Out**: [`Context::make_ready_for`].  It waits, or orders, as the consumer needs, refuses memory of a
 //!   context that is gone, and gives [`Ready`].  An address cannot be had without that.
 
@@ -135,12 +136,8 @@ impl Context {
             Consumer::OnDefaultStream | Consumer::OnOtherStream | Consumer::Unknown => {
                 self.order_default_stream(behind)?;
                 // Nothing orders the default streams of two contexts.
-                let is_ordered = self.is_primary();
-                self.await_default_stream_for(if is_ordered {
-                    consumer
-                } else {
-                    Consumer::Unknown
-                })?;
+                let consumer = if self.is_primary() { consumer } else { Consumer::Unknown };
+                self.await_default_stream_for(consumer)?;
                 None
             }
         };
