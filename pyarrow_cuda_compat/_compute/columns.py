@@ -15,7 +15,7 @@ from .._pyarrow.joins import batch_of
 from . import spans
 from .caches import Cache, of_flat_types
 from .engine import here
-from .entry import TOO_MANY_ROWS, admitted
+from .entry import admitted, need_rows
 from .forms import MOST_ROWS
 from .kinds import SIMPLE, NotCovered, cudf_type, kind_of, need
 from .known import known, remember
@@ -27,7 +27,7 @@ _is = pa.types
 def on_device(data: Any) -> Any:
     """Data in one piece on a device; data on the host is copied there.  It stays in chunks if these
     have more bytes than the offsets of one array can count."""
-    need(len(data) <= MOST_ROWS, TOO_MANY_ROWS)
+    need_rows(len(data), MOST_ROWS)
     if not _native._is_on_device(data):
         data = data.copy_to(here().memory_manager)
     try:

@@ -19,12 +19,17 @@ import pyarrow as pa
 
 from .. import _native
 from .engine import here
-from .forms import MOST_ROWS, Form, form_of
+from .forms import Form, form_of
 from .kinds import need
 
-TOO_MANY_ROWS = (
-    f"libcudf has at most {MOST_ROWS:,} rows in a column; call the function on slices of the data"
-)
+
+def need_rows(count: int, most: int) -> None:
+    """Refuses more rows than libcudf has in such a column."""
+    need(
+        count <= most,
+        f"libcudf has at most {most:,} rows in such a column; call the function on slices of the "
+        "data",
+    )
 
 
 def admitted(array: Any) -> tuple[Any, Form, list[Any]]:
@@ -37,7 +42,7 @@ def admitted(array: Any) -> tuple[Any, Form, list[Any]]:
         If it has too many rows.
     """
     form = form_of(array.type)
-    need(len(array) <= form.most_rows, TOO_MANY_ROWS)
+    need_rows(len(array), form.most_rows)
     buffers = array.buffers()
     if not (_are_aligned(buffers, form) and _is_dictionary_aligned(array, form)):
         array = array.copy_to(here())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -23,7 +24,8 @@ _known: dict[int, Known] = {}
 
 def remember(data: Any, context: Any, column: Any, *, is_result: bool, below: int = 0) -> None:
     place = id(data)
-    weak = ref(data, lambda _: _known.pop(place, None))
+    # Compiled code, whose default is the reference itself: no signal's handler raises in it.
+    weak = ref(data, partial(_known.pop, place))
     _known[place] = Known(weak, context, column, is_result, below)
 
 

@@ -25,7 +25,15 @@ from . import (
 )
 from .caches import Cache
 from .calls import DATA, Call
-from .columns import argument, from_first_row, is_as_imported, to_arrow, to_chunks, to_table
+from .columns import (
+    argument,
+    from_first_row,
+    is_as_imported,
+    to_arrow,
+    to_chunks,
+    to_cudf,
+    to_table,
+)
 from .engine import compute_in, here, resume_in
 from .forms import MOST_ROWS
 from .kinds import NotCovered, kind_of
@@ -84,7 +92,8 @@ def run(
         # pyarrow converts the scalars even so, and may refuse one.
         none = [it if isinstance(it, pa.Scalar) else it.slice(0, 0) for it in given]
         return _on_device(original(function, [*map(_on_host, none)], options))
-    if max(map(len, data)) > MOST_ROWS and function.kind == "scalar":
+    # Strings and lists have one row less, and the answer may be of such.
+    if max(map(len, data)) >= MOST_ROWS and function.kind == "scalar":
         return _by_rows(lambda part: run(original, function, part, options), given)
     made = {id(it): argument(it) for it in given}
     pieces, values, below = zip(*(made[id(it)] for it in given), strict=True)
@@ -123,7 +132,9 @@ def chained(
     row, prototype = _plan(pc.Function.call, name, shapes, kept, lambda: calls.object_of(kept))
     decoded = calls.decoded(kept) if kept else calls.default_options(name)[1]
     call = Call(name, values, types, decoded, prototype, [])
-    return row.answer(call, *row.extra), prototype.type
+    answer = row.answer(call, *row.extra)
+    # Parts of structs and whole ones are Arrow's.
+    return to_cudf(answer) if isinstance(answer, pa.Array) else answer, prototype.type
 
 
 _plans = Cache(4096)

@@ -5,8 +5,9 @@ KvikIO is imported only where a caller asks for it, or a large file might gain b
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 _LEAST = 1 << 20
 #: With a callback, so many bytes are copied between two of its calls.
 _PIECE = 64 << 20
-
-#: Memory and open files that a task may use which nobody can wait for.
-_kept: list[Any] = []
 
 _Progress = Callable[[int, int], object] | None
 
@@ -61,10 +59,9 @@ def read(
     buffer: _native.CudaBuffer, file: int, name: object, offset: int, progress: _Progress
 ) -> None:
     """Reads an open file, from `offset` on, into a whole buffer."""
-    with ExitStack() as files:
-        handle = files.enter_context(_opened(file, "r"))
+    with _Copies(file, "r", "pread") as copies:
         for part, at in _parts(buffer, progress):
-            done = _in_tasks(handle.pread, part, offset + at, files)
+            done = copies.make(part, offset + at)
             if done < part.size:
                 end = offset + at + done
                 raise OSError(f"the file ends at byte {end}, before the end of the copy: {name!r}")
@@ -74,40 +71,78 @@ def write(
     buffer: _native.CudaBuffer, file: int, name: object, offset: int, progress: _Progress
 ) -> None:
     """Writes a whole buffer into an open file, from `offset` on."""
-    with ExitStack() as files:
-        handle = files.enter_context(_opened(file, "r+"))
+    with _Copies(file, "r+", "pwrite") as copies:
         for part, at in _parts(buffer, progress):
-            done = _in_tasks(handle.pwrite, part, offset + at, files)
+            done = copies.make(part, offset + at)
             if done < part.size:
                 raise OSError(
                     f"the file takes no more bytes at byte {offset + at + done}: {name!r}"
                 )
 
 
-def _in_tasks(
-    copy: Callable[..., Any], part: _native.CudaBuffer, offset: int, files: ExitStack
-) -> int:
-    """How many bytes of a part are copied, up to the first that is not.
+class _Copies:
+    """Copies of one file, each by tasks of KvikIO's threads.
 
-    Each call is one task of KvikIO's threads, and all have ended when this returns or raises.  Of a
-    call that KvikIO divides itself, it forgets the other tasks where one fails; these would go on
-    with memory and a file that others have by then.  If a call itself raises, the memory and the
-    open `files` are kept for good.
+    A thread of our own queues the tasks and waits for them: no signal's handler can raise there,
+    and leave tasks behind that nobody waits for.  It keeps the file and the memory until all have
+    ended, also if an exception ends the wait for it.
+    """
+
+    def __init__(self, file: int, flags: str, copy: str) -> None:
+        # By this name it is the open file, whatever its path leads to by now; KvikIO takes paths.
+        self._file = require().CuFile(f"/proc/self/fd/{file}", flags)
+        self._copy = getattr(self._file, copy)
+        self._has_ended = threading.Event()
+        self._has_ended.set()
+
+    def __enter__(self) -> _Copies:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # Otherwise the thread is the last that has the file, which its destructor closes.
+        if self._has_ended.is_set():
+            self._file.close()
+
+    def make(self, part: _native.CudaBuffer, offset: int) -> int:
+        """How many bytes of a part are copied, up to the first that is not."""
+        result: list[int | BaseException] = []
+        self._has_ended.clear()
+        ended = self._has_ended
+
+        def run(copy: Callable[..., Any] = self._copy) -> None:
+            try:
+                result.append(_in_tasks(copy, part, offset))
+            except BaseException as error:
+                result.append(error)
+            finally:
+                ended.set()
+
+        threading.Thread(target=run, name="KvikIO's tasks").start()
+        try:
+            ended.wait()
+        except BaseException:
+            ended.wait()  # for the caller, who may use the memory for something else
+            raise
+        [found] = result
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+
+def _in_tasks(copy: Callable[..., Any], part: _native.CudaBuffer, offset: int) -> int:
+    """The same, where no signal's handler raises: all tasks have ended when this returns or raises.
+
+    Each call is one task of KvikIO's threads.  Of a call that KvikIO divides itself, it forgets the
+    other tasks where one fails; these would go on with memory and a file that others have by then.
     """
     size = _task_size()
     tasks: list[tuple[Any, int]] = []
-    is_queueing = True
     try:
         for at in range(0, part.size, size):
             piece = part.slice(at, min(size, part.size - at))
             tasks.append((copy(piece, piece.size, offset + at, piece.size), piece.size))
-        is_queueing = False
         counts = [(task.get(), wanted) for task, wanted in tasks]
     except BaseException:
-        if is_queueing:
-            # A signal's handler may raise after KvikIO has queued a task, and before it returns it.
-            # Nobody can tell, nor wait for that task, which may yet use the memory and the file.
-            _kept.append((part, files.pop_all()))
         for task, _ in tasks:
             with suppress(BaseException):
                 task.get()
@@ -125,11 +160,6 @@ def _task_size() -> int:
     # Older ones have a function for each setting.
     found = defaults.task_size() if hasattr(defaults, "task_size") else defaults.get("task_size")
     return int(found)
-
-
-def _opened(file: int, flags: str) -> Any:
-    # By this name it is the open file, whatever its path leads to by now; KvikIO takes paths.
-    return require().CuFile(f"/proc/self/fd/{file}", flags)
 
 
 def _parts(

@@ -228,10 +228,13 @@ def _replaced(tree: Any, kind: type, replace: Callable[[Any], Any]) -> Any:
 
 def _array_classes(base: Any) -> Iterator[Any]:
     for each in base.__subclasses__():
-        # The classes of users' extension types are theirs.
+        # The classes of users' extension types are theirs: `_pyarrow.copy_to` sees to them.
         if each.__module__ == "pyarrow.lib":
             yield each
             yield from _array_classes(each)
+
+
+reduce_array = _unless_on_host(pa.Array, _reduce_device_array)
 
 
 def register() -> None:
@@ -239,6 +242,5 @@ def register() -> None:
     copyreg.pickle(pa.RecordBatch, _unless_on_host(pa.RecordBatch, _reduce_device_batch))
     copyreg.pickle(pa.Table, _unless_on_host(pa.Table, _reduce_device_table))
     copyreg.pickle(pa.ChunkedArray, _unless_on_host(pa.ChunkedArray, _reduce_device_chunked_array))
-    reduce_array = _unless_on_host(pa.Array, _reduce_device_array)
     for each in _array_classes(pa.Array):
         copyreg.pickle(each, reduce_array)

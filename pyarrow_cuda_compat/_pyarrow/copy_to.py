@@ -26,6 +26,7 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
+from .._interop.pickling import reduce_array
 from .patching import Method, add, named, override
 from .read_ahead import reader_of_copies
 
@@ -158,12 +159,18 @@ def _view_buffer(self: Any, destination: Any) -> Any:
     return _native._buffer_to(self, destination, is_view=True)
 
 
+def _reduce(original: Method, array: Any) -> Any:
+    """For `pickle` and `copy`, which know no reducer of a user's class of extension arrays."""
+    return reduce_array(array) if _native._is_on_device(array) else original(array)
+
+
 def install() -> None:
     """Answers for methods, and adds others."""
     lib = pa.lib
     for cls in (lib.Array, lib.RecordBatch):
         override(cls, "copy_to", partial(_copy, cls))
         _describe(vars(cls)["copy_to"])
+    override(lib.Array, "__reduce__", _reduce, "any")
     for cls in (lib.ChunkedArray, lib.Table):
         add(cls, "copy_to", _copies_chunks(cls))
     add(lib.RecordBatchReader, "copy_to", named(_copy_reader, lib.RecordBatchReader, "copy_to"))

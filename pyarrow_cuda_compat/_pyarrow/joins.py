@@ -30,8 +30,12 @@ from .patching import Method, add, override
 
 def batch_of(table: Any) -> Any:
     """A record batch of the rows of a table on a device."""
-    columns = [column.combine_chunks() for column in table.combine_chunks().columns]
-    return _native._assemble(table.schema, columns)
+    return _native._assemble(table.schema, list(map(_as_array, table.combine_chunks().columns)))
+
+
+def _as_array(column: Any) -> Any:
+    # pyarrow's own method refuses pinned memory.
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _combine(cls: type, original: Method, data: Any, memory_pool: Any = None) -> Any:

@@ -25,7 +25,9 @@ def register() -> None:
         return buffer.context.device_number, of_host_buffer(to_host(buffer))
 
     def of_array(array: Any) -> Any:
-        return of_host_array(array) if lies_on_host(array) else of_tree(tree_of(array))
+        # Dask forgets the length of an array without buffers.
+        is_host = lies_on_host(array) and not pa.types.is_null(array.type)
+        return of_host_array(array) if is_host else of_tree(tree_of(array))
 
     def of_tree(tree: Any) -> Any:
         # The number of nulls follows from the rest, and an array may not know it yet.

@@ -72,9 +72,19 @@ class CoherentArray:
             self.device = DeviceArray.empty(self.shape, self.dtype, self._order, context=context)
 
     def get(self, where: str) -> Any:
-        """The array of a side, up to date."""
+        """The array of a side, up to date; on the device behind all kernels on the default stream,
+        and on the one that the thread uses in its place."""
         with self._lock:
-            return self._on_host() if where == HOST else self._on_device()
+            if where == HOST:
+                return self._on_host()
+            array = self._on_device()
+            self._order_copies()
+            return array
+
+    def get_for_kernel(self) -> DeviceArray:
+        """The array of the device for a kernel, whose stream the caller has to order."""
+        with self._lock:
+            return self._on_device()
 
     def host_memory(self) -> np.ndarray[Any, Any]:
         """The array of the host, up to date or not."""
@@ -126,6 +136,15 @@ class CoherentArray:
         if self.device is not None:
             _native._order_current_stream(self.device.context)
 
+    def _order_copies(self) -> None:
+        """Has copies come behind the last kernels, without waiting for them."""
+        self._forget_reached()
+        for _stream, event in self._launches.values():
+            event.wait(0)
+        if self._launches:
+            assert self.device is not None
+            _native._order_current_stream(self.device.context)
+
     def _forget_reached(self) -> None:
         reached = [number for number, (_, event) in self._launches.items() if event.query()]
         for number in reached:
@@ -166,9 +185,10 @@ class CoherentArray:
         them would be lost.
         """
         with self._lock:
-            array = self._on_device()
+            array = self.get(GPU)
             if self.host is not None:
                 self._stale = HOST
+            assert isinstance(array, DeviceArray)
             return array
 
     def launched(self, stream: Any) -> None:

@@ -18,9 +18,7 @@ from .._interop.numba.kernels import (
     rebase,
     type_class,
 )
-from .._native import DeviceArray
 from ._array import SmartArray, _ArgHint
-from ._coherent import GPU
 
 
 def accept(package: str) -> None:
@@ -48,7 +46,7 @@ def _hint_class(hints: Any) -> type:
 
         def to_device(self, retr: list[Any], stream: Any = 0) -> Any:
             assert isinstance(self, SmartArray)
-            array: DeviceArray = self.get(GPU)
+            array = self._part_on_device(self._sides.get_for_kernel())
             retr.append(partial(self._sides.launched, stream))
             return hints.In(array).to_device(retr, stream)
 

@@ -347,6 +347,21 @@ def test_filters(there):
 @pytest.mark.parametrize(
     "expression",
     [
+        pc.struct_field(pc.field("s"), ["y"]),
+        pc.struct_field(pc.field("s"), ["x"]) > 1,
+        pc.is_null(pc.make_struct(pc.field("a"), pc.field("b"), field_names=["p", "q"])),
+        pc.case_when(pc.make_struct(pc.field("b"), field_names=["c"]), pc.field("a"), 0) > 1,
+    ],
+)
+def test_filters_by_structs(there, expression):
+    structs = pa.array([{"x": 1, "y": True}, None, {"x": 3, "y": False}])
+    table = pa.table({"s": structs, "a": [1, 2, 3], "b": [True, False, True]})
+    assert back(there(table).filter(expression)).equals(table.filter(expression))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
         pc.add(pc.field("i"), 100) < 0,  # wraps: literals get the smallest type
         pc.field("i") + 100 > 0,  # overflows
         pc.field("i") + 1000 > 0,
@@ -615,3 +630,12 @@ def test_each_row_was_compared_with_pyarrow_on_a_gpu(rows):
     changed = {name for name, row in rows.ROWS.items() if kept[name]["digest"] != digest_of(row)}
     assert not changed
     assert min(it["same"] for it in kept.values()) >= 1000
+
+
+def test_filters_of_tables_with_pinned_columns(ctx, cuda, there):
+    pinned = cuda.new_host_buffer(24)
+    memoryview(pinned).cast("B")[:] = b"".join(it.to_bytes(8, "little") for it in (5, 6, 7))
+    column = pa.Array.from_buffers(pa.int64(), 3, [None, pinned])
+    table = pa.table({"a": there(pa.array([1, 2, 3])), "b": column})
+    assert back(table.filter(pc.field("a") > 1)).to_pydict() == {"a": [2, 3], "b": [6, 7]}
+    assert back(table.take(there(pa.array([2])))).to_pydict() == {"a": [3], "b": [7]}

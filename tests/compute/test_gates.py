@@ -149,8 +149,21 @@ def test_slices_behind_too_many_rows(bits):
     ],
 )
 def test_more_rows_than_libcudf_has_are_refused(bits, call):
-    with pytest.raises(NotImplementedError, match=r"at most 2,147,483,647 rows in a column"):
+    with pytest.raises(
+        NotImplementedError, match=r"at most 2,147,483,64[67] rows in such a column"
+    ):
         call(bits)
+
+
+def test_strings_have_one_row_less(there, monkeypatch):
+    monkeypatch.setattr(part("rows"), "MOST_ROWS", 100)
+    monkeypatch.setattr(part("rows"), "_ROWS_AT_ONCE", 64)
+    for count in (99, 100, 101):
+        words = pa.array(["a"] * count)
+        assert back(pc.utf8_upper(there(words))).equals(pc.utf8_upper(words))
+        assert [len(it) for it in pc.utf8_upper(there(pa.chunked_array([words]))).chunks] == (
+            [count] if count == 99 else [64, count - 64]
+        )
 
 
 def test_more_rows_are_answered_one_part_after_the_other(there, monkeypatch):

@@ -265,3 +265,24 @@ def test_an_array_that_is_not_waited_for_releases_its_memory(ctx, producer):
     assert structure(exported.__arrow_c_device_array__()[1]).sync_event == producer.place
     del exported, array
     assert ctx.bytes_allocated == before
+
+
+def test_nulls_are_counted_behind_the_event_without_the_gil(ctx, producer):
+    """A function before the event needs the lock that the wait must not hold."""
+    called = threading.Event()
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: called.set())
+    bits, values = ctx.buffer_from_data(b"\xff" * 8), ctx.buffer_from_data(bytes(64))
+    array = pa.Array.from_buffers(pa.uint8(), 64, [bits, values], null_count=64)
+    producer.sleep(20)
+    producer.driver.call("cuLaunchHostFunc", producer.stream, function, None)
+    producer.fill(bits, 0x0F)
+    producer.record()
+
+    class Uncounted(Exported):
+        def __arrow_c_device_array__(self, requested_schema=None, **options):
+            schema, exported = super().__arrow_c_device_array__()
+            structure(exported).array.null_count = -1
+            return schema, exported
+
+    array = pa.array(Uncounted(array, sync_event=producer.place))
+    assert (array.null_count, called.is_set()) == (32, True)

@@ -2,8 +2,11 @@
 
 import gc
 import os
+import signal
 import sys
+import threading
 from enum import Enum
+from threading import Event, Semaphore
 from types import ModuleType, SimpleNamespace
 from typing import ClassVar
 
@@ -27,12 +30,14 @@ class FakeCuFile:
         self.calls.append(("open", flags))
         self.file = os.open(file, {"r": os.O_RDONLY, "r+": os.O_RDWR}[flags])
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def close(self):
         self.calls.append(("close",))
         os.close(self.file)
+        self.file = None
+
+    def __del__(self):
+        if self.file is not None:
+            self.close()
 
     def _memory(self, buf, size):
         from pyarrow import cuda
@@ -233,44 +238,57 @@ def test_all_tasks_have_ended_where_one_fails(ctx, kvikio, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("name", ["pread", "pwrite"])
-def test_what_an_interrupted_call_may_have_queued_keeps_what_it_uses(
-    ctx, kvikio, tmp_path, monkeypatch, name
+@pytest.mark.parametrize("interrupts", [1, 2])
+def test_tasks_keep_what_they_use_however_often_the_wait_is_interrupted(
+    ctx, kvikio, tmp_path, monkeypatch, name, interrupts
 ):
-    """A signal's handler raises between the queueing of a task and its return."""
-    from pyarrow_cuda_compat._interop import kvikio as files
-
-    kvikio(of_25_04)
-    monkeypatch.setattr(files, "_kept", [])
+    calls = kvikio(of_25_04)
     monkeypatch.setattr(Task, "open", 0)
     path = tmp_path / "large"
     path.touch()
     os.truncate(path, 3 * TASK)
-    made, lost = getattr(FakeCuFile, name), []
+    interrupted, goes_on = Semaphore(0), Event()
+    get, ended = Task.get, Event()
 
-    def interrupted(self, buf, size, file_offset, task_size):
-        task = made(self, buf, size, file_offset, task_size)
-        if file_offset == TASK:
-            lost.append(task)
-            raise KeyboardInterrupt
-        return task
+    def late(task):
+        if task.number == 1:
+            for _ in range(interrupts):
+                os.kill(os.getpid(), signal.SIGINT)
+                assert interrupted.acquire(timeout=60)
+            assert interrupts == 1 or goes_on.wait(60)
+        found = get(task)
+        if task.number == 2:
+            ended.set()
+        return found
 
-    monkeypatch.setattr(sys.modules["kvikio"].CuFile, name, interrupted)
+    def handler(*_):
+        interrupted.release()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Task, "made", 0)
+    monkeypatch.setattr(Task, "get", late)
     copy = {
         "pread": lambda: ctx.buffer_from_file(path, kvikio=True),
         "pwrite": lambda: ctx.new_buffer(3 * TASK).copy_to_file(path, kvikio=True),
     }[name]
     before = ctx.bytes_allocated
-    with pytest.raises(KeyboardInterrupt):
-        copy()
-    gc.collect()
-    assert Task.open == 1, "the tasks that are known have ended"
-    [task] = lost
+    previous = signal.signal(signal.SIGINT, handler)
     try:
-        assert ctx.bytes_allocated - before == 3 * TASK
-        assert task.get() == TASK
+        with pytest.raises(KeyboardInterrupt):
+            copy()
+        gc.collect()
+        if interrupts == 2:
+            assert (Task.open, ctx.bytes_allocated - before) == (2, 3 * TASK)
+            assert ("close",) not in calls
     finally:
-        if task.file.calls[-1] != ("close",):
-            task.file.__exit__()
+        signal.signal(signal.SIGINT, previous)
+        goes_on.set()
+    assert ended.wait(60)
+    for thread in threading.enumerate():
+        if thread.name == "KvikIO's tasks":
+            thread.join()
+    gc.collect()
+    assert (Task.open, ctx.bytes_allocated, calls[-1]) == (0, before, ("close",))
 
 
 def test_files_that_end_too_early(ctx, kvikio, path):

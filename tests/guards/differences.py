@@ -9,6 +9,7 @@ DIFFERENCES: dict[str, str] = {
     r".*\(memory_map=buffer.*": "a device buffer is no bytes, so no digits either",
     r".*(Writer|_PyArrowColumn)\.__dict__\(.*": "shows addresses of objects",
     r".*(ChunkedArray|Table)\.__arrow_c_device_array__\(.*": "data on the host does not have it",
+    r"pyarrow\.lib:Array\.__reduce__\(.*": "what makes the array again copies it to a device",
     r".*\.(add|set|append)_column\(.*": "pyarrow refuses columns of another device by TypeError",
     r"pyarrow\.lib:Buffer\.equals\(.*": (
         "pyarrow refuses to compare buffers of different devices by ValueError"

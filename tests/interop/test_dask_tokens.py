@@ -172,3 +172,8 @@ while ctx.bytes_allocated and time.monotonic() < deadline:
 print(ctx.bytes_allocated)"""
     status, out, err = run_python(code)
     assert (status, out) == (0, "0\n"), err
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_arrays_of_nothing_but_nulls_differ_in_length(form):
+    assert len({tokenize(FORMS[form](pa.nulls(count))) for count in (0, 1, 2)}) == 3

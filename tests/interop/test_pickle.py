@@ -312,3 +312,37 @@ def test_pickles_name_no_module_of_the_package(ctx, kind):
         pickled = pickle.dumps(value, protocol)
         assert b"pyarrow_cuda_compat" in pickled
         assert b"pyarrow_cuda_compat." not in pickled
+
+
+class Mine(pa.ExtensionArray):
+    pass
+
+
+class OfMine(pa.ExtensionType):
+    def __init__(self):
+        super().__init__(pa.int64(), "tests.of_mine")
+
+    def __arrow_ext_serialize__(self):
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage, serialized):
+        return cls()
+
+    def __arrow_ext_class__(self):
+        return Mine
+
+
+def test_arrays_of_a_users_class(ctx):
+    array = pa.ExtensionArray.from_storage(OfMine(), pa.array([1, None, 3]))
+    there = array.copy_to(ctx.memory_manager)
+    for again in (
+        *(pickle.loads(pickle.dumps(there, protocol)) for protocol in (2, 5)),
+        copy.copy(there),
+        copy.deepcopy(there),
+    ):
+        assert (type(again), again.buffers()[1].is_cpu) == (Mine, False)
+        assert again.copy_to(pa.default_cpu_memory_manager()).equals(array)
+    part = pickle.dumps(there.slice(2))
+    assert pickle.loads(part).copy_to(pa.default_cpu_memory_manager()).equals(array.slice(2))
+    assert pickle.loads(pickle.dumps(array)).equals(array)

@@ -6,7 +6,14 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from pyarrow_cuda_compat import DeviceArray, Stream, from_dlpack, new_host_buffer
+from pyarrow_cuda_compat import (
+    BufferWriter,
+    DeviceArray,
+    Stream,
+    from_dlpack,
+    memory,
+    new_host_buffer,
+)
 from support.interfaces import Interface
 from support.streams import AFTER, BEFORE, SIZE
 from support.work import NON_BLOCKING, Queue
@@ -115,3 +122,43 @@ def test_a_copy_on_the_streams_of_two_devices_comes_behind_both(contexts, driver
     with streams[0], streams[1]:
         target.copy_from_device(source)
     assert target.to_pybytes() == AFTER
+
+
+def write_with_a_writer(target, source):
+    with BufferWriter(target) as writer:
+        writer.write(source)
+
+
+def whole(buffer):
+    return DeviceArray(buffer, np.uint8, buffer.size)
+
+
+#: Copies of memory without a stream.
+WRITES = {
+    "copy_from_device": lambda target, source: target.copy_from_device(source),
+    "assignment": lambda target, source: whole(target).__setitem__(slice(None), whole(source)),
+    "assignment with gaps": lambda target, source: whole(target)[::-1].__setitem__(
+        slice(None), whole(source)
+    ),
+    "to_device": lambda target, source: memory.to_device(whole(source), to=whole(target)),
+    "BufferWriter": write_with_a_writer,
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.parametrize("place", ["other device", "other context"])
+def test_a_copy_comes_behind_readers_on_the_stream_of_its_target(
+    contexts, theirs, driver, name, place
+):
+    if place == "other device" and len(contexts) < 2:
+        pytest.skip("needs two devices")
+    home = contexts[1] if place == "other device" else theirs
+    source, target = contexts[0].buffer_from_data(AFTER), home.buffer_from_data(BEFORE)
+    stream, seen = Stream(home, non_blocking=True), home.new_buffer(SIZE)
+    with stream:
+        with entered(driver, home.handle):
+            Queue(driver, ctypes.c_void_p(stream.handle)).sleep()
+        seen.copy_from_device(target, stream=stream)
+        WRITES[name](target, source)
+    stream.synchronize()
+    assert (seen.to_pybytes(), target.to_pybytes()) == (BEFORE, AFTER)

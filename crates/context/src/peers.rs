@@ -76,6 +76,9 @@ impl Current<'_> {
     ) -> CudaResult<()> {
         let is_within = are_same(self.context(), target);
         target.await_small_copies()?;
+        if !is_within {
+            target.enter()?.await_stream_in_place_of(StreamHandle::DEFAULT)?;
+        }
         self.await_turn(StreamHandle::DEFAULT)?;
         match is_within {
             true => {

@@ -6,7 +6,7 @@ mod common;
 mod simulator;
 
 use arrow_cuda_context::{Context, Stream, completed};
-use common::{Gate, alone};
+use common::{Gate, alone, destroy, their_context};
 use simulator::{calls_of, count_of};
 use std::sync::Arc;
 
@@ -84,7 +84,11 @@ fn synchronizing_a_stream_collects_all_that_it_retained() {
     let (shared, others) = (Arc::new(()), Arc::new(()));
     let stream = independent(&context, 1).remove(0);
     let busy = busy(independent(&context, MANY + 1), &others);
-    let gate = Gate::on(&stream);
+    // A second gate of the context would be behind the first: their functions have one thread.
+    let (theirs, handle) = their_context();
+    let elsewhere = Stream::non_blocking(&theirs).expect("room");
+    let gate = Gate::on(&elsewhere);
+    stream.wait_for(&elsewhere.record().expect("alive")).expect("alive");
     for _ in 0..MANY {
         enqueue_nothing(&stream, &shared);
     }
@@ -98,4 +102,6 @@ fn synchronizing_a_stream_collects_all_that_it_retained() {
     drop(busy);
     context.synchronize().expect("alive");
     assert_eq!(completed().len(), MANY);
+    drop(elsewhere);
+    destroy(handle);
 }

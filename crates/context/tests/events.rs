@@ -74,11 +74,14 @@ fn other_streams_come_behind_what_is_taken_over() {
     let (_alone, context) = alone();
     let stream = Stream::non_blocking(&context).expect("room");
     let is_complete = || stream.is_complete().expect("alive");
-    let (theirs, event) = busy(&context);
-    for (gate, pending) in [
-        (Gate::on_default_stream(&context), Pending::DefaultStream),
-        (theirs, Pending::Event(event)),
-    ] {
+    for has_event in [false, true] {
+        let (gate, pending) = match has_event {
+            false => (Gate::on_default_stream(&context), Pending::DefaultStream),
+            true => {
+                let (gate, event) = busy(&context);
+                (gate, Pending::Event(event))
+            }
+        };
         let arrival = context.take_over(&pending).expect("alive");
         assert!(is_complete(), "nothing was asked of it");
         arrival.order(&context, &stream).expect("alive");

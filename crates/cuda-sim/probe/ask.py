@@ -1071,6 +1071,40 @@ def addresses_and_handles_after_a_reset(d: Driver) -> object:
 
 
 @question
+def a_reset_under_another_thread(d: Driver) -> object:
+    """What a thread can do whose current context another one resets, and uses again."""
+    d.ready()
+    has_entered, is_reset = threading.Event(), threading.Event()
+    seen: dict[str, object] = {}
+
+    def use() -> list[int]:
+        number = c.c_uint64()
+        known = d.cuCtxGetId(None, c.byref(number))
+        return [known, d.cuMemAlloc_v2(c.byref(c.c_uint64()), MIB), d.cuCtxSynchronize()]
+
+    def other() -> None:
+        d.cuCtxSetCurrent(d.context)
+        has_entered.set()
+        is_reset.wait()
+        current = c.c_void_p()
+        code = d.cuCtxGetCurrent(c.byref(current))
+        seen["current"] = [code, current.value == d.context.value]
+        seen["as_it_is"] = use()
+        seen["push"] = [d.cuCtxPushCurrent_v2(d.context), *use()]
+        seen["pop"] = [d.cuCtxPopCurrent_v2(c.byref(current)), *use()]
+        seen["set"] = [d.cuCtxSetCurrent(d.context), *use()]
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    has_entered.wait()
+    d.cuDevicePrimaryCtxReset_v2(c.c_int(0))
+    d.ready()
+    is_reset.set()
+    thread.join()
+    return seen
+
+
+@question
 def mapped_memory(d: Driver) -> object:
     """Which range the attributes tell of memory that is mapped in pieces."""
     d.ready()

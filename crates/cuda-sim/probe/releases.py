@@ -19,7 +19,6 @@ LIBC = c.CDLL(None)
 SIZE = 4 << 20
 # A stream goes on after so many seconds, for calls that wait for it.
 LONGEST = 0.5
-NOT_READY = 600
 NON_BLOCKING = 1
 ALONE = "needs two devices"
 # Copies a word of 8 bytes.
@@ -77,13 +76,18 @@ class Stream:
 
     def during(self, call: Callable[[], int]) -> dict[str, object]:
         """Makes a call while the stream is held, and says whether it still is afterwards."""
-        timer = threading.Timer(LONGEST, self.let_go)
+        is_over = threading.Event()
+
+        def let_go() -> None:
+            is_over.set()
+            self.let_go()
+
+        timer = threading.Timer(LONGEST, let_go)
         timer.start()
         code = call()
         timer.cancel()
         assert self.d.cuCtxSetCurrent(self.context) == 0
-        is_busy = self.d.cuStreamQuery(self.stream) == NOT_READY
-        return {"code": code, "waits": not is_busy}
+        return {"code": code, "waits": is_over.is_set()}
 
     def end(self) -> int:
         self.let_go()
@@ -282,6 +286,64 @@ def stalled(name: str) -> Question:
     return ask
 
 
+def beside(name: str) -> Question:
+    """Whether a call waits for another stream, of the same thread and context, that is held."""
+
+    def ask(d: Driver) -> object:
+        d.ready()
+        user = Stream(d, d.context, NON_BLOCKING)
+        module, function, other = c.c_void_p(), c.c_void_p(), Stream(d, d.context, NON_BLOCKING)
+        assert d.cuModuleLoadData(c.byref(module), TOUCH) == 0
+        if name == "first_launch":
+            assert d.cuModuleGetFunction(c.byref(function), module, b"touch") == 0
+
+        def first_launch() -> int:
+            other.touch = function
+            other.use_in_kernel(other.found)
+            return 0
+
+        calls: dict[str, Callable[[], int]] = {
+            "load_module": lambda: d.cuModuleLoadData(c.byref(c.c_void_p()), TOUCH),
+            "get_function": lambda: d.cuModuleGetFunction(c.byref(function), module, b"touch"),
+            "first_launch": first_launch,
+            "alloc": lambda: d.cuMemAlloc_v2(c.byref(c.c_uint64()), SIZE),
+            "create_stream": lambda: d.cuStreamCreate(c.byref(c.c_void_p()), c.c_uint(1)),
+            "create_context": lambda: d.cuCtxCreate_v2(c.byref(c.c_void_p()), c.c_uint(0), 0),
+        }
+        user.hold()
+        seen = user.during(calls[name])
+        user.end()
+        return seen
+
+    return ask
+
+
+def host_functions(who: str) -> Question:
+    """Whether a host function runs while one of another stream does."""
+
+    def ask(d: Driver) -> object:
+        context = context_of(d.ready(), who)
+        if context is None:
+            return ALONE
+        other = Stream(d, context, NON_BLOCKING)
+        user = Stream(d, d.context, NON_BLOCKING)
+        user.hold()
+        time.sleep(LONGEST / 10)  # until it is in the function
+        other.hold()
+        other.let_go()
+
+        def end() -> int:
+            d.cuCtxSetCurrent(context)
+            return d.cuStreamSynchronize(other.stream)
+
+        seen = user.during(end)
+        user.end()
+        return seen
+
+    return ask
+
+
+BESIDE = "load_module get_function first_launch alloc create_stream create_context"
 STALLED = """
 register unregister host_alloc free_host alloc free
 record_context query_event create_event attribute
@@ -292,6 +354,9 @@ def questions() -> dict[str, Question]:
     others = ("other_context", "other_device")
     nearby = ("own", "own_non_blocking")
     asked = {f"stalled_{name}": stalled(name) for name in STALLED.split()}
+    asked |= {f"beside_{name}": beside(name) for name in BESIDE.split()}
+    for who in ("own", *others):
+        asked[f"host_functions_{who}"] = host_functions(who)
     for who in (*nearby, *others):
         asked[f"free_device_{who}"] = of_device(who)
         asked[f"close_import_{who}"] = of_import(who)

@@ -23,6 +23,7 @@ const WAITING: &[&str] = &[
     "cuMemcpyDtoH_v2",
     "cuMemcpyHtoD_v2",
     "cuMemcpyPeer",
+    "cuModuleLoadData",
     "cuModuleUnload",
     "cuStreamSynchronize",
 ];

@@ -6,6 +6,7 @@ use crate::ffi::{Failure, RustBuffer, RustContext, RustStream};
 use crate::kind::Kind;
 use arrow_cuda_buffer::await_stream_of;
 use arrow_cuda_context::{Consumer, Context, Event, Ready, is_readable};
+use arrow_cuda_driver::without_interpreter;
 use std::ffi::c_void;
 
 /// An event, and its handle at a stable address, as the C Device interface requires.
@@ -35,7 +36,7 @@ exported! {
     }
 
     attempted event_wait(event: &RustEvent) -> Failure {
-        Ok(event.event.synchronize().map(drop)?)
+        Ok(without_interpreter(|| event.event.synchronize()).map(drop)?)
     }
 
     /// Exposes memory on a device, for a consumer who waits for the event.  It is behind the work in flight
@@ -75,7 +76,7 @@ exported! {
     }
 
     attempted stream_synchronize(stream: &RustStream) -> Failure {
-        Ok(stream.synchronize().map(drop)?)
+        Ok(without_interpreter(|| stream.synchronize()).map(drop)?)
     }
 
     /// Waits for a stream that belongs to the context of each buffer.
@@ -86,7 +87,7 @@ exported! {
     ) -> Failure {
         // SAFETY: C++ passes `count` live buffers.
         let buffers = unsafe { borrowed(buffers, count) };
-        Ok(await_stream_of(stream, &buffers).map(drop)?)
+        Ok(without_interpreter(|| await_stream_of(stream, &buffers)).map(drop)?)
     }
 
     answer event_release(event: Box<RustEvent>) {
@@ -110,10 +111,10 @@ fn ready_for(
         }
     }
     for other in others {
-        drop(other.make_ready_for(Consumer::Unknown, &[])?);
+        drop(without_interpreter(|| other.make_ready_for(Consumer::Unknown, &[]))?);
     }
     let events: Vec<&Event> = events.iter().map(|event| &event.event).collect();
-    let ready = primary.make_ready_for(consumer, &events)?;
+    let ready = without_interpreter(|| primary.make_ready_for(consumer, &events))?;
     buffers.iter().for_each(|buffer| buffer.expose());
     Ok(ready)
 }

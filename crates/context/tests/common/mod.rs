@@ -120,6 +120,9 @@ impl Gate {
 
 impl Drop for Gate {
     fn drop(&mut self) {
+        if !thread::panicking() {
+            self.open();
+        }
         self.0.is_open.store(true, Ordering::Release);
     }
 }

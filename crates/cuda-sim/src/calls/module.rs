@@ -143,6 +143,8 @@ fn load(driver: &Driver, module: Out<Handle>, image: *const c_char) -> Result {
     let image = unsafe { CStr::from_ptr(image) };
     let text = image.to_str().map_err(|_| INVALID_IMAGE)?;
     let module = Module::parse(context, text).ok_or(INVALID_IMAGE)?;
+    // As an H200's driver does.
+    context.synchronize();
     out.set(driver.modules.insert(Arc::new(module)));
     Ok(())
 }

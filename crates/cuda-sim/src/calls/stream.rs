@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use crate::base::Handle;
 use crate::base::code::{Code, INVALID_VALUE, NOT_READY, Result};
-use crate::contexts::stack;
+use crate::base::{Handle, lock};
+use crate::contexts::{Context, stack};
 use crate::driver::Driver;
 use crate::entry::{Out, exported, in_callback};
 use crate::streams::Stream;
@@ -97,7 +97,7 @@ exported! { driver:
         let context = target.context;
         target.submit_always(move || {
             let data = std::ptr::with_exposed_provenance_mut(data);
-            in_callback(|| callback(stream, context.error(), data));
+            call_back(context, || callback(stream, context.error(), data));
             Ok(())
         })?;
     }
@@ -111,9 +111,10 @@ exported! { driver:
         let target = driver.stream(stream)?;
         let function = function.ok_or(INVALID_VALUE)?;
         let data = data.expose_provenance();
+        let context = target.context;
         target.submit(move || {
             let data = std::ptr::with_exposed_provenance_mut(data);
-            in_callback(|| function(data));
+            call_back(context, || function(data));
             Ok(())
         })?;
     }
@@ -130,4 +131,10 @@ fn create(driver: &Driver, stream: Out<Handle>, flags: u32, priority: i32) -> Re
     let priority = priority.clamp(PRIORITIES.0, PRIORITIES.1);
     stream.set(driver.streams.insert(Stream::create(context, order, priority)));
     Ok(())
+}
+
+/// Runs a function of the host that was queued on a stream of a context.
+fn call_back(context: &Context, function: impl FnOnce()) {
+    let _one_at_a_time = lock(&context.calling);
+    in_callback(function);
 }

@@ -19,10 +19,14 @@ pub struct Context {
     health: Arc<Health>,
     /// The handle, where it is not the address of this object.
     pub inherited: OnceLock<Handle>,
+    /// The next primary context of the device, which has the same handle.
+    pub successor: OnceLock<&'static Context>,
     /// Contexts of other devices, by their numbers, whose memory kernels of this one may use.
     pub peers: Mutex<BTreeSet<u64>>,
     /// Held by a synchronous copy, also while it waits for its turn.
     pub copying: Mutex<()>,
+    /// Held while a function of the host runs: those of all streams have one thread, as on an H200.
+    pub calling: Mutex<()>,
 }
 
 impl Context {
@@ -38,8 +42,10 @@ impl Context {
             queues: Queues::new(id, Arc::clone(&health), latency),
             health,
             inherited: OnceLock::new(),
+            successor: OnceLock::new(),
             peers: Mutex::default(),
             copying: Mutex::default(),
+            calling: Mutex::default(),
         }))
     }
 

@@ -12,9 +12,16 @@ thread_local! {
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
-/// The current context, destroyed or not.
+/// The current context, destroyed or not.  It is known by its handle, which a later primary context has, too.
 pub fn top() -> Option<&'static Context> {
-    STACK.with(|stack| stack.borrow().last().copied())
+    STACK.with(|stack| {
+        let mut stack = stack.borrow_mut();
+        let top = stack.last_mut()?;
+        while let Some(next) = top.successor.get() {
+            *top = next;
+        }
+        Some(*top)
+    })
 }
 
 pub fn current() -> Result<&'static Context> {

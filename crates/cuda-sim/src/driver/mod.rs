@@ -115,7 +115,10 @@ impl Driver {
             context.inherited.get_or_init(|| handle);
         }
         lock(&device.contexts).push(context);
-        lock(&self.contexts).insert(context.handle(), context);
+        let previous = lock(&self.contexts).insert(context.handle(), context);
+        if let Some(previous) = previous.filter(|_| is_primary) {
+            previous.successor.get_or_init(|| context);
+        }
         context
     }
 

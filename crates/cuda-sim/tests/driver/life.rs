@@ -76,9 +76,10 @@ fn a_process_may_end_in_the_middle_of_work() {
         if is_role("leaver") {
             ready(0);
             alloc(64);
+            let sleep = function("sim_sleep");
             for flags in [0, 1] {
                 let s = stream(flags);
-                sleep(s, 60_000);
+                assert_eq!(launch(sleep, s, &[60_000]), OK);
                 assert_eq!(cuMemsetD8Async(alloc(64), 1, 64, s), OK);
             }
             std::process::exit(0);

@@ -89,6 +89,7 @@ fn an_event_of_a_context_waits_for_all_its_streams() {
             assert_eq!(cuEventQuery(all), OK);
         }
         let earlier = busy(stream(1));
+        earlier.has_begun();
         assert_eq!(cuEventRecord(default, 0), OK);
         assert_eq!(cuEventQuery(default), OK);
         assert_eq!(cuCtxRecordEvent(context, all), OK);

@@ -15,7 +15,10 @@ const LIMIT: Duration = Duration::from_secs(20);
 const SOON: Duration = Duration::from_millis(20);
 
 /// Keeps a stream busy until it is dropped.
-pub struct Busy(#[expect(dead_code, reason = "dropping it is what counts")] Sender<()>);
+pub struct Busy {
+    _release: Sender<()>,
+    begun: Receiver<()>,
+}
 
 /// A release that happens by itself.
 pub struct Release(Arc<AtomicBool>);
@@ -23,17 +26,23 @@ pub struct Release(Arc<AtomicBool>);
 pub fn busy(stream: Handle) -> Busy {
     extern "C" fn wait(data: *mut c_void) {
         // SAFETY: the box that `busy` made, which nobody else uses.
-        let release = unsafe { Box::from_raw(data.cast::<Receiver<()>>()) };
-        let _ = release.recv_timeout(LIMIT);
+        let ends = unsafe { Box::from_raw(data.cast::<(Sender<()>, Receiver<()>)>()) };
+        let _ = ends.0.send(());
+        let _ = ends.1.recv_timeout(LIMIT);
     }
-    let (sender, receiver) = channel::<()>();
-    let data = Box::into_raw(Box::new(receiver)).cast();
+    let ((began, begun), (release, released)) = (channel::<()>(), channel::<()>());
+    let data = Box::into_raw(Box::new((began, released))).cast();
     assert_eq!(cuLaunchHostFunc(stream, wait, data), OK);
-    Busy(sender)
+    Busy { _release: release, begun }
 }
 
 impl Busy {
     pub fn release(self) {}
+
+    /// Waits until the stream is busy: functions of a context's streams take turns.
+    pub fn has_begun(&self) {
+        self.begun.recv_timeout(LIMIT).expect("its turn comes");
+    }
 
     /// Releases the stream while the caller waits for it.
     pub fn release_soon(self) -> Release {
