@@ -188,11 +188,6 @@ pub fn launch(function: Handle, stream: Handle, arguments: &[u64]) -> i32 {
     cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, places, ptr::null())
 }
 
-/// Keeps a stream busy.
-pub fn sleep(stream: Handle, milliseconds: u64) {
-    assert_eq!(launch(function("sim_sleep"), stream, &[milliseconds]), OK);
-}
-
 pub fn fault(spec: &str) -> i32 {
     let spec = CString::new(spec).unwrap();
     cuda_sim_fault(spec.as_ptr())
