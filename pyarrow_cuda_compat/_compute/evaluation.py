@@ -84,7 +84,7 @@ class Evaluation:
 
         name, arguments, options = part
         function = pc.get_function(name)
-        if function.kind not in ("scalar", "meta"):
+        if function.kind != "scalar" and name != "cast":
             raise pa.ArrowInvalid(f"Filters have no functions of whole columns, such as {name}")
         values, types = zip(*map(self._value, arguments), strict=True)
         if len(set(types)) > 1:
@@ -141,10 +141,12 @@ class Evaluation:
 def _small(value: Any, kind: pa.DataType) -> tuple[Any, pa.DataType]:
     """An operand; pyarrow gives literals among operands of several types the smallest type that has
     their value."""
-    if not isinstance(value, pa.Scalar) or not value.is_valid:
+    types = _SMALLER.get(kind, ())
+    # Python has no object for some times.
+    if not types or not isinstance(value, pa.Scalar) or not value.is_valid:
         return value, kind
     number = value.as_py()
-    for smaller in _SMALLER.get(kind, ()):
+    for smaller in types:
         with suppress(pa.ArrowInvalid):
             small = value.cast(smaller)
             if small.as_py() == number:

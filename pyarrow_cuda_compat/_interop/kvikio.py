@@ -117,15 +117,20 @@ class _Copies:
             finally:
                 ended.set()
 
-        threading.Thread(target=run, name="KvikIO's tasks").start()
+        thread = threading.Thread(target=run, name="KvikIO's tasks")
         try:
+            thread.start()
             ended.wait()
         except BaseException:
-            ended.wait()  # for the caller, who may use the memory for something else
+            if thread.ident is not None:
+                ended.wait()  # for the caller, who may use the memory for something else
             raise
-        [found] = result
+        found = result.pop()
         if isinstance(found, BaseException):
-            raise found
+            try:
+                raise found
+            finally:
+                del found  # its traceback leads here, and to the memory
         return found
 
 

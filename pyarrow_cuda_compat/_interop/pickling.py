@@ -149,10 +149,10 @@ def _reduce_device_array(array: Any) -> Any:
 def _unless_on_host(cls: type, reduce_there: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A reducer that leaves what is plain host memory to pyarrow's own."""
 
-    def reduce(value: Any) -> Any:
+    def reduce(value: Any, original: Callable[[Any], Any] | None = None) -> Any:
         if not _native._is_on_device(value):
             try:
-                return value.__reduce__()
+                return value.__reduce__() if original is None else original(value)
             except NotImplementedError:
                 pass  # pinned memory
         part = _native._copy_slice(value, cls)

@@ -161,7 +161,7 @@ def _view_buffer(self: Any, destination: Any) -> Any:
 
 def _reduce(original: Method, array: Any) -> Any:
     """For `pickle` and `copy`, which know no reducer of a user's class of extension arrays."""
-    return reduce_array(array) if _native._is_on_device(array) else original(array)
+    return reduce_array(array, original)
 
 
 def install() -> None:
@@ -170,7 +170,7 @@ def install() -> None:
     for cls in (lib.Array, lib.RecordBatch):
         override(cls, "copy_to", partial(_copy, cls))
         _describe(vars(cls)["copy_to"])
-    override(lib.Array, "__reduce__", _reduce, "any")
+    override(lib.Array, "__reduce__", _reduce)
     for cls in (lib.ChunkedArray, lib.Table):
         add(cls, "copy_to", _copies_chunks(cls))
     add(lib.RecordBatchReader, "copy_to", named(_copy_reader, lib.RecordBatchReader, "copy_to"))

@@ -141,9 +141,9 @@ class CoherentArray:
         self._forget_reached()
         for _stream, event in self._launches.values():
             event.wait(0)
-        if self._launches:
-            assert self.device is not None
-            _native._order_current_stream(self.device.context)
+        assert self.device is not None
+        # Kernels on the default stream are not noted.
+        _native._order_current_stream(self.device.context)
 
     def _forget_reached(self) -> None:
         reached = [number for number, (_, event) in self._launches.items() if event.query()]

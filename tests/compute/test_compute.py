@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import operator
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -309,6 +310,21 @@ def test_dates_that_python_does_not_have(there):
     last = pa.scalar(2**31 - 1, pa.int32()).cast(pa.date32())
     dates = there(pa.array([0, 2**31 - 1], pa.int32()).cast(pa.date32()))
     assert back(pc.equal(dates, last)).to_pylist() == [False, True]
+
+
+def test_filters_by_times_that_python_does_not_have(there):
+    table = pa.table({"t": pa.array([1, None, 3], pa.date32())})
+    expression = pc.field("t") < pa.scalar(2**62, pa.timestamp("us"))
+    with suppress(NotImplementedError):
+        assert back(there(table).filter(expression)).equals(table.filter(expression))
+
+
+def test_functions_of_whole_columns_in_filters(there):
+    table = pa.table({"a": [True, None]})
+    expression = pc.Expression._call("drop_null", [pc.field("a")])
+    for data in (table, there(table)):
+        with pytest.raises((pa.ArrowInvalid, NotImplementedError)):
+            data.filter(expression)
 
 
 def test_names_that_may_be_paths_are_refused(there):

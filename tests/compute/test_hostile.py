@@ -5,6 +5,8 @@ from contextlib import suppress
 import pyarrow as pa
 import pytest
 
+from pyarrow_cuda_compat import _native
+
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 
 
@@ -92,6 +94,19 @@ def test_trust_ends_before_code_of_the_caller(there, kind, name):
 
 
 @pytest.mark.skipif(not hasattr(pa.Array, "__add__"), reason="pyarrow 25 and later have operators")
+def test_trust_ends_with_the_function(there):
+    array = there(pa.array([1]))
+    for before in (None, array):
+        with pytest.raises(KeyboardInterrupt):
+            _native._trusting(before, interrupted)
+        assert not _native._take_trust(array)
+    assert _native._trusting(array, _native._take_trust, array)
+
+
+def interrupted():
+    raise KeyboardInterrupt
+
+
 def test_trust_of_an_operator_ends(there):
     array = there(pa.array([1, 2, 3]))
     reader = Reader(array.to_numpy)

@@ -237,6 +237,25 @@ def test_all_tasks_have_ended_where_one_fails(ctx, kvikio, tmp_path, monkeypatch
         sys.modules["kvikio"].CuFile.calls.clear()
 
 
+def test_a_failed_copy_keeps_no_memory(ctx, kvikio, tmp_path, monkeypatch):
+    kvikio(of_25_04)
+    path = tmp_path / "large"
+    path.touch()
+    os.truncate(path, 3 * TASK)
+    monkeypatch.setattr(Task, "failing", 1)
+    before = ctx.bytes_allocated
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):
+            monkeypatch.setattr(Task, "made", 0)
+            with pytest.raises(RuntimeError, match="cuFile failed"):
+                ctx.buffer_from_file(path, kvikio=True)
+        assert ctx.bytes_allocated == before
+    finally:
+        gc.enable()
+
+
 @pytest.mark.parametrize("name", ["pread", "pwrite"])
 @pytest.mark.parametrize("interrupts", [1, 2])
 def test_tasks_keep_what_they_use_however_often_the_wait_is_interrupted(

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pyarrow_cuda_compat import DeviceArray
+from pyarrow_cuda_compat import DeviceArray, new_host_buffer
 from support.pickles import EVERY_WAY, PROTOCOLS, in_band, out_of_band
 from support.samples import ARRAYS, CPU, buffers_of
 
@@ -346,3 +346,6 @@ def test_arrays_of_a_users_class(ctx):
     part = pickle.dumps(there.slice(2))
     assert pickle.loads(part).copy_to(pa.default_cpu_memory_manager()).equals(array.slice(2))
     assert pickle.loads(pickle.dumps(array)).equals(array)
+    pinned = pa.Array.from_buffers(pa.int64(), 1, [None, new_host_buffer(8)], null_count=0)
+    pinned = pa.ExtensionArray.from_storage(OfMine(), pinned)
+    assert len(pickle.loads(pickle.dumps(pinned))) == 1

@@ -95,3 +95,15 @@ def test_copies_on_the_device_come_behind_kernels(ctx, kernels_on, name, block):
     soon(slow.launch(array, array.get("gpu")))
     with Stream(ctx, non_blocking=True) if block else nullcontext():
         assert THERE[name](array).copy_to_host().tolist() == [7] * 9
+
+
+def test_a_copy_in_a_block_comes_behind_kernels_on_the_default_stream(ctx, default_stream):
+    array, out = SmartArray(np.zeros(9, np.uint8)), np.frombuffer(new_host_buffer(9), np.uint8)
+    device = array.get("gpu")
+    release = default_stream.hold()
+    default_stream.fill(device.buffer, 7)
+    array._sides.launched(0)
+    soon(release)
+    with Stream(ctx, non_blocking=True):
+        array.get("gpu").copy_to_host(out)
+    assert out.tolist() == [7] * 9

@@ -1,9 +1,10 @@
 """Nothing orders the default streams of two contexts: what passes between them is waited for."""
 
 import ctypes
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from pyarrow_cuda_compat import (
@@ -15,6 +16,7 @@ from pyarrow_cuda_compat import (
     new_host_buffer,
 )
 from support.interfaces import Interface
+from support.samples import CPU
 from support.streams import AFTER, BEFORE, SIZE
 from support.work import NON_BLOCKING, Queue
 
@@ -142,6 +144,8 @@ WRITES = {
     ),
     "to_device": lambda target, source: memory.to_device(whole(source), to=whole(target)),
     "BufferWriter": write_with_a_writer,
+    "copy_from_host": lambda target, source: target.copy_from_host(source),
+    "copy_to_device": lambda target, source: whole(target).copy_to_device(whole(source)),
 }
 
 
@@ -162,3 +166,62 @@ def test_a_copy_comes_behind_readers_on_the_stream_of_its_target(
         WRITES[name](target, source)
     stream.synchronize()
     assert (seen.to_pybytes(), target.to_pybytes()) == (BEFORE, AFTER)
+
+
+COPIES = {
+    **WRITES,
+    "array": lambda target, source: arrow(source).copy_to(target.context.memory_manager),
+    "table": lambda target, source: pa.table({"a": arrow(source)}).copy_to(target.context),
+    "batches": lambda target, source: (
+        pa.table({"a": arrow(source)}).to_reader().copy_to(target.context).read_all()
+    ),
+}
+
+
+def arrow(buffer):
+    return pa.Array.from_buffers(pa.uint8(), buffer.size, [None, buffer], null_count=0)
+
+
+@pytest.mark.parametrize("name", COPIES)
+@pytest.mark.parametrize(
+    ("writer", "blocks"), [("default stream", "target"), ("stream", "source"), ("stream", "both")]
+)
+def test_a_copy_comes_behind_the_writers_of_its_source(contexts, driver, name, blocks, writer):
+    if len(contexts) < 2:
+        pytest.skip("needs two devices")
+    there, here = contexts[:2]
+    source, target = there.buffer_from_data(BEFORE), here.buffer_from_data(BEFORE)
+    streams = [Stream(ctx, non_blocking=True) for ctx in (there, here)]
+    with entered(driver, there.handle):
+        on = streams[0].handle if writer == "stream" else 0
+        queue = Queue(driver, ctypes.c_void_p(on))
+        queue.sleep()
+        queue.fill(source, AFTER[0])
+    with ExitStack() as entered_streams:
+        for stream, side in zip(streams, ("source", "target"), strict=True):
+            if blocks in (side, "both"):
+                entered_streams.enter_context(stream)
+        found = COPIES[name](target, source)
+    if name in WRITES:
+        assert target.to_pybytes() == AFTER
+    else:
+        column = found if name == "array" else found.column(0).chunk(0)
+        assert column.copy_to(CPU).buffers()[1].to_pybytes()[:SIZE] == AFTER
+    there.synchronize()
+
+
+@pytest.mark.parametrize("block", [0, 1])
+def test_a_table_on_two_devices_is_copied_in_a_block(contexts, driver, block):
+    if len(contexts) < 2:
+        pytest.skip("needs two devices")
+    buffers = [ctx.buffer_from_data(BEFORE) for ctx in contexts[:2]]
+    table = pa.table({name: arrow(buffer) for name, buffer in zip("ab", buffers, strict=True)})
+    stream = Stream(contexts[block], non_blocking=True)
+    with entered(driver, contexts[block].handle):
+        queue = Queue(driver, ctypes.c_void_p(stream.handle))
+        queue.sleep()
+        queue.fill(buffers[block], AFTER[0])
+    with stream:
+        found = table.copy_to(CPU)
+    columns = [column.chunk(0).buffers()[1].to_pybytes()[:SIZE] for column in found.columns]
+    assert columns == ([AFTER, BEFORE] if block == 0 else [BEFORE, AFTER])

@@ -186,6 +186,23 @@ pub(crate) struct MessageFacts {
     pub(crate) is_compressed: bool,
 }
 
+/// Where data in device memory lies.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Lies {
+    /// The GPU of the first, -1 for none.
+    pub device: i32,
+    /// Whether any of it belongs to another context than the primary one of that GPU.
+    pub is_elsewhere: bool,
+}
+
+impl Lies {
+    /// The number of the first one's device.
+    pub fn device(self) -> Option<u32> {
+        u32::try_from(self.device).ok()
+    }
+}
+
 /// The record batches that a reader is about to copy.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -194,8 +211,8 @@ pub struct BatchesTaken {
     pub count: usize,
     /// Their rows.
     pub rows: i64,
-    /// The GPU that they lie on, -1 for none.
-    pub device: i32,
+    /// Where they lie.
+    pub lies: Lies,
     /// Whether the source has ended, or failed, after these.
     pub are_last: bool,
 }
@@ -361,8 +378,7 @@ pub(crate) struct BridgeApi {
     pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: Live<'_>) -> bool,
     pub(crate) source_of: unsafe extern "C" fn(reader: Live<'_>) -> BatchSource,
     pub(crate) is_on_device: extern "C" fn(object: Live<'_>) -> bool,
-    /// -1 for none.
-    pub(crate) device_of: extern "C" fn(object: Live<'_>) -> i32,
+    pub(crate) lies: extern "C" fn(object: Live<'_>) -> Lies,
     pub(crate) has_devices: extern "C" fn() -> bool,
 
     // Record batches as IPC messages.

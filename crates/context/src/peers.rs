@@ -77,7 +77,7 @@ impl Current<'_> {
         let is_within = are_same(self.context(), target);
         target.await_small_copies()?;
         if !is_within {
-            target.enter()?.await_stream_in_place_of(StreamHandle::DEFAULT)?;
+            target.enter()?.await_turn(StreamHandle::DEFAULT)?;
         }
         self.await_turn(StreamHandle::DEFAULT)?;
         match is_within {

@@ -30,7 +30,7 @@ const WAITING: &[&str] = &[
 
 /// Functions that stall while a synchronous copy of another thread waits for its turn (seen on an H200).  Without the
 /// interpreter's lock, that copy's turn may never come.
-const STALLING: &[&str] = &["cuCtxRecordEvent", "cuEventCreate"];
+const STALLING: &[&str] = &["cuCtxRecordEvent", "cuEventCreate", "cuMemHostRegister_v2"];
 
 /// Whether a function may wait.
 pub(crate) const fn may_wait(name: &str) -> bool {

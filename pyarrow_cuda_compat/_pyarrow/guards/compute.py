@@ -28,11 +28,8 @@ def call(
     length: int | None = None,
 ) -> Any:
     """`Function.call` with arguments that may contain data on a device."""
-    before = _native._trust(0)
-    try:
-        given = list(args)  # once: an iterator has its items no second time
-    finally:
-        _native._trust(before)
+    # Once: an iterator has its items no second time.
+    given = _native._trusting(None, list, args)
     if _data_of(given) is None:
         return original(function, given, options, memory_pool, length)
     return _answered(
@@ -58,11 +55,7 @@ def query(original: _Original, *arguments: Any, **keywords: Any) -> Any:
 
 def method(original: _Original, data: Any, *arguments: Any, **keywords: Any) -> Any:
     """A method that begins by the check of its object, and hands it to guarded functions."""
-    before = _native._trust(id(data))
-    try:
-        return original(data, *arguments, **keywords)
-    finally:
-        _native._trust(before)
+    return _native._trusting(data, original, data, *arguments, **keywords)
 
 
 def check(_original: _Original, data: Any) -> None:
@@ -75,7 +68,7 @@ def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     """The answer of the engine, which is recorded if the program has asked for records."""
     traced = engine.traced
     if not traced:
-        return _computed(name, arguments, answer)
+        return _native._trusting(None, _computed, name, arguments, answer)
     from time import perf_counter
 
     from ..._runtime import tracing
@@ -85,7 +78,7 @@ def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     tracing.begin_call(traced, "compute", name)
     start = perf_counter()
     try:
-        return _computed(name, arguments, answer)
+        return _native._trusting(None, _computed, name, arguments, answer)
     except BaseException as raised:
         error = raised
         raise
@@ -97,29 +90,25 @@ def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
 def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     """The answer of the engine, or the refusal with the reason why it gives no answer."""
     rows = engine.rows()
-    before = _native._trust(0)
-    try:
-        if not isinstance(rows, str):
-            try:
-                context = _context_of(arguments)
-                return rows.in_context(context, lambda: _answer(rows, context, answer))
-            except engine.Elsewhere as reason:
-                rows = str(reason)
-            except rows.NotCovered as reason:
-                rows = f"libcudf does not answer this call: {reason}"
-            except _native.OutOfMemoryError:
+    if not isinstance(rows, str):
+        try:
+            context = _context_of(arguments)
+            return rows.in_context(context, lambda: _answer(rows, context, answer))
+        except engine.Elsewhere as reason:
+            rows = str(reason)
+        except rows.NotCovered as reason:
+            rows = f"libcudf does not answer this call: {reason}"
+        except _native.OutOfMemoryError:
+            raise
+        except MemoryError as error:
+            raise _native.OutOfMemoryError(str(error)) from error
+        except Exception as error:
+            if not _is_of_libcudf(error.__traceback__):
                 raise
-            except MemoryError as error:
-                raise _native.OutOfMemoryError(str(error)) from error
-            except Exception as error:
-                if not _is_of_libcudf(error.__traceback__):
-                    raise
-                if _DEVICE_ERROR.search(str(error)):
-                    raise OSError(str(error)) from error
-                rows = f"libcudf refuses this call: {error}"  # by a check of its own
-        return _native._refuse(_data_of(arguments), name, rows)
-    finally:
-        _native._trust(before)
+            if _DEVICE_ERROR.search(str(error)):
+                raise OSError(str(error)) from error
+            rows = f"libcudf refuses this call: {error}"  # by a check of its own
+    return _native._refuse(_data_of(arguments), name, rows)
 
 
 def _answer(rows: Any, context: Any, answer: Callable[[Any], Any]) -> Any:

@@ -41,7 +41,7 @@ bool IsOnDeviceEntry(PyObject* object) noexcept {
   return buffer != nullptr && (!buffer->is_cpu() || IsOnDevice(*buffer));
 }
 
-int32_t DeviceOfEntry(PyObject* object) noexcept { return DeviceOf(ColumnsOf(object)); }
+Lies LiesEntry(PyObject* object) noexcept { return WhereLie(ColumnsOf(object)); }
 
 bool HasDevicesEntry() noexcept { return Device::HasAny(); }
 

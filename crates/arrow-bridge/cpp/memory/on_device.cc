@@ -5,6 +5,7 @@
 #include "arrow/chunked_array.h"
 #include "arrow/record_batch.h"
 #include "arrow/table.h"
+#include "border/rust.h"
 #include "memory/resolve.h"
 #include "memory/traverse.h"
 
@@ -39,6 +40,19 @@ int32_t DeviceOf(const ArrayDataVector& columns) {
     if (const auto* buffer = FindBuffer(*column, is_there)) return NumberOf(*buffer);
   }
   return -1;
+}
+
+Lies WhereLie(const ArrayDataVector& columns) {
+  Lies lies{DeviceOf(columns), false};
+  const auto is_elsewhere = [&](const arrow::Buffer& buffer) {
+    if (!IsOnDevice(buffer)) return false;
+    const RustContext* context = ContextOf(buffer);
+    return context == nullptr || !Rust().context_is_primary(context) ||
+           NumberOf(buffer) != lies.device;
+  };
+  lies.is_elsewhere = std::ranges::any_of(
+      columns, [&](const auto& column) { return FindBuffer(*column, is_elsewhere) != nullptr; });
+  return lies;
 }
 
 }  // namespace arrow_cuda

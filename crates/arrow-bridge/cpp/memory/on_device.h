@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "arrow/array/data.h"
+#include "border/ffi.h"
 #include "border/names.h"
 
 namespace arrow_cuda {
@@ -16,6 +17,9 @@ bool IsOnDevice(const ArrayDataVector& columns);
 bool IsOnDevice(const arrow::ChunkedArray& array);
 bool IsOnDevice(const arrow::RecordBatch& batch);
 bool IsOnDevice(const arrow::Table& table);
+
+// Where all of it lies.
+Lies WhereLie(const ArrayDataVector& columns);
 
 // The number of the GPU that the first such buffer lies on, -1 for none.
 int32_t DeviceOf(const ArrayDataVector& columns);

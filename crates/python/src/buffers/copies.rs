@@ -104,7 +104,7 @@ impl Methods {
             };
             let position = position.cast_unsigned();
             let chosen = ChosenOrder::of(py, stream, &[buffer.context()])?;
-            chosen.copy(py, buffer.context(), |order| {
+            chosen.copy(py, &[buffer.context()], |order| {
                 let (bytes, mut owner) = (host_bytes_mut(&out, size)?, owner_for(order, &out));
                 let copied = py.detach(|| {
                     let (address, size) = (bytes.as_mut_ptr().cast(), bytes.len());
@@ -187,7 +187,7 @@ impl Methods {
                 Some(_) => HostData::Buffer(data.buffer()?),
             };
             let size = to_copy(nbytes, data.bytes()?.len() as u64, room, "from host buffer")?;
-            chosen.copy(py, buffer.context(), |order| {
+            chosen.copy(py, &[buffer.context()], |order| {
                 let bytes = data.bytes()?.get(..size as usize);
                 let bytes = bytes.ok_or_else(|| out_of_range("nbytes"))?;
                 let mut owner = owner_for(order, data.object());
@@ -309,7 +309,7 @@ impl Methods {
             })?;
             let part = part(py, buffer, position, nbytes)?;
             let chosen = ChosenOrder::of(py, stream, &[buffer.context()])?;
-            chosen.copy(py, buffer.context(), |order| {
+            chosen.copy(py, &[buffer.context()], |order| {
                 py.detach(|| part.fill_in(order, value)).or_raise(py).map(drop)
             })?;
             Ok(part.size())
@@ -435,8 +435,8 @@ fn copy_device(
     stream: Option<Named>,
 ) -> PyResult<u64> {
     let data = data.slice(0, size).or_raise(py)?;
-    let chosen = ChosenOrder::of(py, stream, &[buffer.context(), data.context()])?;
-    chosen.copy(py, data.context(), |order| {
+    let contexts = [buffer.context(), data.context()];
+    ChosenOrder::of(py, stream, &contexts)?.copy(py, &contexts, |order| {
         let copied = py.detach(|| buffer.copy_from_device_in(order, position, &data));
         copied.or_raise(py).map(drop)
     })?;

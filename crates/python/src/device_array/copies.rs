@@ -60,7 +60,7 @@ impl PyDeviceArray {
             return Err(PyTypeError::new_err("out and ary are two names of one argument"));
         }
         let copy = || {
-            let order = order_of_copy(py, self, stream)?;
+            let order = order_of_copy(self, stream)?;
             let out = out.or(ary).filter(|out| !out.is_none());
             Ok(host::to_numpy(py, self, out, &order)?.into_any())
         };
@@ -123,7 +123,7 @@ impl PyDeviceArray {
         stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let copy = || {
-            let order = order_of_copy(ary.py(), self, stream)?;
+            let order = order_of_copy(self, stream)?;
             host::from_any(self, ary, &order)
         };
         traced(ary.py(), Area::Transfer, "DeviceArray.copy_to_device", copy, |()| self.facts())

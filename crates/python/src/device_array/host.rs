@@ -21,11 +21,10 @@ use pyo3::types::{PyList, PyTuple};
 use std::mem::MaybeUninit;
 
 pub(super) fn order_of_copy(
-    py: Python<'_>,
     array: &PyDeviceArray,
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<ChosenOrder> {
-    optional_stream(py, "stream", stream, &[array.array.buffer().context()])
+    optional_stream("stream", stream, &[array.array.buffer().context()])
 }
 
 /// The elements in an array of NumPy: a new one, or `out`.
@@ -269,7 +268,7 @@ fn copy_down(
     order: Order,
     chosen: &ChosenOrder,
 ) -> PyResult<()> {
-    chosen.copy(py, source.buffer().context(), |when| {
+    chosen.copy(py, &[source.buffer().context()], |when| {
         let (bytes, mut owner) = (bytes_of_mut(out), owner_for(when, out));
         let copied = py.detach(|| {
             // SAFETY: the owner keeps the memory valid; other threads may read it meanwhile, as
@@ -295,7 +294,7 @@ fn copy_up(
             return copy_up(py, target, &dense.cast_into::<PyUntypedArray>()?, chosen);
         }
     };
-    chosen.copy(py, target.buffer().context(), |when| {
+    chosen.copy(py, &[target.buffer().context()], |when| {
         let (bytes, mut owner) = (bytes_of(host), owner_for(when, host));
         let copied = py.detach(|| {
             // SAFETY: the owner keeps the memory valid; other threads may write to it meanwhile, as
@@ -312,7 +311,8 @@ fn copy_across(
     source: &DeviceArray,
     chosen: &ChosenOrder,
 ) -> PyResult<()> {
-    chosen.copy(py, source.buffer().context(), |when| {
+    let contexts = [target.buffer().context(), source.buffer().context()];
+    chosen.between(contexts[0], contexts[1]).copy(py, &contexts, |when| {
         py.detach(|| target.copy_from_in(when, source)).or_raise(py).map(drop)
     })
 }

@@ -9,7 +9,7 @@ use crate::pyarrow::to_pyarrow::{made, replaced, wrap_memory_of};
 use crate::pyarrow::{Pyarrow, pyarrow};
 use crate::streams::argument::{ChosenOrder, Named, ask};
 use crate::tracing::{Area, Facts, traced};
-use arrow_cuda_bridge::{Bridge, DataKind, Destination, Fault, Live, Object};
+use arrow_cuda_bridge::{Bridge, DataKind, Destination, Fault, Lies, Live, Object};
 use arrow_cuda_context::{Context, Stream};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -39,7 +39,7 @@ pub(crate) fn copy_to<'py>(
             DataKind::Array | DataKind::Batch => place_of(pyarrow, destination),
         };
         let chosen = match place {
-            Some(place) => in_contexts(py, named, place, pyarrow.bridge.device_of(live(object)))?,
+            Some(place) => in_contexts(py, named, place, || pyarrow.bridge.lies(live(object)))?,
             None => ChosenOrder::NOW,
         };
         let copied = pyarrow.bridge.copy_to(live(object), kind, place, chosen.stream());
@@ -159,14 +159,14 @@ pub(super) fn in_contexts(
     py: Python<'_>,
     named: Option<Named>,
     to: Destination<'_>,
-    from: Option<u32>,
+    from: impl FnOnce() -> Lies,
 ) -> PyResult<ChosenOrder> {
     if named.is_none() && !Stream::any_is_current() {
         return Ok(ChosenOrder::NOW);
     }
-    let to = pyarrow(py)?.bridge.destination_device(to);
-    let numbers: Vec<_> = to.into_iter().chain(from).collect();
-    if numbers.is_empty() {
+    let (to, from) = (pyarrow(py)?.bridge.destination_device(to), from());
+    let numbers: Vec<_> = to.into_iter().chain(from.device()).collect();
+    if numbers.is_empty() || named.is_none() && from.is_elsewhere {
         return Ok(ChosenOrder::NOW);
     }
     let contexts =

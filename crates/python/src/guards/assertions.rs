@@ -11,7 +11,7 @@ use crate::pyarrow::from_pyarrow::is_on_device;
 use crate::pyarrow::pyarrow;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::OnceLock;
@@ -23,10 +23,36 @@ thread_local! {
     static TRUSTED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Has the check pass in this thread once for the object at an address, 0 for none.  Returns what held before.
-#[pyfunction(name = "_trust")]
-pub(crate) fn trust(address: usize) -> usize {
-    TRUSTED.replace(address)
+/// Calls a function while the check passes in this thread once for an object, or for none.
+///
+/// Python code could not restore what held before: a signal's handler may raise wherever it would.
+#[pyfunction(name = "_trusting")]
+#[pyo3(signature = (object, function, *arguments, **keywords))]
+pub(super) fn trusting<'py>(
+    object: Option<&Bound<'py, PyAny>>,
+    function: &Bound<'py, PyAny>,
+    arguments: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let _trusted = Trusted::begin(object.map_or(0, |object| object.as_ptr().addr()));
+    function.call(arguments, keywords)
+}
+
+/// The check passes once for the object at an address, until this is dropped.
+pub(super) struct Trusted {
+    before: usize,
+}
+
+impl Trusted {
+    pub(super) fn begin(address: usize) -> Self {
+        Self { before: TRUSTED.replace(address) }
+    }
+}
+
+impl Drop for Trusted {
+    fn drop(&mut self) {
+        TRUSTED.set(self.before);
+    }
 }
 
 /// Whether the check passes for an object, which it then does no more.

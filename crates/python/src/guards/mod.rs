@@ -29,7 +29,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         walk::map_device_data,
         refusal::refuse,
         assertions::guard_assertion,
-        assertions::trust,
+        assertions::trusting,
         assertions::take_trust,
         null_counts::count_nulls,
         construction::guard_construction,

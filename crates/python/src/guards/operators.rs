@@ -3,7 +3,7 @@
 //! pyarrow's begin by its check that data lies on the host, and hand their operands to a function of `pyarrow.compute`,
 //! which has a guard.  Python calls them by slots of the class, where functions stand in that let the check pass.
 
-use super::assertions::trust;
+use super::assertions::Trusted;
 use super::places::{found, heirs, word};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -71,10 +71,10 @@ pub(super) fn guard_operators(class: &Bound<'_, PyType>) -> PyResult<()> {
 /// `F` is the type of the slot with this number.
 unsafe fn operate<F>(number: usize, first: Object, call: impl FnOnce(F) -> Object) -> Object {
     let theirs = THEIRS.get(number).map_or(null_mut(), |it| it.load(Ordering::Relaxed));
-    let before = trust(first.addr());
+    let trusted = Trusted::begin(first.addr());
     // SAFETY: what the slot had, by the caller's word.
     let result = call(unsafe { std::mem::transmute_copy::<*mut c_void, F>(&theirs) });
-    trust(before);
+    drop(trusted);
     result
 }
 

@@ -3,22 +3,22 @@
 use super::classes::PyStream;
 use crate::errors::{OrRaise, class_name};
 use crate::interpreter::Owner;
-use crate::signals::{copy_behind, copy_for_signals, wait_for_signals};
+use crate::signals::{copy_behind, wait_for_signals};
 use arrow_cuda_buffer::CopyOrder;
-use arrow_cuda_context::{Context, Retained, Stream};
+use arrow_cuda_context::{Context, Pending, Retained, Stream};
+use arrow_cuda_driver::CudaResult;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// The order that an optional argument names: on its stream; without one, on the stream that this thread
 /// uses in place of the default stream; now for the default stream, which Numba calls 0.
 pub(crate) fn optional_stream(
-    py: Python<'_>,
     argument: &str,
     object: Option<&Bound<'_, PyAny>>,
     contexts: &[&Context],
 ) -> PyResult<ChosenOrder> {
     match object.filter(|object| !object.is_none()) {
-        None => ChosenOrder::current(py, contexts),
+        None => Ok(ChosenOrder::current(contexts)),
         Some(object) if object.extract::<i64>().is_ok_and(|number| number == 0) => {
             Ok(ChosenOrder::NOW)
         }
@@ -45,7 +45,7 @@ impl ChosenOrder {
         contexts: &[&Context],
     ) -> PyResult<Self> {
         match named {
-            None => Self::current(py, contexts),
+            None => Ok(Self::current(contexts)),
             Some(named) => Ok(Self::named(named.within(py, contexts)?)),
         }
     }
@@ -54,33 +54,41 @@ impl ChosenOrder {
         Self { stream: Some(stream), is_awaited: false }
     }
 
-    /// On the thread's stream in one of the contexts, behind those in the others.
-    fn current(py: Python<'_>, contexts: &[&Context]) -> PyResult<Self> {
-        let mut found = contexts.iter().filter_map(|context| Stream::current(context));
-        let Some(stream) = found.next() else { return Ok(Self::NOW) };
-        let others: Vec<Stream> = found.filter(|other| other.as_raw() != stream.as_raw()).collect();
-        if !others.is_empty() {
-            let order = |other: &Stream| stream.wait_for(&other.record()?);
-            py.detach(|| others.iter().try_for_each(order)).or_raise(py)?;
+    /// On the thread's stream in the context.  Of several contexts, each may have one or a default stream that
+    /// counts: copies that are made now wait for all of these.
+    fn current(contexts: &[&Context]) -> Self {
+        let Some((first, others)) = contexts.split_first() else { return Self::NOW };
+        let is_one = others.iter().all(|other| other.is_same(first));
+        match Stream::current(first).filter(|_| is_one) {
+            None => Self::NOW,
+            stream => Self { stream, is_awaited: true },
         }
-        Ok(Self { stream: Some(stream), is_awaited: true })
+    }
+
+    /// The same for a copy between two contexts, of which one is known only now.
+    pub(crate) fn between(&self, one: &Context, other: &Context) -> &Self {
+        if self.is_awaited && !one.is_same(other) { &Self::NOW } else { self }
     }
 
     pub(crate) fn stream(&self) -> Option<&Stream> {
         self.stream.as_ref()
     }
 
-    /// Makes a copy in this order.  Ctrl-C can end it, so `attempt` looks up all memory anew each time.
+    /// Makes a copy in this order, of memory of the contexts.  Ctrl-C can end it, so `attempt` looks up all memory
+    /// anew each time.
     ///
     /// Drops the owners of completed work here, with the GIL: they may be Python objects.
     pub(crate) fn copy<T>(
         &self,
         py: Python<'_>,
-        context: &Context,
+        contexts: &[&Context],
         mut attempt: impl FnMut(CopyOrder<'_>) -> PyResult<T>,
     ) -> PyResult<T> {
         match &self.stream {
-            None => copy_for_signals(py, context, || attempt(CopyOrder::Now)),
+            None => {
+                let wait = || contexts.iter().try_for_each(|context| await_turn(context));
+                copy_behind(py, wait, || attempt(CopyOrder::Now))
+            }
             Some(stream) => {
                 let wait = || stream.synchronize().map(drop);
                 let queued = copy_behind(py, wait, || attempt(CopyOrder::On(stream)))?;
@@ -97,6 +105,12 @@ impl ChosenOrder {
         }
         Ok(())
     }
+}
+
+/// Waits for the stream that the thread uses in place of a context's default stream, and for that.
+fn await_turn(context: &Context) -> CudaResult<()> {
+    Stream::current(context).map_or(Ok(()), |stream| stream.synchronize().map(drop))?;
+    context.wait_for(&Pending::DefaultStream)
 }
 
 /// Gives the owner of the host memory that a copy in this order may be queued with.  Unless it is asked, the owner is

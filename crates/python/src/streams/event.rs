@@ -76,7 +76,7 @@ impl PyEvent {
     #[pyo3(signature = (stream=None))]
     fn record(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let context = self.event.context();
-        self.record_on(py, &stream_or_default(py, stream, context)?)
+        self.record_on(py, &stream_or_default(stream, context)?)
     }
 
     /// Delay work that is queued on a stream from now on until the event is reached.
@@ -101,7 +101,7 @@ impl PyEvent {
     #[pyo3(signature = (stream=None))]
     fn wait(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let context = self.event.context();
-        let stream = stream_or_default(py, stream, context)?;
+        let stream = stream_or_default(stream, context)?;
         py.detach(|| stream.wait_for(&self.event)).or_raise(py)
     }
 
@@ -201,11 +201,7 @@ impl PyEvent {
 }
 
 /// The stream that an argument names, or the one that stands for the default stream.
-fn stream_or_default(
-    py: Python<'_>,
-    stream: Option<&Bound<'_, PyAny>>,
-    context: &Context,
-) -> PyResult<Stream> {
-    let chosen = optional_stream(py, "stream", stream, &[context])?;
+fn stream_or_default(stream: Option<&Bound<'_, PyAny>>, context: &Context) -> PyResult<Stream> {
+    let chosen = optional_stream("stream", stream, &[context])?;
     Ok(chosen.stream().cloned().unwrap_or_else(|| Stream::default_of(context)))
 }
