@@ -146,7 +146,7 @@ def _reduce_device_array(array: Any) -> Any:
     return _restore_array, tuple(_trees([array]))
 
 
-def _unless_on_host(cls: type, reduce_there: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _unless_on_host(cls: type, reduce_there: Callable[[Any], Any]) -> Callable[..., Any]:
     """A reducer that leaves what is plain host memory to pyarrow's own."""
 
     def reduce(value: Any, original: Callable[[Any], Any] | None = None) -> Any:

@@ -29,7 +29,7 @@ def call(
 ) -> Any:
     """`Function.call` with arguments that may contain data on a device."""
     # Once: an iterator has its items no second time.
-    given = _native._trusting(None, list, args)
+    given: list[Any] = _native._trusting(None, list, args)
     if _data_of(given) is None:
         return original(function, given, options, memory_pool, length)
     return _answered(

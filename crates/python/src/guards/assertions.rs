@@ -27,7 +27,7 @@ thread_local! {
 ///
 /// Python code could not restore what held before: a signal's handler may raise wherever it would.
 #[pyfunction(name = "_trusting")]
-#[pyo3(signature = (object, function, *arguments, **keywords))]
+#[pyo3(signature = (object, function, /, *arguments, **keywords))]
 pub(super) fn trusting<'py>(
     object: Option<&Bound<'py, PyAny>>,
     function: &Bound<'py, PyAny>,
