@@ -20,7 +20,7 @@ from .. import _native
 #: Classes of which an object equals those only that nothing tells from it, or itself alone.
 _AS_THEY_ARE = frozenset((type(None), str, bytes, type))
 #: Types that have a type within, which is no field.
-_WITHIN = pa.DictionaryType | pa.BaseExtensionType
+_WITHIN = (pa.DictionaryType, pa.BaseExtensionType)
 
 
 class _Inexact(Exception):

@@ -3,7 +3,6 @@ third of the time that the C Device interface takes, which serves all other type
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -67,12 +66,12 @@ def has_memory_of(column: Any, values: list[Any]) -> bool:
     return any(not own.isdisjoint(_addresses(it)) for it in others)
 
 
-def _addresses(column: Any) -> Iterator[int]:
-    for span in (column.data(), column.null_mask()):
-        if span is not None and span.ptr:
-            yield span.ptr
+def _addresses(column: Any) -> list[int]:
+    spans = column.data(), column.null_mask()
+    found = [span.ptr for span in spans if span is not None and span.ptr]
     for place in range(column.num_children()):
-        yield from _addresses(column.child(place))
+        found += _addresses(column.child(place))
+    return found
 
 
 def array_of(column: Any, kind: pa.DataType) -> Any:
