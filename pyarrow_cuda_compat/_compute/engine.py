@@ -210,15 +210,16 @@ def share_memory(context: Any) -> None:
         If the context is not the primary one of its device.
     """
     device = context.device_number
-    before, _ = _shared.get(device, (None, None))
+    before, ours = _shared.get(device, (None, None))
     if before == context:
         return
     if context != _native.Context(device):
         raise Elsewhere("libcudf computes in the primary context of a device, and this is another")
-    _set_resource(context)
+    _set_resource(context, ours)
 
 
-def _set_resource(context: Any) -> None:
+def _set_resource(context: Any, ours: Any) -> None:
+    """Has RMM allocate from the context, unless another thread has replaced our resource."""
     import rmm.mr  # type: ignore[import-not-found,unused-ignore]
 
     from ..rmm import memory_resource
@@ -227,8 +228,8 @@ def _set_resource(context: Any) -> None:
     # Another thread's first call would take a resource of ours for the program's.
     with _lock:
         chosen = rmm.mr.get_per_device_resource(device)
-        before, ours = _shared.get(device, (None, None))
-        if before == context:
+        before, latest = _shared.get(device, (None, None))
+        if before == context or latest is not ours:
             return
         # After a reset of the device, ours is of a context that is gone.
         if type(chosen) is rmm.mr.CudaMemoryResource or (ours is not None and chosen is ours):

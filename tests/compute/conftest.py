@@ -29,7 +29,7 @@ def rows():
 @pytest.fixture
 def libcudf(rows, monkeypatch):
     monkeypatch.setattr(engine, "_rows", rows)
-    monkeypatch.setattr(engine, "_set_resource", lambda context: None)
+    monkeypatch.setattr(engine, "_set_resource", lambda *_: None)
     standin.CALLS.clear()
     return standin.CALLS
 

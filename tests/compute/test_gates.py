@@ -227,8 +227,8 @@ from compute import standin
 from pyarrow_cuda_compat import _native
 from pyarrow_cuda_compat._compute import engine
 engine._rows = standin.install()
-def share(context):
-    engine._shared[context.device_number] = context, None
+def share(context, ours):
+    engine._shared[context.device_number] = context, ours
 engine._set_resource = share
 array = pa.array([1, 2]).copy_to(0)
 result = pc.add(array, 1)

@@ -62,7 +62,7 @@ def test_what_pylibcudf_has_read_counts(there, monkeypatch, installed, is_per_th
 def loadable(rows, monkeypatch, installed):
     """The first call loads the stand-in, unless a test has the import of RMM fail."""
     monkeypatch.setattr(_native, "_driver", lambda: {"simulated": False})
-    monkeypatch.setattr(engine, "_set_resource", lambda context: None)
+    monkeypatch.setattr(engine, "_set_resource", lambda *_: None)
     for name in ("rmm", "rmm.mr"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     sys.modules["rmm"].mr = sys.modules["rmm.mr"]
