@@ -179,9 +179,9 @@ Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported) 
   // The interface demands zeros, but libarrow leaves these bytes unchanged.
   std::fill(std::begin(exported->reserved), std::end(exported->reserved), 0);
   if (!IsOnGpu(*exported)) return Status::OK();
-  ARROW_RETURN_NOT_OK(CheckContexts(columns));
-  const Leaving leaving(columns);
   ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(exported->device_id));
+  ARROW_RETURN_NOT_OK(CheckContexts(columns, *ContextOf(*manager)));
+  const Leaving leaving(columns);
   ARROW_ASSIGN_OR_RAISE(
       auto event, Call(Rust().ready_behind_event, ContextOf(*manager), leaving.buffers.data(),
                        leaving.buffers.size(), leaving.events.data(), leaving.events.size()));
@@ -193,9 +193,9 @@ Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported) 
 }
 
 Status MakeReady(const ArrayDataVector& columns, int32_t device) {
-  ARROW_RETURN_NOT_OK(CheckContexts(columns));
-  const Leaving leaving(columns);
   ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(device));
+  ARROW_RETURN_NOT_OK(CheckContexts(columns, *ContextOf(*manager)));
+  const Leaving leaving(columns);
   return Call(Rust().ready_on_default_stream, ContextOf(*manager), leaving.buffers.data(),
               leaving.buffers.size(), leaving.events.data(), leaving.events.size());
 }
