@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use crate::base::Handle;
 use crate::base::code::{Code, INVALID_VALUE, NOT_READY, Result};
-use crate::base::{Handle, lock};
 use crate::contexts::{Context, stack};
 use crate::driver::Driver;
 use crate::entry::{Out, exported, in_callback};
@@ -95,9 +95,10 @@ exported! { driver:
         let callback = callback.filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
         let data = data.expose_provenance();
         let context = target.context;
+        let call = caller(context);
         target.submit_always(move || {
             let data = std::ptr::with_exposed_provenance_mut(data);
-            call_back(context, || callback(stream, context.error(), data));
+            call(Box::new(|| callback(stream, context.error(), data)));
             Ok(())
         })?;
     }
@@ -112,9 +113,10 @@ exported! { driver:
         let function = function.ok_or(INVALID_VALUE)?;
         let data = data.expose_provenance();
         let context = target.context;
+        let call = caller(context);
         target.submit(move || {
             let data = std::ptr::with_exposed_provenance_mut(data);
-            call_back(context, || function(data));
+            call(Box::new(|| function(data)));
             Ok(())
         })?;
     }
@@ -133,8 +135,12 @@ fn create(driver: &Driver, stream: Out<Handle>, flags: u32, priority: i32) -> Re
     Ok(())
 }
 
-/// Runs a function of the host that was queued on a stream of a context.
-fn call_back(context: &Context, function: impl FnOnce()) {
-    let _one_at_a_time = lock(&context.calling);
-    in_callback(function);
+/// Runs what it is given as a function of the host, in the context's line: from now on if nothing else is queued, or
+/// else from when a stream comes to it.
+fn caller(context: &'static Context) -> impl FnOnce(Box<dyn FnOnce() + '_>) + Send {
+    let place = context.is_idle().then(|| context.line.enter());
+    move |function| {
+        let place = place.unwrap_or_else(|| context.line.enter());
+        place.run(|| in_callback(function));
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use super::line::Line;
 use crate::base::code::{Code, Result};
 use crate::base::{Handle, lock};
 use crate::work::{Health, Mark, Queues};
@@ -25,8 +26,8 @@ pub struct Context {
     pub peers: Mutex<BTreeSet<u64>>,
     /// Held by a synchronous copy, also while it waits for its turn.
     pub copying: Mutex<()>,
-    /// Held while a function of the host runs: those of all streams have one thread, as on an H200.
-    pub calling: Mutex<()>,
+    /// Where functions of the host wait for each other.
+    pub line: Line,
 }
 
 impl Context {
@@ -45,7 +46,7 @@ impl Context {
             successor: OnceLock::new(),
             peers: Mutex::default(),
             copying: Mutex::default(),
-            calling: Mutex::default(),
+            line: Line::default(),
         }))
     }
 
