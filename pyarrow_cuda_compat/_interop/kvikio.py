@@ -135,7 +135,9 @@ class _Copies:
 
 
 def _in_tasks(copy: Callable[..., Any], part: _native.CudaBuffer, offset: int) -> int:
-    """The same, where no signal's handler raises: all tasks have ended when this returns or raises.
+    """How many bytes of a part are copied; all tasks have ended when this returns or raises.
+
+    No signal's handler may raise meanwhile.
 
     Each call is one task of KvikIO's threads.  Of a call that KvikIO divides itself, it forgets the
     other tasks where one fails; these would go on with memory and a file that others have by then.

@@ -186,18 +186,18 @@ pub(crate) struct MessageFacts {
     pub(crate) is_compressed: bool,
 }
 
-/// Where data in device memory lies.
+/// The contexts to which data in device memory belongs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Lies {
-    /// The GPU of the first, -1 for none.
+pub struct Contexts {
+    /// The number of the GPU that the first of it lies on, -1 for none.
     pub device: i32,
     /// Whether any of it belongs to another context than the primary one of that GPU.
     pub is_elsewhere: bool,
 }
 
-impl Lies {
-    /// The number of the first one's device.
+impl Contexts {
+    /// The number of the GPU that the first of it lies on.
     pub fn device(self) -> Option<u32> {
         u32::try_from(self.device).ok()
     }
@@ -211,8 +211,8 @@ pub struct BatchesTaken {
     pub count: usize,
     /// Their rows.
     pub rows: i64,
-    /// Where they lie.
-    pub lies: Lies,
+    /// The contexts to which their data belongs.
+    pub contexts: Contexts,
     /// Whether the source has ended, or failed, after these.
     pub are_last: bool,
 }
@@ -378,7 +378,7 @@ pub(crate) struct BridgeApi {
     pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: Live<'_>) -> bool,
     pub(crate) source_of: unsafe extern "C" fn(reader: Live<'_>) -> BatchSource,
     pub(crate) is_on_device: extern "C" fn(object: Live<'_>) -> bool,
-    pub(crate) lies: extern "C" fn(object: Live<'_>) -> Lies,
+    pub(crate) contexts_of: extern "C" fn(object: Live<'_>) -> Contexts,
     pub(crate) has_devices: extern "C" fn() -> bool,
 
     // Record batches as IPC messages.

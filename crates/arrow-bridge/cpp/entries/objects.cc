@@ -41,7 +41,7 @@ bool IsOnDeviceEntry(PyObject* object) noexcept {
   return buffer != nullptr && (!buffer->is_cpu() || IsOnDevice(*buffer));
 }
 
-Lies LiesEntry(PyObject* object) noexcept { return WhereLie(ColumnsOf(object)); }
+Contexts ContextsOfEntry(PyObject* object) noexcept { return ContextsOf(ColumnsOf(object)); }
 
 bool HasDevicesEntry() noexcept { return Device::HasAny(); }
 

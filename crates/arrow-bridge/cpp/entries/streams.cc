@@ -106,8 +106,8 @@ Outcome<BatchesTaken> TakeBatchesEntry(PyObject* reader, bool were_copied) noexc
     ARROW_ASSIGN_OR_RAISE(const auto ahead, RequireReadAhead(reader));
     WithoutGil unlocked;
     const auto& group = ahead->Take(were_copied);
-    const Lies lies = group.columns.is_ready ? Lies{-1, false} : WhereLie(group.columns.arrays);
-    return BatchesTaken{group.batches.size(), group.rows, lies, group.is_last};
+    const Contexts contexts = group.columns.is_ready ? Contexts{-1, false} : ContextsOf(group.columns.arrays);
+    return BatchesTaken{group.batches.size(), group.rows, contexts, group.is_last};
   });
 }
 

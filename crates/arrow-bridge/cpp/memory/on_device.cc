@@ -42,17 +42,17 @@ int32_t DeviceOf(const ArrayDataVector& columns) {
   return -1;
 }
 
-Lies WhereLie(const ArrayDataVector& columns) {
-  Lies lies{DeviceOf(columns), false};
+Contexts ContextsOf(const ArrayDataVector& columns) {
+  Contexts contexts{DeviceOf(columns), false};
   const auto is_elsewhere = [&](const arrow::Buffer& buffer) {
     if (!IsOnDevice(buffer)) return false;
     const RustContext* context = ContextOf(buffer);
     return context == nullptr || !Rust().context_is_primary(context) ||
-           NumberOf(buffer) != lies.device;
+           NumberOf(buffer) != contexts.device;
   };
-  lies.is_elsewhere = std::ranges::any_of(
+  contexts.is_elsewhere = std::ranges::any_of(
       columns, [&](const auto& column) { return FindBuffer(*column, is_elsewhere) != nullptr; });
-  return lies;
+  return contexts;
 }
 
 }  // namespace arrow_cuda

@@ -18,8 +18,8 @@ bool IsOnDevice(const arrow::ChunkedArray& array);
 bool IsOnDevice(const arrow::RecordBatch& batch);
 bool IsOnDevice(const arrow::Table& table);
 
-// Where all of it lies.
-Lies WhereLie(const ArrayDataVector& columns);
+// The contexts to which all of it belongs.
+Contexts ContextsOf(const ArrayDataVector& columns);
 
 // The number of the GPU that the first such buffer lies on, -1 for none.
 int32_t DeviceOf(const ArrayDataVector& columns);

@@ -3,7 +3,7 @@
 
 use super::Bridge;
 use crate::fault::{Fault, done};
-use crate::ffi::{BatchSource, Elements, Lies, Object, Span};
+use crate::ffi::{BatchSource, Contexts, Elements, Object, Span};
 use crate::live::Live;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
@@ -170,9 +170,9 @@ impl Bridge {
         (self.api.is_on_device)(object)
     }
 
-    /// Where the data of such an object in device memory lies.
-    pub fn lies(&self, object: Live<'_>) -> Lies {
-        (self.api.lies)(object)
+    /// The contexts to which the data of such an object in device memory belongs.
+    pub fn contexts_of(&self, object: Live<'_>) -> Contexts {
+        (self.api.contexts_of)(object)
     }
 
     /// Whether libarrow was ever given a device of this library: without one, nothing lies there.

@@ -120,9 +120,9 @@ impl Gate {
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        if !thread::panicking() {
-            self.open();
+        match thread::panicking() {
+            true => self.0.is_open.store(true, Ordering::Release),
+            false => self.open(),
         }
-        self.0.is_open.store(true, Ordering::Release);
     }
 }

@@ -9,7 +9,7 @@ use crate::pyarrow::to_pyarrow::{made, replaced, wrap_memory_of};
 use crate::pyarrow::{Pyarrow, pyarrow};
 use crate::streams::argument::{ChosenOrder, Named, ask};
 use crate::tracing::{Area, Facts, traced};
-use arrow_cuda_bridge::{Bridge, DataKind, Destination, Fault, Lies, Live, Object};
+use arrow_cuda_bridge::{Bridge, Contexts, DataKind, Destination, Fault, Live, Object};
 use arrow_cuda_context::{Context, Stream};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -39,7 +39,9 @@ pub(crate) fn copy_to<'py>(
             DataKind::Array | DataKind::Batch => place_of(pyarrow, destination),
         };
         let chosen = match place {
-            Some(place) => in_contexts(py, named, place, || pyarrow.bridge.lies(live(object)))?,
+            Some(place) => {
+                in_contexts(py, named, place, || pyarrow.bridge.contexts_of(live(object)))?
+            }
             None => ChosenOrder::NOW,
         };
         let copied = pyarrow.bridge.copy_to(live(object), kind, place, chosen.stream());
@@ -159,7 +161,7 @@ pub(super) fn in_contexts(
     py: Python<'_>,
     named: Option<Named>,
     to: Destination<'_>,
-    from: impl FnOnce() -> Lies,
+    from: impl FnOnce() -> Contexts,
 ) -> PyResult<ChosenOrder> {
     if named.is_none() && !Stream::any_is_current() {
         return Ok(ChosenOrder::NOW);

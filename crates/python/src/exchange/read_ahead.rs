@@ -61,7 +61,7 @@ pub(crate) fn copy_ahead<'py>(
         let named = stream.map(|stream| ask("stream", stream)).transpose()?;
         let destination = &place_of_context(pyarrow, destination)?;
         let place = needed_place(pyarrow, destination)?;
-        let order = in_contexts(py, named, place, || taken.lies)?;
+        let order = in_contexts(py, named, place, || taken.contexts)?;
         // SAFETY: as above.
         let copied = unsafe { pyarrow.bridge.copy_taken(ahead, &taken, order.stream()) };
         let (copies, nbytes) = copied.or_raise(py)?;
