@@ -4,8 +4,8 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use crate::base::Handle;
-use crate::base::code::{Code, INVALID_VALUE, NOT_READY, Result};
-use crate::contexts::{Context, stack};
+use crate::base::code::{Code, INVALID_VALUE, NOT_READY, Result, SUCCESS};
+use crate::contexts::stack;
 use crate::driver::Driver;
 use crate::entry::{Out, exported, in_callback};
 use crate::streams::Stream;
@@ -95,11 +95,9 @@ exported! { driver:
         let callback = callback.filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
         let data = data.expose_provenance();
         let context = target.context;
-        let call = caller(context);
-        target.submit_always(move || {
+        target.submit_function(move || {
             let data = std::ptr::with_exposed_provenance_mut(data);
-            call(Box::new(|| callback(stream, context.error(), data)));
-            Ok(())
+            in_callback(|| callback(stream, context.error(), data));
         })?;
     }
 
@@ -113,11 +111,11 @@ exported! { driver:
         let function = function.ok_or(INVALID_VALUE)?;
         let data = data.expose_provenance();
         let context = target.context;
-        let call = caller(context);
-        target.submit(move || {
+        target.submit_function(move || {
             let data = std::ptr::with_exposed_provenance_mut(data);
-            call(Box::new(|| function(data)));
-            Ok(())
+            if context.error() == SUCCESS {
+                in_callback(|| function(data));
+            }
         })?;
     }
 }
@@ -133,14 +131,4 @@ fn create(driver: &Driver, stream: Out<Handle>, flags: u32, priority: i32) -> Re
     let priority = priority.clamp(PRIORITIES.0, PRIORITIES.1);
     stream.set(driver.streams.insert(Stream::create(context, order, priority)));
     Ok(())
-}
-
-/// Runs what it is given as a function of the host, in the context's line: from now on if nothing else is queued, or
-/// else from when a stream comes to it.
-fn caller(context: &'static Context) -> impl FnOnce(Box<dyn FnOnce() + '_>) + Send {
-    let place = context.is_idle().then(|| context.line.enter());
-    move |function| {
-        let place = place.unwrap_or_else(|| context.line.enter());
-        place.run(|| in_callback(function));
-    }
 }

@@ -46,6 +46,23 @@ impl Stream {
         self.context.queues.in_order(&self.queue, |after| self.queue.push(after, work))
     }
 
+    /// Queues a function of the host, which also runs when the context has failed.  It has a place in the context's line:
+    /// from now on if nothing is before it in the stream, or else from when the stream comes to it.
+    pub fn submit_function(&self, function: impl FnOnce() + Send + 'static) -> Result<Mark> {
+        if self.captures()? {
+            return Ok(self.queue.start());
+        }
+        let (queue, line) = (&self.queue, &self.context.line);
+        self.context.queues.in_order(queue, |after| {
+            let place = (after.is_empty() && queue.tail().is_none()).then(|| line.enter());
+            let work = move || {
+                place.unwrap_or_else(|| line.enter()).run(function);
+                Ok(())
+            };
+            queue.push(after, Box::new(work))
+        })
+    }
+
     /// Does `work` at once if nothing is before it, and queues it otherwise.
     pub fn submit_or_run(&self, work: impl FnOnce() -> Result + Send + 'static) -> Result<Mark> {
         if self.captures()? {

@@ -1,6 +1,9 @@
 //! Order between streams, events and the host.
 
 use std::ffi::c_void;
+use std::mem::take;
+use std::ptr::without_provenance_mut;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::common::busy::busy;
@@ -89,7 +92,6 @@ fn an_event_of_a_context_waits_for_all_its_streams() {
             assert_eq!(cuEventQuery(all), OK);
         }
         let earlier = busy(stream(1));
-        earlier.has_begun();
         assert_eq!(cuEventRecord(default, 0), OK);
         assert_eq!(cuEventQuery(default), OK);
         assert_eq!(cuCtxRecordEvent(context, all), OK);
@@ -350,12 +352,32 @@ fn the_default_stream_stands_for_the_blocking_streams_too() {
         let (blocking, free) = (stream(0), stream(1));
         let unrelated = busy(free);
         assert_eq!(cuStreamQuery(0), OK);
+        unrelated.release();
         let work = busy(blocking);
         assert_eq!(cuStreamQuery(0), NOT_READY);
         let release = work.release_soon();
         assert_eq!(cuStreamSynchronize(0), OK);
         assert!(release.has_happened());
         assert_eq!(cuStreamQuery(blocking), OK);
-        unrelated.release();
+    });
+}
+
+#[test]
+fn functions_of_idle_streams_take_turns_in_the_order_of_the_calls() {
+    static CALLED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+    extern "C" fn note(data: *mut c_void) {
+        CALLED.lock().expect("alive").push(data.addr());
+    }
+    on_device(|_| {
+        let (other, streams) = (stream(1), [stream(1), stream(1)]);
+        for _ in 0..100 {
+            let work = busy(other);
+            for (number, stream) in streams.iter().enumerate() {
+                assert_eq!(cuLaunchHostFunc(*stream, note, without_provenance_mut(number)), OK);
+            }
+            work.release();
+            streams.iter().for_each(|stream| assert_eq!(cuStreamSynchronize(*stream), OK));
+            assert_eq!(take(&mut *CALLED.lock().expect("alive")), [0, 1]);
+        }
     });
 }

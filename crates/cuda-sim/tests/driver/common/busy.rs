@@ -3,13 +3,13 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
 use super::{Handle, OK, cuLaunchHostFunc};
 
-/// After this time a stream goes on by itself, so that a wrong wait fails and does not hang.
+/// After this time a stream ends the process, so that a wrong wait fails and does not hang.
 const LIMIT: Duration = Duration::from_secs(20);
 /// Enough for a call that does not wait to return first.
 const SOON: Duration = Duration::from_millis(20);
@@ -17,7 +17,6 @@ const SOON: Duration = Duration::from_millis(20);
 /// Keeps a stream busy until it is dropped.
 pub struct Busy {
     _release: Sender<()>,
-    begun: Receiver<()>,
 }
 
 /// A release that happens by itself.
@@ -26,23 +25,22 @@ pub struct Release(Arc<AtomicBool>);
 pub fn busy(stream: Handle) -> Busy {
     extern "C" fn wait(data: *mut c_void) {
         // SAFETY: the box that `busy` made, which nobody else uses.
-        let ends = unsafe { Box::from_raw(data.cast::<(Sender<()>, Receiver<()>)>()) };
-        let _ = ends.0.send(());
-        let _ = ends.1.recv_timeout(LIMIT);
+        let released = unsafe { Box::from_raw(data.cast::<Receiver<()>>()) };
+        // A panic here ends the process.
+        assert_eq!(
+            released.recv_timeout(LIMIT),
+            Err(RecvTimeoutError::Disconnected),
+            "a wrong wait"
+        );
     }
-    let ((began, begun), (release, released)) = (channel::<()>(), channel::<()>());
-    let data = Box::into_raw(Box::new((began, released))).cast();
+    let (release, released) = channel::<()>();
+    let data = Box::into_raw(Box::new(released)).cast();
     assert_eq!(cuLaunchHostFunc(stream, wait, data), OK);
-    Busy { _release: release, begun }
+    Busy { _release: release }
 }
 
 impl Busy {
     pub fn release(self) {}
-
-    /// Waits until the stream is busy: functions of a context's streams take turns.
-    pub fn has_begun(&self) {
-        self.begun.recv_timeout(LIMIT).expect("its turn comes");
-    }
 
     /// Releases the stream while the caller waits for it.
     pub fn release_soon(self) -> Release {
