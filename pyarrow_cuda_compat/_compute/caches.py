@@ -62,7 +62,7 @@ def exact(part: Any) -> Hashable:
     if cls in _AS_THEY_ARE:
         return part  # type: ignore[no-any-return]
     if cls is tuple or cls is list:
-        return cls, tuple(map(exact, part))
+        return cls, *[it if type(it) in _AS_THEY_ARE else exact(it) for it in part]
     if isinstance(part, pa.DataType):
         return part if is_flat(part) else _Schema(pa.schema([pa.field("", part)]))
     if cls is pa.Schema:
@@ -114,6 +114,9 @@ def of_flat_types(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     @wraps(function)
     def from_cache(kind: Any) -> Any:
-        return kept(kind) if is_flat(kind) else function(kind)
+        # As `is_flat`, whose call takes a quarter of the time.
+        if kind.num_fields or isinstance(kind, _WITHIN):
+            return function(kind)
+        return kept(kind)
 
     return from_cache

@@ -13,11 +13,11 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import _native
 from .._pyarrow.joins import batch_of
 from . import spans
-from .caches import Cache, of_flat_types
+from .caches import Cache
 from .engine import here
 from .entry import admitted, need_rows
-from .forms import MOST_ROWS
-from .kinds import SIMPLE, NotCovered, cudf_type, kind_of, need
+from .forms import MOST_ROWS, form_of
+from .kinds import NotCovered, cudf_type, kind_of, need
 from .known import known, remember
 from .layouts import conforming, pieces
 
@@ -163,12 +163,7 @@ def to_table(columns: Iterable[Any], schema: pa.Schema, cls: Any = pa.Table) -> 
 
 def is_as_imported(column: Any, kind: pa.DataType) -> bool:
     """Whether the array of a type that is made of a column would become the same column."""
-    return bool(column.type() == _imported_type(kind))
-
-
-@of_flat_types
-def _imported_type(kind: pa.DataType) -> Any:
-    return cudf_type(kind) if kind_of(kind) in SIMPLE.split() else None
+    return bool(column.type() == form_of(kind).cudf)
 
 
 def _as(array: Any, kind: pa.DataType) -> Any:

@@ -4,8 +4,7 @@ Each function here takes the guarded function and its arguments.
 """
 
 import re
-from collections.abc import Callable, Iterable
-from itertools import chain
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -131,9 +130,11 @@ def _is_of_libcudf(trace: TracebackType | None) -> bool:
 
 def _context_of(arguments: Any) -> Any:
     """The one context in which all data among the arguments lies."""
-    contexts = {context: None for each in arguments for context in _contexts_of(each)}
+    contexts: set[Any] = set()
+    for each in arguments:
+        _add_contexts(contexts, each)
     if len(contexts) == 1:
-        return next(iter(contexts))
+        return contexts.pop()
     if not contexts:
         raise engine.Elsewhere("libcudf computes with arrays and tables only")
     for context in contexts:  # of which one may be gone
@@ -144,21 +145,24 @@ def _context_of(arguments: Any) -> Any:
     )
 
 
-def _contexts_of(data: Any) -> Iterable[Any]:
-    """The contexts of all memory of arrays, of columns or of chunks; none for buffers and
+def _add_contexts(contexts: set[Any], data: Any) -> None:
+    """Adds the contexts of all memory of arrays, of columns or of chunks; none for buffers and
     messages."""
     found = known(data)
     if found is not None:
-        return (found.context,)
-    if isinstance(data, pa.Array):
-        buffers = data.buffers()
+        contexts.add(found.context)
+    elif isinstance(data, pa.Array):
+        for buffer in data.buffers():
+            if buffer is not None and not buffer.is_cpu:
+                contexts.add(_native.CudaBuffer.from_buffer(buffer).context)
         if isinstance(data, pa.DictionaryArray):
-            buffers += data.dictionary.buffers()
-        there = (it for it in buffers if it is not None and not it.is_cpu)
-        return (_native.CudaBuffer.from_buffer(it).context for it in there)
-    parts = data.columns if isinstance(data, pa.RecordBatch | pa.Table) else ()
-    parts = data.chunks if isinstance(data, pa.ChunkedArray) else parts
-    return chain.from_iterable(map(_contexts_of, parts))
+            _add_contexts(contexts, data.dictionary)
+    elif isinstance(data, pa.ChunkedArray):
+        for chunk in data.chunks:
+            _add_contexts(contexts, chunk)
+    elif isinstance(data, pa.RecordBatch | pa.Table):
+        for column in data.columns:
+            _add_contexts(contexts, column)
 
 
 def _data_of(arguments: Any) -> Any:
