@@ -15,7 +15,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .caches import is_flat
 from .columns import on_device, to_arrow
-from .kinds import NotCovered, need
+from .refusals import NotCovered, need
 
 #: Data with rows, and data of several columns.
 DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table

@@ -14,12 +14,13 @@ from .. import _native
 from .._pyarrow.joins import batch_of
 from . import spans
 from .caches import Cache
-from .engine import here
+from .current import here
 from .entry import admitted, need_rows
 from .forms import MOST_ROWS, form_of
-from .kinds import NotCovered, cudf_type, kind_of, need
+from .kinds import cudf_type, kind_of
 from .known import known, remember
 from .layouts import conforming, pieces
+from .refusals import NotCovered, need
 
 _is = pa.types
 

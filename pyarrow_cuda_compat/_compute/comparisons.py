@@ -14,7 +14,8 @@ from .caches import Cache
 from .calls import Call
 from .casts import without_loss
 from .columns import to_cudf
-from .kinds import ANY, NUMBERS, SIMPLE, TIMES, cudf_type, need
+from .kinds import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
+from .refusals import need
 from .table import rows
 
 _is = pa.types

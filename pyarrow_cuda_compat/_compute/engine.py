@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any, Literal
 
 from .. import _native
 from .._runtime.extension import PACKAGE
+from .refusals import EngineUnavailable
 
 _VARIABLE = "PYARROW_CUDA_COMPUTE_ENGINE"
 _ENGINES = ("cudf", "none")
@@ -19,17 +21,13 @@ _INSTALL = (
     "pip install 'pylibcudf-cu13>=26.10,<26.13'"
 )
 
-#: What `set_tracing` has chosen.
-traced = 0
 _chosen: str | None = None
 #: How often the choice was made.
 _choices = 0
 #: Held for a few lines only, which neither import nor wait.  A finalizer among them may need it.
 _lock = threading.RLock()
-#: By the number of a device: the context for which RMM was asked, and the resource that it got.
-_shared: dict[int, tuple[Any, Any]] = {}
-#: The module of rows, or the reason why no function runs on the device, once a call has asked.
-_rows: Any = None
+#: What computes, or the reason why nothing does, once a call has asked.
+_found: Any = None
 
 
 def set_compute_engine(engine: Literal["cudf", "none"] | None) -> None:
@@ -54,13 +52,13 @@ def set_compute_engine(engine: Literal["cudf", "none"] | None) -> None:
     >>> set_compute_engine("none")
     >>> set_compute_engine(None)
     """
-    global _choices, _chosen, _rows
+    global _choices, _chosen, _found
     if engine is not None and engine not in _ENGINES:
         raise ValueError(f"engine must be 'cudf', 'none' or None, not {engine!r}")
     if engine == "cudf" and (missing := _missing()):
         raise ImportError(missing, name="pylibcudf")
     with _lock:
-        _chosen, _rows, _choices = engine, None, _choices + 1
+        _chosen, _found, _choices = engine, None, _choices + 1
 
 
 set_compute_engine.__module__ = PACKAGE
@@ -72,26 +70,36 @@ def described() -> str:
     return f"none: {reason}" if reason else f"libcudf, by pylibcudf {_installed()}"
 
 
-def rows() -> Any:
-    """The module `rows`, or a text that says why no function runs on the device."""
-    found = _rows
+def implementations(load: Callable[[], Any]) -> Any:
+    """What `load` has returned, the first time that an engine was needed.
+
+    Raises
+    ------
+    EngineUnavailable
+        If there is no engine, or it cannot be loaded.
+    """
+    found = _found
     while found is None:
         if _thread.is_loading:  # a finalizer, or a handler of a signal, computes
-            return "this thread is loading pylibcudf; call the function once that has ended"
-        found = _found()
+            raise EngineUnavailable(
+                "this thread is loading pylibcudf; call the function once that has ended"
+            )
+        found = _choose(load)
+    if isinstance(found, str):
+        raise EngineUnavailable(found)
     return found
 
 
-def _found() -> Any:
-    """The same; None if the choice has changed meanwhile.
+def _choose(load: Callable[[], Any]) -> Any:
+    """What computes, or the reason why nothing does; None if the choice has changed meanwhile.
 
     No lock is held: another thread that needs it may be importing the same modules.
     """
-    global _rows
+    global _found
     choices = _choices
     _thread.is_loading = True
     try:
-        found = _reason() or _load()
+        found = _reason() or _loaded(load)
     finally:
         _thread.is_loading = False
     with _lock:
@@ -99,7 +107,7 @@ def _found() -> Any:
             return None
         if isinstance(found, str) and _is_being_imported():
             return found  # of modules that are not complete yet, so that it may not last
-        _rows = found
+        _found = found
     return found
 
 
@@ -163,76 +171,17 @@ def _installed() -> str | None:
     return None
 
 
-def _load() -> Any:
+def _loaded(load: Callable[[], Any]) -> Any:
     try:
-        import rmm.mr  # noqa: F401 - a program needs both
+        import rmm.mr  # type: ignore[import-not-found,unused-ignore]  # noqa: F401 - a program needs both
 
-        from . import rows
+        return load()
     except Exception as error:  # a library of another CUDA fails in ways of its own
         return f"pylibcudf cannot be loaded: {error}"
-    return rows
 
 
 class _Thread(threading.local):
-    context: Any = None
     is_loading = False
 
 
 _thread = _Thread()
-
-
-def compute_in(context: Any) -> None:
-    """Sets the context in which the thread's call computes; an OSError if that is gone."""
-    _native._make_ready_in(context)
-    _thread.context = context
-
-
-def resume_in(context: Any) -> None:
-    """Sets the context of a call again that another one has interrupted."""
-    _thread.context = context
-
-
-def here() -> Any:
-    """The context in which the thread's call computes; None outside of calls."""
-    return _thread.context
-
-
-class Elsewhere(Exception):
-    """The data lies where libcudf cannot compute; the text says where."""
-
-
-def share_memory(context: Any) -> None:
-    """Has RMM allocate from this package, unless the program has made another choice.
-
-    Raises
-    ------
-    Elsewhere
-        If the context is not the primary one of its device.
-    """
-    device = context.device_number
-    before, ours = _shared.get(device, (None, None))
-    if before == context:
-        return
-    if context != _native.Context(device):
-        raise Elsewhere("libcudf computes in the primary context of a device, and this is another")
-    _set_resource(context, ours)
-
-
-def _set_resource(context: Any, ours: Any) -> None:
-    """Has RMM allocate from the context, unless another thread has replaced our resource."""
-    import rmm.mr  # type: ignore[import-not-found,unused-ignore]
-
-    from ..rmm import memory_resource
-
-    device, made = context.device_number, memory_resource(context)
-    # Another thread's first call would take a resource of ours for the program's.
-    with _lock:
-        chosen = rmm.mr.get_per_device_resource(device)
-        before, latest = _shared.get(device, (None, None))
-        if before == context or latest is not ours:
-            return
-        # After a reset of the device, ours is of a context that is gone.
-        if type(chosen) is rmm.mr.CudaMemoryResource or (ours is not None and chosen is ours):
-            ours = made
-            rmm.mr.set_per_device_resource(device, ours)
-        _shared[device] = context, ours

@@ -18,9 +18,9 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
-from .engine import here
+from .current import here
 from .forms import Form, form_of
-from .kinds import NotCovered
+from .refusals import NotCovered
 
 
 def need_rows(count: int, most: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -16,7 +16,7 @@ from .caches import Cache
 from .calls import object_of
 from .casts import EXACT
 from .columns import scalar_of
-from .engine import here
+from .current import here
 from .expressions import Part, parsed, serialized
 from .kinds import kind_of
 
@@ -53,8 +53,9 @@ class Evaluation:
     """Of an expression over columns.  Parts become columns only where libcudf needs such: until
     then they are literals of pyarrow, or expressions of `operations.computed`."""
 
-    def __init__(self, columns: list[Any], schema: pa.Schema) -> None:
-        self._columns, self._schema = columns, schema
+    def __init__(self, columns: list[Any], schema: pa.Schema, compute: Callable[..., Any]) -> None:
+        #: `compute` answers a function for columns and scalars, with a column and its type.
+        self._columns, self._schema, self._compute = columns, schema, compute
         #: The columns that `operations.computed` reads.
         self._read: list[Any] = []
 
@@ -80,8 +81,6 @@ class Evaluation:
             return part, part.type
         if isinstance(part, str):
             return self._field(part)
-        from .rows import chained
-
         name, arguments, options = part
         function = pc.get_function(name)
         if function.kind != "scalar" and name != "cast":
@@ -95,7 +94,9 @@ class Evaluation:
         operands = self._operands(name, values, types)
         if operands is not None:
             return (_OPERATORS[name], *operands), pa.bool_()
-        return chained(name, [*map(self._column, values)], list(types), options)
+        columns = [*map(self._column, values)]
+        found: tuple[Any, pa.DataType] = self._compute(name, columns, list(types), options)
+        return found
 
     def _field(self, name: str) -> tuple[Any, pa.DataType]:
         places = self._schema.get_all_field_indices(name)

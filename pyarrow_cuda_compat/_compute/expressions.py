@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from .kinds import NotCovered
+from .refusals import NotCovered
 
 
 class _Schema(ctypes.Structure):

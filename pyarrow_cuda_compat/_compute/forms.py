@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from .caches import of_flat_types
-from .kinds import cudf_type, kind_of, need
+from .kinds import cudf_type, kind_of
+from .refusals import need
 
 _is = pa.types
 #: Of a column of libcudf's, which numbers them with 32 bits.

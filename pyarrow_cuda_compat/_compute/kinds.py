@@ -1,4 +1,4 @@
-"""The kinds of types, in the words of the rows, and the refusal of what no row covers."""
+"""The kinds of types, in the words of the rows."""
 
 from __future__ import annotations
 
@@ -9,17 +9,6 @@ import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .caches import of_flat_types
-
-
-class NotCovered(Exception):
-    """libcudf would not answer as pyarrow does; the text says for what."""
-
-
-def need(condition: object, reason: str) -> None:
-    """Refuses a call unless the condition holds: its row covers nothing else."""
-    if not condition:
-        raise NotCovered(reason)
-
 
 _is = pa.types
 #: The words of rows for the types that they take, and the check of each.

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .forms import form_of
-from .kinds import need
+from .refusals import need
 
 MOST_BYTES = 2**31 - 1
 _INT32 = plc.DataType(plc.TypeId.INT32)

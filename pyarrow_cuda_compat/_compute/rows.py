@@ -34,20 +34,15 @@ from .columns import (
     to_cudf,
     to_table,
 )
-from .engine import compute_in, here, resume_in
+from .current import compute_in, here, resume_in
 from .forms import MOST_ROWS
-from .kinds import NotCovered, kind_of
+from .kinds import kind_of
 from .known import remember
+from .refusals import NotCovered
 from .table import ROWS, Row
 
 _TABLES = pa.RecordBatch | pa.Table
 _PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)
-#: Functions of `pyarrow.acero`, by name.
-QUERIES = {
-    "_filter_table": tables.filter_table,
-    "_group_by": tables.group_by,
-    "_perform_join": tables.join,
-}
 
 
 def in_context(context: Any, answer: Callable[[], Any]) -> Any:
@@ -196,3 +191,15 @@ def _in_form(call: Call, found: Any) -> Any:
     if is_as_imported(found, call.type) and not spans.has_memory_of(found, call.values):
         remember(result, here(), found, is_result=True, below=call.result_below)
     return result
+
+
+def _filter_table(_original: Any, table: Any, expression: Any) -> Any:
+    return tables.filter_table(chained, table, expression)
+
+
+#: Functions of `pyarrow.acero`, by name.
+QUERIES = {
+    "_filter_table": _filter_table,
+    "_group_by": tables.group_by,
+    "_perform_join": tables.join,
+}

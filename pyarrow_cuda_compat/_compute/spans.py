@@ -9,7 +9,7 @@ import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
-from .engine import here
+from .current import here
 from .forms import Form, form_of
 
 #: Kinds of types whose values lie in one buffer, as libcudf has them.

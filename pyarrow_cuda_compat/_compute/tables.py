@@ -1,6 +1,6 @@
 """Tables on a device: filters by expressions, groups and joins.
 
-Each function takes pyarrow's own, and its arguments.
+`group_by` and `join` take pyarrow's own function, and its arguments.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from .calls import options_of
 from .casts import EXACT
 from .columns import on_device, table_of, to_table
 from .comparisons import need_no_negative_zero
-from .engine import here
+from .current import here
 from .evaluation import Evaluation
-from .kinds import ANY, NUMBERS, TIMES, cudf_type, kind_of, need
+from .kinds import ANY, NUMBERS, TIMES, cudf_type, kind_of
 from .known import known
+from .refusals import need
 
 _is = pa.types
 _Nulls = plc.types.NullPolicy
@@ -52,11 +53,12 @@ def _columns(table: Any, names: Iterable[str]) -> Any:
     return plc.Table([columns[table.schema.get_field_index(name)] for name in names])
 
 
-def filter_table(original: _Original, table: Any, expression: Any) -> Any:
+def filter_table(compute: Callable[..., Any], table: Any, expression: Any) -> Any:
+    """The rows where an expression is true, whose functions `compute` answers for columns."""
     schema = table.schema
     _need_kinds(schema, ANY)
     every = table_of(table)
-    mask = Evaluation(every.columns(), schema).of(expression)
+    mask = Evaluation(every.columns(), schema, compute).of(expression)
     need(isinstance(mask, plc.Column), "not with an expression without fields")
     kept = op.kept(every, mask)
     if not kept.num_rows():

@@ -9,7 +9,8 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from . import operations as op
 from .calls import Call
-from .kinds import cudf_type, need
+from .kinds import cudf_type
+from .refusals import need
 from .table import rows
 
 _is = pa.types

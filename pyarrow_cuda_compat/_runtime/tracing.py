@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _native
-from .._compute import engine
 from .extension import PACKAGE
 
 _LOG, _NVTX = 1, 2
@@ -17,7 +16,8 @@ _loggers = {
     area: logging.getLogger(f"{PACKAGE}.{area}")
     for area in ("allocation", "transfer", "ipc", "compute")
 }
-_traced = 0
+#: What is recorded, as bits.
+traced = 0
 _push: Callable[..., object]
 _pop: Callable[..., object]
 
@@ -63,7 +63,7 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
     >>> buf = cuda.Context(0).new_buffer(1000)
     >>> set_tracing(log=False)
     """
-    global _traced, _push, _pop
+    global traced, _push, _pop
     for name, wanted in (("log", log), ("nvtx", nvtx)):
         if not (wanted is None or isinstance(wanted, bool)):
             raise TypeError(f"{name} argument must be a bool, not {type(wanted).__name__}")
@@ -79,9 +79,8 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
         _push, _pop = push_range, pop_range
     for bit, wanted in ((_LOG, log), (_NVTX, nvtx)):
         if wanted is not None:
-            _traced = _traced | bit if wanted else _traced & ~bit
-    _native._set_traced(_traced)
-    engine.traced = _traced
+            traced = traced | bit if wanted else traced & ~bit
+    _native._set_traced(traced)
 
 
 set_tracing.__module__ = PACKAGE
@@ -100,7 +99,7 @@ def tracing() -> dict[str, bool]:
     >>> tracing()
     {'log': False, 'nvtx': False}
     """
-    return {"log": bool(_traced & _LOG), "nvtx": bool(_traced & _NVTX)}
+    return {"log": bool(traced & _LOG), "nvtx": bool(traced & _NVTX)}
 
 
 tracing.__module__ = PACKAGE

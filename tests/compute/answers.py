@@ -28,6 +28,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyarrow_cuda_compat._compute import engine
+from pyarrow_cuda_compat._compute.refusals import EngineUnavailable
+from pyarrow_cuda_compat._pyarrow.guards.compute import load_cudf
 
 from .arguments import METHODS, Maker, arguments, options, whole
 
@@ -252,9 +254,10 @@ def _serve(end: Any) -> None:
 
 
 def rows() -> dict[str, Any]:
-    found = engine.rows()
-    if isinstance(found, str):
-        raise SystemExit(found)
+    try:
+        found = engine.implementations(load_cudf)
+    except EngineUnavailable as error:
+        raise SystemExit(error) from None
     return {name: row.takes for name, row in sorted(found.ROWS.items())} | dict.fromkeys(METHODS)
 
 
@@ -287,7 +290,7 @@ def main(words: list[str]) -> int:
 
 def kept(found: list[dict[str, Any]]) -> str:
     """The counts, a line for each row, with the versions that they hold for."""
-    listed = engine.rows().ROWS
+    listed = engine.implementations(load_cudf).ROWS
     lines = []
     for each in sorted(found, key=lambda it: it["name"]):
         row = listed.get(each["name"])

@@ -5,11 +5,13 @@ import sys
 import pytest
 from pyarrow import cuda
 
-from pyarrow_cuda_compat._compute import engine, known
+from pyarrow_cuda_compat._compute import current, engine, known, memory, refusals
 
 from . import standin
 
-set_resource = engine._set_resource
+set_resource = memory._set_resource
+#: Which the guards have.
+KEPT = {it.__name__ for it in (current, engine, known, memory, refusals)}
 
 
 @pytest.fixture(scope="package")
@@ -18,7 +20,7 @@ def rows():
     yield standin.install()
     package = sys.modules[engine.__package__]
     for name in [name for name in sys.modules if name.startswith(f"{engine.__package__}.")]:
-        if name not in (engine.__name__, known.__name__):  # the guards have these
+        if name not in KEPT:
             del sys.modules[name]
             delattr(package, name.rpartition(".")[2])  # which `from . import` asks first
     sys.modules.pop("pylibcudf")
@@ -28,8 +30,8 @@ def rows():
 
 @pytest.fixture
 def libcudf(rows, monkeypatch):
-    monkeypatch.setattr(engine, "_rows", rows)
-    monkeypatch.setattr(engine, "_set_resource", lambda *_: None)
+    monkeypatch.setattr(engine, "_found", rows)
+    monkeypatch.setattr(memory, "_set_resource", lambda *_: None)
     standin.CALLS.clear()
     return standin.CALLS
 

@@ -17,7 +17,8 @@ from pyarrow import cuda
 from pyarrow.cuda import CudaBuffer
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat._compute import engine, known
+from pyarrow_cuda_compat._compute import engine, known, memory
+from pyarrow_cuda_compat._pyarrow.guards.compute import load_cudf
 from pyarrow_cuda_compat._pyarrow.guards.table import METHOD, TABLE
 from support.threads import in_thread
 
@@ -92,7 +93,7 @@ def test_a_stream_in_a_block_waits_for_results(there, default_stream):
     result = pc.add(there(pa.array([1, 2])), 1)
     with pyarrow_cuda_compat.Stream(context, non_blocking=True) as stream:
         let_go = default_stream.hold()
-        engine.rows().in_context(context, lambda: result)
+        engine.implementations(load_cudf).in_context(context, lambda: result)
         assert not stream.query()
         let_go()
         assert back(result).to_pylist() == [2, 3]
@@ -152,25 +153,25 @@ def rmm_with(monkeypatch):
     rmm.mr = mr
     for module in (rmm, mr):
         monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(engine, "_shared", {})
-    monkeypatch.setattr(engine, "_set_resource", set_resource)
+    monkeypatch.setattr(memory, "_shared", {})
+    monkeypatch.setattr(memory, "_set_resource", set_resource)
     return chosen
 
 
 def test_rmm_allocates_here_unless_the_program_has_chosen(monkeypatch):
     chosen = rmm_with(monkeypatch)
-    engine.share_memory(cuda.Context(0))
+    memory.share_memory(cuda.Context(0))
     first = chosen[0]
     assert isinstance(first, KINDS["Callback"])
-    engine.share_memory(cuda.Context(0))
+    memory.share_memory(cuda.Context(0))
     assert chosen[0] is first
     # As after a reset of the device.
-    engine._shared[0] = object(), first
-    engine.share_memory(cuda.Context(0))
+    memory._shared[0] = object(), first
+    memory.share_memory(cuda.Context(0))
     assert chosen[0] is not first
     theirs = chosen[0] = KINDS["Callback"]()
-    engine._shared[0] = object(), first
-    engine.share_memory(cuda.Context(0))
+    memory._shared[0] = object(), first
+    memory.share_memory(cuda.Context(0))
     assert chosen[0] is theirs
 
 
@@ -184,12 +185,12 @@ def test_a_first_call_within_another_shares_one_resource(monkeypatch):
         def find_spec(self, found, path=None, target=None):
             if found == name and self in sys.meta_path:
                 sys.meta_path.remove(self)
-                engine.share_memory(cuda.Context(0))
+                memory.share_memory(cuda.Context(0))
 
     monkeypatch.setattr(sys, "meta_path", [Within(), *sys.meta_path])
-    engine.share_memory(cuda.Context(0))
+    memory.share_memory(cuda.Context(0))
     assert not any(isinstance(it, Within) for it in sys.meta_path)
-    assert engine._shared[0] == (cuda.Context(0), chosen[0])
+    assert memory._shared[0] == (cuda.Context(0), chosen[0])
 
 
 def test_no_other_thread_sets_a_resource_meanwhile(monkeypatch):
@@ -197,11 +198,11 @@ def test_no_other_thread_sets_a_resource_meanwhile(monkeypatch):
     mr = sys.modules["rmm.mr"]
 
     def get(device):
-        found.append(in_thread(lambda: engine._lock.acquire(blocking=False)))
+        found.append(in_thread(lambda: memory._lock.acquire(blocking=False)))
         return chosen[device]
 
     mr.get_per_device_resource = get
-    engine.share_memory(cuda.Context(0))
+    memory.share_memory(cuda.Context(0))
     assert found == [False]
 
 
@@ -542,7 +543,7 @@ def test_methods_call_functions(there, monkeypatch, method):
     batch = pa.record_batch({"a": array})
     data = {"Array": array, "ChunkedArray": pa.chunked_array([array]), "RecordBatch": batch}
     data |= {"Table": pa.Table.from_batches([batch]), "_Tabular": batch}
-    monkeypatch.setattr(engine, "_rows", "none here")
+    monkeypatch.setattr(engine, "_found", "none here")
     call = partial(getattr(data[owner], name), *ARGUMENTS.get(name, []))
     if name == "group_by":
         call = partial(call().aggregate, [("a", "sum")])
@@ -559,7 +560,7 @@ def test_methods_call_functions(there, monkeypatch, method):
     ],
 )
 def test_methods_of_lists_call_functions(there, monkeypatch, method, function):
-    monkeypatch.setattr(engine, "_rows", "none here")
+    monkeypatch.setattr(engine, "_found", "none here")
     with pytest.raises(NotImplementedError, match=f"pyarrow.compute.{function} reads it"):
         getattr(there(pa.array([[1], None])), method)()
 
@@ -594,7 +595,7 @@ def test_methods_check_what_they_do_not_call_functions_for(there):
 def test_operators_call_functions(there, monkeypatch, operator, function):
     array = pa.array([3, 5])
     expected = operator(array, 1)
-    monkeypatch.setattr(engine, "_rows", "none here")
+    monkeypatch.setattr(engine, "_found", "none here")
     for other in (1, array, there(array)):
         with pytest.raises(NotImplementedError, match=f"pyarrow.compute.{function} reads it"):
             operator(there(array), other)
@@ -628,7 +629,7 @@ def test_why_there_is_none(there, monkeypatch, version, reason):
 
     monkeypatch.delenv("PYARROW_CUDA_COMPUTE_ENGINE")
     monkeypatch.setattr(importlib.metadata, "version", installed)
-    monkeypatch.setattr(engine, "_rows", None)
+    monkeypatch.setattr(engine, "_found", None)
     with pytest.raises(NotImplementedError, match=reason):
         pc.sum(there(pa.array([1])))
     with pytest.raises(ImportError, match=reason):

@@ -225,11 +225,11 @@ import pyarrow as pa, pyarrow.compute as pc
 from pyarrow import cuda
 from compute import standin
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._compute import engine
-engine._rows = standin.install()
+from pyarrow_cuda_compat._compute import engine, memory
+engine._found = standin.install()
 def share(context, ours):
-    engine._shared[context.device_number] = context, ours
-engine._set_resource = share
+    memory._shared[context.device_number] = context, ours
+memory._set_resource = share
 array = pa.array([1, 2]).copy_to(0)
 result = pc.add(array, 1)
 _native._reset_device(0)
@@ -355,7 +355,7 @@ def test_one_string_that_is_too_long(there, short):
 
 
 def test_results_of_another_type_are_refused(there, rows):
-    layouts, kinds = part("layouts"), part("kinds")
+    layouts, refusals = part("layouts"), part("refusals")
     column = standin.Column(pa.array([1, 2], pa.int32()))
     nested = standin.Column(pa.array([[1]], pa.list_(pa.int32())))
     for given, kind in (
@@ -367,6 +367,6 @@ def test_results_of_another_type_are_refused(there, rows):
         (nested, pa.struct({"a": pa.int32()})),
         (nested, pa.int32()),
     ):
-        with pytest.raises(kinds.NotCovered, match="result is not of type"):
+        with pytest.raises(refusals.NotCovered, match="result is not of type"):
             layouts.conforming(given, kind)
     assert layouts.conforming(column, pa.int32()) is column

@@ -15,7 +15,8 @@ from pyarrow.cuda import CudaBuffer
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._compute import engine
+from pyarrow_cuda_compat._compute import current, engine, memory
+from pyarrow_cuda_compat._pyarrow.guards import compute
 
 pytestmark = pytest.mark.simulator
 HOST = pa.default_cpu_memory_manager()
@@ -26,7 +27,7 @@ def installed(monkeypatch):
     """pylibcudf looks as if it were there, and not imported yet."""
     monkeypatch.delenv("PYARROW_CUDA_COMPUTE_ENGINE")
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "26.10.2")
-    monkeypatch.setattr(engine, "_rows", None)
+    monkeypatch.setattr(engine, "_found", None)
     for name in ("pylibcudf.utils", "rmm.pylibrmm.stream"):
         monkeypatch.delitem(sys.modules, name, raising=False)
 
@@ -62,7 +63,7 @@ def test_what_pylibcudf_has_read_counts(there, monkeypatch, installed, is_per_th
 def loadable(rows, monkeypatch, installed):
     """The first call loads the stand-in, unless a test has the import of RMM fail."""
     monkeypatch.setattr(_native, "_driver", lambda: {"simulated": False})
-    monkeypatch.setattr(engine, "_set_resource", lambda *_: None)
+    monkeypatch.setattr(memory, "_set_resource", lambda *_: None)
     for name in ("rmm", "rmm.mr"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     sys.modules["rmm"].mr = sys.modules["rmm.mr"]
@@ -115,7 +116,7 @@ def test_a_choice_while_a_thread_loads_the_engine_counts(there, rows, monkeypatc
         chosen.wait()
         return rows
 
-    monkeypatch.setattr(engine, "_load", load)
+    monkeypatch.setattr(compute, "load_cudf", load)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(refused, there)
         begun.wait()
@@ -126,7 +127,7 @@ def test_a_choice_while_a_thread_loads_the_engine_counts(there, rows, monkeypatc
 
 
 def test_a_choice_at_any_line_leaves_no_call_without_an_engine(monkeypatch, loadable):
-    """The choice comes before one line of `rows` after the other, as of another thread."""
+    """The choice comes before one line after the other, as of another thread."""
     lines, place, before = [], 0, sys.gettrace()
 
     def trace(frame, event, _):
@@ -145,7 +146,7 @@ def test_a_choice_at_any_line_leaves_no_call_without_an_engine(monkeypatch, load
         pyarrow_cuda_compat.set_compute_engine(None)
         sys.settrace(trace)
         try:
-            found = engine.rows()
+            found = engine.implementations(compute.load_cudf)
         finally:
             sys.settrace(before)
         assert found is not None
@@ -170,13 +171,13 @@ def test_a_call_within_a_call_leaves_its_device(there, other_ctx, libcudf):
 
 def test_a_call_that_fails_within_a_call_leaves_its_device(rows, other_ctx):
     def fail():
-        assert engine.here() == other_ctx
+        assert current.here() == other_ctx
         raise ValueError
 
     def call():
         with pytest.raises(ValueError):  # noqa: PT011
             rows.in_context(other_ctx, fail)
-        return engine.here()
+        return current.here()
 
     context = cuda.Context(0)
     assert rows.in_context(context, call) == context

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 from pyarrow_cuda_compat import CudaBuffer, Context
-from pyarrow_cuda_compat._compute import engine
+from pyarrow_cuda_compat._compute import current
 from support.driver import the_driver
 from support.order import OTHERS, OWN
 from support.refusals import check_refused
@@ -25,7 +25,7 @@ check_refused([
     *(lambda read=read: read(array, consumer) for read in readers),
     batch.__arrow_c_device_array__,
     lambda: next(iter(pa.RecordBatchReader.from_stream(table))),
-    lambda: engine.compute_in(ctx),
+    lambda: current.compute_in(ctx),
 ], "Cuda error 201 ")
 """
 

@@ -11,8 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from ... import _native
-from ..._compute import engine
+from ..._compute import engine, memory
 from ..._compute.known import known
+from ..._compute.refusals import Refusal, UnsupportedLocation
+from ..._runtime import tracing
 
 _DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
 _Original = Callable[..., Any]
@@ -34,7 +36,7 @@ def call(
     return _answered(
         f"pyarrow.compute.{function.name}",
         given,
-        lambda rows: rows.run(original, function, given, options, length),
+        lambda cudf: cudf.run(original, function, given, options, length),
     )
 
 
@@ -48,7 +50,7 @@ def query(original: _Original, *arguments: Any, **keywords: Any) -> Any:
     return _answered(
         f"pyarrow.acero.{name}",
         found,
-        lambda rows: rows.QUERIES[name](original, *arguments, **keywords),
+        lambda cudf: cudf.QUERIES[name](original, *arguments, **keywords),
     )
 
 
@@ -65,12 +67,10 @@ def check(_original: _Original, data: Any) -> None:
 
 def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     """The answer of the engine, which is recorded if the program has asked for records."""
-    traced = engine.traced
+    traced = tracing.traced
     if not traced:
         return _native._trusting(None, _computed, name, arguments, answer)
     from time import perf_counter
-
-    from ..._runtime import tracing
 
     rows = max((len(it) for it in arguments if isinstance(it, _DATA)), default=0)
     error = None
@@ -88,31 +88,35 @@ def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
 
 def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     """The answer of the engine, or the refusal with the reason why it gives no answer."""
-    rows = engine.rows()
-    if not isinstance(rows, str):
-        try:
-            context = _context_of(arguments)
-            return rows.in_context(context, lambda: _answer(rows, context, answer))
-        except engine.Elsewhere as reason:
-            rows = str(reason)
-        except rows.NotCovered as reason:
-            rows = f"libcudf does not answer this call: {reason}"
-        except _native.OutOfMemoryError:
+    try:
+        cudf = engine.implementations(load_cudf)
+        context = _context_of(arguments)
+        return cudf.in_context(context, lambda: _answer(cudf, context, answer))
+    except Refusal as refusal:
+        reason = str(refusal)
+    except _native.OutOfMemoryError:
+        raise
+    except MemoryError as error:
+        raise _native.OutOfMemoryError(str(error)) from error
+    except Exception as error:
+        if not _is_of_libcudf(error.__traceback__):
             raise
-        except MemoryError as error:
-            raise _native.OutOfMemoryError(str(error)) from error
-        except Exception as error:
-            if not _is_of_libcudf(error.__traceback__):
-                raise
-            if _DEVICE_ERROR.search(str(error)):
-                raise OSError(str(error)) from error
-            rows = f"libcudf refuses this call: {error}"  # by a check of its own
-    return _native._refuse(_data_of(arguments), name, rows)
+        if _DEVICE_ERROR.search(str(error)):
+            raise OSError(str(error)) from error
+        reason = f"libcudf refuses this call: {error}"  # by a check of its own
+    return _native._refuse(_data_of(arguments), name, reason)
 
 
-def _answer(rows: Any, context: Any, answer: Callable[[Any], Any]) -> Any:
-    engine.share_memory(context)
-    return answer(rows)
+def load_cudf() -> Any:
+    """The module that answers calls."""
+    from ..._compute import rows  # needs pylibcudf
+
+    return rows
+
+
+def _answer(cudf: Any, context: Any, answer: Callable[[Any], Any]) -> Any:
+    memory.share_memory(context)
+    return answer(cudf)
 
 
 #: In texts of libcudf, RMM and CCCL for errors of the driver.
@@ -136,10 +140,10 @@ def _context_of(arguments: Any) -> Any:
     if len(contexts) == 1:
         return contexts.pop()
     if not contexts:
-        raise engine.Elsewhere("libcudf computes with arrays and tables only")
+        raise UnsupportedLocation("libcudf computes with arrays and tables only")
     for context in contexts:  # of which one may be gone
         _native._in_context(lambda: None, context)
-    raise engine.Elsewhere(
+    raise UnsupportedLocation(
         "its arguments lie on several devices, or in several contexts; copy them to one of them "
         "first"
     )
