@@ -28,16 +28,16 @@ import sys
 from typing import TYPE_CHECKING
 
 try:
-    from ._runtime import load as _load  # noqa: F401  # isort: skip  (first: it makes the classes)
+    from . import _load  # noqa: F401  # isort: skip  (first: it makes the classes)
     from . import _native
-    from ._compute.engine import set_compute_engine as set_compute_engine
-    from ._device_array.ipc import IpcArrayHandle as IpcArrayHandle
-    from ._interop.pickling import RESTORING as _RESTORING
+    from ._cudf.engine import set_compute_engine as set_compute_engine
+    from ._methods.ipc import IpcArrayHandle as IpcArrayHandle
+    from ._methods.pickling import RESTORING as _RESTORING
     from ._native import *  # noqa: F403
     from ._native import __version__ as __version__
-    from ._runtime.config import show_config as show_config
-    from ._runtime.tracing import set_tracing as set_tracing
-    from ._runtime.tracing import tracing as tracing
+    from ._tools.config import show_config as show_config
+    from ._tracing import set_tracing as set_tracing
+    from ._tracing import tracing as tracing
 
     # The extension lists its public names when it registers them.  Type checkers know them from its
     # types instead: they would take a list that is not written out for an empty one, so they do not

@@ -7,7 +7,8 @@ import json
 import os
 import sys
 
-from ._runtime import build_bridge, info
+from ._start import build_bridge
+from ._tools import info
 from .conformance import runner
 
 

@@ -11,7 +11,7 @@ from operator import index
 from typing import Any
 
 from . import _native
-from ._interop.optional import required
+from ._start.optional import required
 
 __all__ = ["allocator"]
 

@@ -10,7 +10,7 @@ with numba-cuda from 0.27 on, and with numba-cuda-mlir; importing this module im
 
 from typing import Any
 
-from ._interop.numba.memory_manager import manager_for
+from ._methods.numba.memory_manager import manager_for
 
 __all__ = ["memory_manager"]
 

@@ -11,7 +11,7 @@ memory of a context of this package::
 from typing import Any
 
 from . import _native
-from ._interop.optional import required
+from ._start.optional import required
 
 __all__ = ["memory_resource"]
 

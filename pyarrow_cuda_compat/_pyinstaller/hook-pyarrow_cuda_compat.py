@@ -10,14 +10,14 @@ from PyInstaller.utils.hooks import (  # type: ignore[import-untyped,unused-igno
 )
 
 PACKAGE = "pyarrow_cuda_compat"
-UNUSED = ("__main__", "_pyinstaller", "_runtime.build_bridge", "conformance")
+UNUSED = ("__main__", "_pyinstaller", "_start.build_bridge", "conformance")
 
 
 def libraries() -> list[str]:
     """The bridge for the installed pyarrow, and the simulator; runs in a process of its own."""
     from pathlib import Path
 
-    from pyarrow_cuda_compat._runtime.load import BRIDGE
+    from pyarrow_cuda_compat._load import BRIDGE
 
     return [BRIDGE, str(Path(BRIDGE).with_name("libcuda_sim.so"))]
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from .._runtime import info
+from .._tools import info
 from . import cases, outcome, report
 from .cases import Case
 from .outcome import Outcome

@@ -36,8 +36,8 @@ from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
 from .. import _native
-from .._interop.pickling import lies_on_host
-from .._runtime.import_hooks import follow
+from .._data import lies_on_host
+from .._start.import_hooks import follow
 from . import _device_frames, _tokens
 from ._loans import Loan, lasts
 from ._peers import NAME, devices, loan_to, prepare

@@ -10,7 +10,7 @@ import pyarrow as pa
 from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
 
 from .. import _native
-from .._interop.pickling import lies_on_host
+from .._data import lies_on_host
 from ._pickler import PartsPickler, PartsUnpickler
 
 

@@ -13,7 +13,7 @@ import cloudpickle  # type: ignore[import-untyped,unused-ignore]
 from distributed.utils import nbytes
 
 from .. import _native
-from .._interop.pickling import Part, _as_mutable, _restore_buffer, _restore_part
+from .._methods.pickling import Part, _as_mutable, _restore_buffer, _restore_part
 
 
 def _size_of(frame: Any) -> int:

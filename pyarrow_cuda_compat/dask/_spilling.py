@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pyarrow as pa
 
-from .._interop.pickling import lies_on_host
+from .._data import lies_on_host
 
 
 def register(package: str) -> None:

@@ -6,8 +6,8 @@ import pyarrow as pa
 from dask.base import normalize_token
 
 from .. import _native
-from .._interop.pickling import Part, lies_on_host, tree_of
-from .._pyarrow.guards.actions import to_host
+from .._data import lies_on_host, to_host
+from .._methods.pickling import Part, tree_of
 
 
 def register() -> None:

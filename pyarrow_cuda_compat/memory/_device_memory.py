@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from .. import _layouts as layouts
 from .. import _native
-from .._device_array import layouts
 from .._native import CudaBuffer, DeviceArray, IpcMemHandle
 from ._current_device import current_context
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._device_array import layouts
+from .. import _layouts as layouts
 from ._current_device import current_context
 from ._device_memory import as_cuda_array
 from ._pinned_memory import pinned_array

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._device_array import layouts
+from .. import _layouts as layouts
 from .._native import DeviceArray, _RegisteredArray, new_host_buffer
 from ._current_device import current_context
 

@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import Any
 
 from .. import _native
-from .._interop.numba.kernels import PACKAGES, rebase
+from .._methods.numba.kernels import PACKAGES, rebase
 from .._native import Context, Event
-from .._runtime.import_hooks import follow
+from .._start.import_hooks import follow
 from ._current_device import current_context
 
 _DEFAULT, _LEGACY, _PER_THREAD = range(3)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_array.layouts import Order, dense_strides, is_basic
+from .._layouts import Order, dense_strides, is_basic
 from ._devices import current_context
 from ._host_memory import Host, host_array, host_at
 from ._pointers import POINTERS, TypedPointer

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_array.layouts import Order
+from .._layouts import Order
 from ._pointers import TypedPointer
 
 Host = np.ndarray[tuple[int, ...], np.dtype[Any]]

@@ -7,14 +7,7 @@ from typing import Any
 from .. import _native
 from ._devices import current_context
 from ._pointers import EventPointer, Pointer, StreamPointer
-from ._status import (
-    INVALID_RESOURCE_HANDLE,
-    WithStatus,
-    answer,
-    attempt,
-    cudaError_t,
-    noted,
-)
+from ._status import INVALID_RESOURCE_HANDLE, WithStatus, answer, attempt, cudaError_t, noted
 
 __all__ = [
     "cudaEventElapsedTime",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_array.layouts import Order
+from .._layouts import Order
 from ._devices import current_context
 from ._dtypes import Typed, for_each_type
 from ._host_and_device import HostAndDevice

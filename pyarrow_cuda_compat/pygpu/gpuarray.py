@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._device_array.layouts import Order
+from .._layouts import Order
 from ._allocators import Allocator, HostAllocator, HostMemory, PagelockedAllocator
 from ._dtypes import SUPPORTED_DTYPES, UnsupportedDataType, dtype, supported
 from ._host_and_device import HostAndDevice

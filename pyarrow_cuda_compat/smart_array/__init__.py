@@ -1,7 +1,7 @@
 """`SmartArray`: an array that moves between the host and the device by itself."""
 
-from .._interop.numba.kernels import PACKAGES
-from .._runtime.import_hooks import follow
+from .._methods.numba.kernels import PACKAGES
+from .._start.import_hooks import follow
 from ._array import SmartArray as SmartArray
 
 for _package in PACKAGES:

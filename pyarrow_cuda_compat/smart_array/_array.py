@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._device_array import layouts
+from .. import _layouts as layouts
 from .._native import DeviceArray
 from ._coherent import GPU, HOST, CoherentArray
 from ._construction import is_for_devices, new, of_object

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import _layouts as layouts
 from .. import _native
-from .._device_array import layouts
 from .._native import DeviceArray
 from ..memory._current_device import current_context
 from ..memory._device_memory import is_cuda_array, to_device

@@ -17,8 +17,8 @@ from numba.core.typing.typeof import typeof_impl
 from numba.extending import NativeValue, box, models, register_model, unbox
 from numba.np import numpy_support
 
-from .._device_array.layouts import is_dense
-from .._interop.numba.kernels import layout_of
+from .._layouts import is_dense
+from .._methods.numba.kernels import layout_of
 from ._array import SmartArray
 
 

@@ -9,8 +9,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from .._device_array.layouts import is_dense
-from .._interop.numba.kernels import (
+from .._layouts import is_dense
+from .._methods.numba.kernels import (
     PACKAGES,
     Description,
     are_aligned,

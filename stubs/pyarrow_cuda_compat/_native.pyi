@@ -25,7 +25,7 @@ from pyarrow.lib import (
 from typing_extensions import Buffer as Exporter
 from typing_extensions import CapsuleType, disjoint_base
 
-from ._device_array.ipc import IpcArrayHandle
+from ._methods.ipc import IpcArrayHandle
 
 __version__: str
 

@@ -27,9 +27,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyarrow_cuda_compat._compute import engine
-from pyarrow_cuda_compat._compute.refusals import EngineUnavailable
-from pyarrow_cuda_compat._pyarrow.guards.compute import load_cudf
+from pyarrow_cuda_compat._cudf import engine
+from pyarrow_cuda_compat._cudf.refusals import EngineUnavailable
+from pyarrow_cuda_compat._patches.guards.compute import load_cudf
 
 from .arguments import METHODS, Maker, arguments, options, whole
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 from pyarrow import cuda
 
-from pyarrow_cuda_compat._compute import current, engine, known, memory, refusals
+from pyarrow_cuda_compat._cudf import current, engine, known, memory, refusals
 
 from . import standin
 
@@ -18,11 +18,12 @@ KEPT = {it.__name__ for it in (current, engine, known, memory, refusals)}
 def rows():
     before = sys.modules.get("pylibcudf")
     yield standin.install()
-    package = sys.modules[engine.__package__]
     for name in [name for name in sys.modules if name.startswith(f"{engine.__package__}.")]:
         if name not in KEPT:
             del sys.modules[name]
-            delattr(package, name.rpartition(".")[2])  # which `from . import` asks first
+            folder, _, leaf = name.rpartition(".")
+            if folder in sys.modules:
+                delattr(sys.modules[folder], leaf)  # which `from . import` asks first
     sys.modules.pop("pylibcudf")
     if before is not None:
         sys.modules["pylibcudf"] = before

@@ -33,7 +33,7 @@ class Mark(pa.ExtensionType):
 
 
 def of(name):
-    return sys.modules[f"pyarrow_cuda_compat._compute.{name}"]
+    return sys.modules[f"pyarrow_cuda_compat._cudf.{name}"]
 
 
 def lists(name, **facts):
@@ -158,14 +158,15 @@ def test_no_scalar_of_a_device_is_kept_without_its_context(there, rows):
     made = []
     for context in (cuda.Context(0), cuda.Context(1)):
         rows.in_context(
-            context, lambda: made.append(of("strings")._whitespace("utf8_trim_whitespace"))
+            context,
+            lambda: made.append(of("functions.strings")._whitespace("utf8_trim_whitespace")),
         )
     assert made[0] is not made[1]
     assert made[0].to_py() == made[1].to_py()
 
 
 def test_a_call_is_planned_once(there, rows):
-    array, plans = there(pa.array([[1], [2]], lists("item"))), of("rows")._plans
+    array, plans = there(pa.array([[1], [2]], lists("item"))), of("dispatch")._plans
     plans.clear()
     for _ in range(2):
         array.take(there(pa.array([0])))
@@ -236,9 +237,9 @@ def uses_of(node):
 def test_no_dict_of_compute_is_a_cache_of_its_own():
     """Those that are filled by programs are named here; `caches` makes the others."""
     found = {}
-    for path in (PACKAGE / "_compute").glob("*.py"):
+    for path in (PACKAGE / "_cudf").rglob("*.py"):
         for node in ast.parse(path.read_text()).body:
             value = getattr(node, "value", None)
             if isinstance(node, ast.Assign | ast.AnnAssign) and ast.unparse(value or node) == "{}":
                 found[ast.unparse(getattr(node, "target", None) or node.targets[0])] = path.stem
-    assert found == {"_known": "known", "_last": "calls", "_shared": "memory", "ROWS": "table"}
+    assert found == {"_known": "known", "_last": "calls", "_shared": "memory", "ROWS": "registry"}

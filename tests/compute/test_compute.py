@@ -17,9 +17,9 @@ from pyarrow import cuda
 from pyarrow.cuda import CudaBuffer
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat._compute import engine, known, memory
-from pyarrow_cuda_compat._pyarrow.guards.compute import load_cudf
-from pyarrow_cuda_compat._pyarrow.guards.table import METHOD, TABLE
+from pyarrow_cuda_compat._cudf import engine, known, memory
+from pyarrow_cuda_compat._patches.guards.compute import load_cudf
+from pyarrow_cuda_compat._patches.guards.table import METHOD, TABLE
 from support.threads import in_thread
 
 from .answers import digest_of
@@ -100,7 +100,7 @@ def test_a_stream_in_a_block_waits_for_results(there, default_stream):
 
 
 def test_sets_on_the_host_are_copied(there, rows, libcudf):
-    columns = sys.modules["pyarrow_cuda_compat._compute.columns"]
+    columns = sys.modules["pyarrow_cuda_compat._cudf.columns"]
     mask = there(pa.array([True, None])).buffers()[0]
     half = pa.Array.from_buffers(pa.int8(), 2, [mask, pa.py_buffer(b"ab")])
     for array, expected in ((pa.array([1, 2]), [1, 2]), (half, [97, None])):

@@ -11,7 +11,7 @@ from pyarrow import cuda
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._compute import known
+from pyarrow_cuda_compat._cudf import known
 
 from . import standin
 
@@ -21,7 +21,7 @@ ROWS = 2**31 - 1
 
 
 def part(name):
-    return import_module(f"pyarrow_cuda_compat._compute.{name}")
+    return import_module(f"pyarrow_cuda_compat._cudf.{name}")
 
 
 def back(data):
@@ -156,8 +156,8 @@ def test_more_rows_than_libcudf_has_are_refused(bits, call):
 
 
 def test_strings_have_one_row_less(there, monkeypatch):
-    monkeypatch.setattr(part("rows"), "MOST_ROWS", 100)
-    monkeypatch.setattr(part("rows"), "_ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(part("dispatch"), "MOST_ROWS", 100)
+    monkeypatch.setattr(part("dispatch"), "_ROWS_AT_ONCE", 64)
     for count in (99, 100, 101):
         words = pa.array(["a"] * count)
         assert back(pc.utf8_upper(there(words))).equals(pc.utf8_upper(words))
@@ -167,8 +167,8 @@ def test_strings_have_one_row_less(there, monkeypatch):
 
 
 def test_more_rows_are_answered_one_part_after_the_other(there, monkeypatch):
-    monkeypatch.setattr(part("rows"), "MOST_ROWS", 100)
-    monkeypatch.setattr(part("rows"), "_ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(part("dispatch"), "MOST_ROWS", 100)
+    monkeypatch.setattr(part("dispatch"), "_ROWS_AT_ONCE", 64)
     values = pa.array([None, *range(1, 200)])
     expected = pc.add(values, 2)
     assert back(pc.add(there(values), 2)).equals(expected)
@@ -225,7 +225,7 @@ import pyarrow as pa, pyarrow.compute as pc
 from pyarrow import cuda
 from compute import standin
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._compute import engine, memory
+from pyarrow_cuda_compat._cudf import engine, memory
 engine._found = standin.install()
 def share(context, ours):
     memory._shared[context.device_number] = context, ours

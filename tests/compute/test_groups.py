@@ -72,7 +72,7 @@ def test_the_largest_rows_of_tables(there, make, count):
 @pytest.mark.parametrize(("last", "count"), [(None, 3), (float("nan"), 2), (0.5, 4)])
 def test_the_largest_rows_of_older_pyarrows(there, rows, monkeypatch, last, count):
     """Before 25 they are without those whose first key is null or NaN."""
-    selections = of("selections")
+    selections = of("functions.selections")
     assert selections._KEEPS_NULLS is (int(pa.__version__.split(".")[0]) >= 25)
     monkeypatch.setattr(selections, "_KEEPS_NULLS", False)
     values = pa.array([1.0, 3.0, None if count == 2 else 2.0, last])
@@ -100,29 +100,38 @@ def test_the_largest_rows_where_pyarrow_needs_one(rows, make):
 
 #: Options that are enumerations, in pyarrow's words, and the number that a row takes for each.
 ENUMERATIONS = [
-    ("selections", "_ENCODE", lambda: pc.DictionaryEncodeOptions("encode")),
-    ("selections", "_MASK", lambda: pc.DictionaryEncodeOptions("mask")),
-    ("aggregates", "_VALID", lambda: pc.CountOptions("only_valid")),
-    ("aggregates", "_NULL", lambda: pc.CountOptions("only_null")),
-    ("comparisons", "_MATCH", lambda: pc.SetLookupOptions(pa.array([1]), skip_nulls=False)),
-    ("comparisons", "_SKIP", lambda: pc.SetLookupOptions(pa.array([1]), skip_nulls=True)),
-    ("strings", "_EMIT", lambda: pc.JoinOptions("emit_null")),
-    ("strings", "_SKIP", lambda: pc.JoinOptions("skip")),
-    ("selections", "_AT_START", lambda: pc.ArraySortOptions(null_placement="at_start")),
-    ("selections", "_DESCENDS", lambda: pc.ArraySortOptions("descending")),
+    ("functions.selections", "_ENCODE", lambda: pc.DictionaryEncodeOptions("encode")),
+    ("functions.selections", "_MASK", lambda: pc.DictionaryEncodeOptions("mask")),
+    ("functions.aggregates", "_VALID", lambda: pc.CountOptions("only_valid")),
+    ("functions.aggregates", "_NULL", lambda: pc.CountOptions("only_null")),
+    (
+        "functions.comparisons",
+        "_MATCH",
+        lambda: pc.SetLookupOptions(pa.array([1]), skip_nulls=False),
+    ),
+    ("functions.comparisons", "_SKIP", lambda: pc.SetLookupOptions(pa.array([1]), skip_nulls=True)),
+    ("functions.strings", "_EMIT", lambda: pc.JoinOptions("emit_null")),
+    ("functions.strings", "_SKIP", lambda: pc.JoinOptions("skip")),
+    ("functions.selections", "_AT_START", lambda: pc.ArraySortOptions(null_placement="at_start")),
+    ("functions.selections", "_DESCENDS", lambda: pc.ArraySortOptions("descending")),
 ]
 #: Likewise in the order of the numbers.
 IN_ORDER = [
     *(
-        ("aggregates", "_INTERPOLATIONS", word, lambda word: pc.QuantileOptions(interpolation=word))
+        (
+            "functions.aggregates",
+            "_INTERPOLATIONS",
+            word,
+            lambda word: pc.QuantileOptions(interpolation=word),
+        )
         for word in ("linear", "lower", "higher", "nearest", "midpoint")
     ),
     *(
-        ("selections", "_RANKS", word, lambda word: pc.RankOptions(tiebreaker=word))
+        ("functions.selections", "_RANKS", word, lambda word: pc.RankOptions(tiebreaker=word))
         for word in ("min", "max", "first", "dense")
     ),
     *(
-        ("times", "_UNITS", word, lambda word: pc.RoundTemporalOptions(unit=word))
+        ("functions.times", "_UNITS", word, lambda word: pc.RoundTemporalOptions(unit=word))
         for word in ("nanosecond", "microsecond", "millisecond", "second", "minute", "hour", "day")
     ),
 ]
@@ -130,7 +139,7 @@ ROUNDINGS = {"down": 0, "up": 1, "towards_zero": 2, "towards_infinity": 3, "half
 
 
 def of(name):
-    return sys.modules[f"pyarrow_cuda_compat._compute.{name}"]
+    return sys.modules[f"pyarrow_cuda_compat._cudf.{name}"]
 
 
 def number(chosen):
@@ -182,7 +191,7 @@ def test_the_numbers_of_enumerations_are_pyarrows(rows):
         assert getattr(of(module), name)[number(make(word))] == word.upper()
     for word, wanted in ROUNDINGS.items():
         assert number(pc.RoundOptions(round_mode=word)) == wanted
-    assert tuple(ROUNDINGS.values()) == of("arithmetic")._MODES
+    assert tuple(ROUNDINGS.values()) == of("functions.arithmetic")._MODES
     for word, wanted in (("drop", 0), ("emit_null", 1)):
         chosen = pc.FilterOptions(null_selection_behavior=word)
         decoded = of("calls").decoded(chosen.serialize().to_pybytes())

@@ -15,8 +15,8 @@ from pyarrow.cuda import CudaBuffer
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._compute import current, engine, memory
-from pyarrow_cuda_compat._pyarrow.guards import compute
+from pyarrow_cuda_compat._cudf import current, engine, memory
+from pyarrow_cuda_compat._patches.guards import compute
 
 pytestmark = pytest.mark.simulator
 HOST = pa.default_cpu_memory_manager()

@@ -111,7 +111,7 @@ def of_24_10(is_compatible, has_storage):
 @pytest.fixture
 def kvikio(monkeypatch):
     """Installs a version of it, and gives the list of calls."""
-    from pyarrow_cuda_compat._interop import kvikio
+    from pyarrow_cuda_compat._methods import kvikio
 
     def install(version, is_compatible=False, has_storage=True):
         module = ModuleType("kvikio")

@@ -55,7 +55,7 @@ def test_its_copies_wait_for_what_was_queued_before(ctx, path, begin, stream):
 def test_whether_it_is_worth_it_is_as_kvikio_says():
     from kvikio import cufile_driver, defaults
 
-    from pyarrow_cuda_compat._interop import kvikio
+    from pyarrow_cuda_compat._methods import kvikio
 
     kvikio._has_direct_storage.cache_clear()
     expected = not defaults.is_compat_mode_preferred() and cufile_driver.get("is_gds_available")

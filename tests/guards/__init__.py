@@ -1,7 +1,7 @@
 """Calls all of pyarrow with data on a device, and compares the answers with the host's.
 
 pyarrow was written for data in host memory, and most of it crashes on other data, or gives wrong
-answers.  The package guards such functions by the table in its `_pyarrow/guards/table.py`.  Here
+answers.  The package guards such functions by the table in its `_patches/guards/table.py`.  Here
 nobody lists the calls: `walk` finds every function, method, property and class of the installed
 pyarrow, and each is called with data of each kind in every parameter that may take it.
 ``python -m guards`` in ``tests/`` makes the calls, and prints the wrong results.  `test_guards`

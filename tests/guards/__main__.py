@@ -13,7 +13,7 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from pyarrow_cuda_compat._pyarrow.guards.table import TABLE
+from pyarrow_cuda_compat._patches.guards.table import TABLE
 
 from . import trial
 from .calls import Call, calls_of, pairs_of
@@ -67,7 +67,7 @@ def sample_of(entry: Entry) -> list[Call]:
     With the guards' table emptied, all calls give wrong results of 351 entries, 45 of them guarded.
     The sample, a sixth of the calls, gives wrong results of 290, among them all guarded ones.  The
     others are functions of `pyarrow.compute`, which have one guard, and methods that begin with the
-    check that `_pyarrow/guards/assertions.py` replaces.
+    check that `_patches/guards/assertions.py` replaces.
     """
     calls = calls_of(entry)
     return calls if str(entry).partition(":")[2] in _GUARDED else calls[:2]

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._pyarrow.guards import assertions
-from pyarrow_cuda_compat._pyarrow.guards.table import TABLE
-from pyarrow_cuda_compat._runtime import bridges
+from pyarrow_cuda_compat._patches.guards import assertions
+from pyarrow_cuda_compat._patches.guards.table import TABLE
+from pyarrow_cuda_compat._start import bridges
 from support.samples import CPU
 
 WAY_OUT = r"^Implemented only for data on CPU.* copy_to\(.*; (CuPy and cuDF|the compute engine)"

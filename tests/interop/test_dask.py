@@ -311,7 +311,7 @@ def test_clients_without_a_device_are_told_what_to_do(monkeypatch):
     with started(**PRELOAD) as cluster:
         futures = [cluster.on_first(make) for make in (make_buffer, make_batch)]
         with monkeypatch.context() as patched:
-            patched.setattr("pyarrow_cuda_compat._interop.pickling._device_count", no_devices)
+            patched.setattr("pyarrow_cuda_compat._methods.pickling._device_count", no_devices)
             for future, direct in product(futures, (False, True)):
                 with pytest.raises(OSError, match="With Dask, have a worker make it"):
                     cluster.client.gather(future, direct=direct)

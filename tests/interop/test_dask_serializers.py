@@ -220,7 +220,7 @@ def test_either_may_be_imported_first(run_python, order):
         # What `distributed` registers for pyarrow when it first needs it comes before.
         for kind in (pa.RecordBatch, pa.Table):
             assert dask_serialize.dispatch(kind).__module__ == ours.__name__
-        from pyarrow_cuda_compat._runtime import import_hooks
+        from pyarrow_cuda_compat._start import import_hooks
         assert "distributed" not in import_hooks._WATCHER.followers
         assert type(distributed.__loader__).__name__ == "SourceFileLoader"
     """

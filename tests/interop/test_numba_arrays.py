@@ -22,7 +22,7 @@ from pyarrow_cuda_compat import (
     memory,
     pinned_memory_pool,
 )
-from pyarrow_cuda_compat._interop.numba import kernels
+from pyarrow_cuda_compat._methods.numba import kernels
 from support.interfaces import ByInterface
 from support.libraries.numba_itself import PACKAGE
 

@@ -218,7 +218,7 @@ def test_where_there_is_no_device_the_error_says_what_to_do(ctx, run_python, wit
 
 
 def test_broken_pickles_are_errors(ctx):
-    from pyarrow_cuda_compat._interop import pickling
+    from pyarrow_cuda_compat._methods import pickling
 
     for function, arguments in (
         (pickling._restore_buffer, (b"x", -1, True)),
@@ -251,7 +251,7 @@ def test_what_was_never_initialised_is_refused(run_python, kind):
 
 
 def test_columns_that_do_not_fit_are_refused(ctx):
-    from pyarrow_cuda_compat._interop import pickling
+    from pyarrow_cuda_compat._methods import pickling
 
     there = pa.array([1, 2]).copy_to(ctx.memory_manager)
     (tree,) = pickling._trees([there])

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 from pyarrow_cuda_compat import CudaBuffer, Context
-from pyarrow_cuda_compat._compute import current
+from pyarrow_cuda_compat._cudf import current
 from support.driver import the_driver
 from support.order import OTHERS, OWN
 from support.refusals import check_refused

@@ -7,7 +7,7 @@ import _pyarrow_cuda_compat_hook
 import pyarrow as pa
 import pytest
 
-from pyarrow_cuda_compat._runtime import bridges, build_bridge
+from pyarrow_cuda_compat._start import bridges, build_bridge
 
 pytestmark = pytest.mark.independent
 

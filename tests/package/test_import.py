@@ -228,7 +228,7 @@ FOLLOWED = """
 import sys, threading
 from pathlib import Path
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat._runtime import import_hooks
+from pyarrow_cuda_compat._start import import_hooks
 sys.path.insert(0, sys.argv[1])
 package, follower = Path(sys.argv[1], "followed.py"), Path(sys.argv[1], "follower.py")
 follower.write_text("import followed; print('follows', followed.is_complete)")

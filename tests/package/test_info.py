@@ -12,7 +12,8 @@ import pytest
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import show_config
-from pyarrow_cuda_compat._runtime import bridges, info
+from pyarrow_cuda_compat._start import bridges
+from pyarrow_cuda_compat._tools import info
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_the_text_says_the_same(run):
 def test_nothing_else_is_imported(run_python):
     code = """if True:
         import sys
-        from pyarrow_cuda_compat._runtime import info
+        from pyarrow_cuda_compat._tools import info
         facts = info.collect()
         found = {"numba", "cupy", "torch", "jax", "cudf", "pandas"} & set(sys.modules)
         assert not found, found

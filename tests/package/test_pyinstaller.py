@@ -38,7 +38,7 @@ print(pyarrow_cuda_compat.show_config("dicts")["version"])
 print(pyarrow_cuda_compat.SmartArray.__name__)
 # PyInstaller does not see these: what is there, and what only programs have that import it.
 from importlib.util import find_spec
-for name in ("_interop.files", "_device_array.arrow", "pygpu._status"):
+for name in ("_methods.files", "_methods.arrow", "pygpu._status"):
     assert find_spec("pyarrow_cuda_compat." + name), name
 print(find_spec("numba"), find_spec("pyarrow_cuda_compat.conformance"))
 """

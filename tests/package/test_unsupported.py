@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat._runtime import bridges
+from pyarrow_cuda_compat._start import bridges
 
 PACKAGE = Path(pyarrow_cuda_compat.__file__).parent
 (EXTENSION,) = PACKAGE.glob("_native*.so")

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat import DeviceArray, Stream, _native, from_dlpack
-from pyarrow_cuda_compat._runtime import load
+from pyarrow_cuda_compat import DeviceArray, Stream, _load, _native, from_dlpack
 from support.driver import the_driver
 
 PAGE = (Path(__file__).parents[2] / "docs" / "troubleshooting.md").read_text()
@@ -99,7 +98,7 @@ def sources():
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
-    libraries = [Path(path).read_bytes() for path in (_native.__file__, load.BRIDGE)]
+    libraries = [Path(path).read_bytes() for path in (_native.__file__, _load.BRIDGE)]
     return "\n".join([*texts, *(library.decode("latin-1") for library in libraries)])
 
 

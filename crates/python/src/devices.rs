@@ -1,4 +1,4 @@
-//! Functions for the driver and the devices, which `pyarrow_cuda_compat/_runtime/info.py` and `pygpu/` call.
+//! Functions for the driver and the devices, which `pyarrow_cuda_compat/_tools/info.py` and `pygpu/` call.
 
 use crate::errors::OrRaise;
 use arrow_cuda_context::{Context, Device, driver_version};

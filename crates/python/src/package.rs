@@ -1,6 +1,6 @@
 //! Functions of the Python package that methods of the extension's classes call.
 //!
-//! `pyarrow_cuda_compat/_runtime/load.py` passes them to `_start`; this extension does not import the
+//! `pyarrow_cuda_compat/_load.py` passes them to `_start`; this extension does not import the
 //! package.
 
 use crate::pyarrow::not_started;

@@ -1,5 +1,5 @@
 //! Records of calls, for `logging` and NVTX: which loggers and ranges they become is in Python,
-//! `pyarrow_cuda_compat/_runtime/tracing.py`.
+//! `pyarrow_cuda_compat/_tracing.py`.
 //!
 //! A call is recorded where Python makes it, with the GIL and under no lock.  The code that records runs before
 //! the call begins and after it is complete; it may be any code, that of a logging handler for example.

@@ -1,4 +1,4 @@
-//! `pyarrow.Buffer.address`, which `pyarrow_cuda_compat/_pyarrow/addresses.py` puts in place of
+//! `pyarrow.Buffer.address`, which `pyarrow_cuda_compat/_patches/addresses.py` puts in place of
 //! pyarrow's own.
 
 use crate::pyarrow::from_pyarrow::live;

@@ -1,5 +1,5 @@
 //! The extension's part of the C Device interface.  The methods themselves are pyarrow's, wrapped
-//! in Python: `pyarrow_cuda_compat/_pyarrow/device_arrays.py`.
+//! in Python: `pyarrow_cuda_compat/_patches/device_arrays.py`.
 
 use super::pointers::{Pointer, in_capsule};
 use crate::contexts::argument::context_argument;

@@ -1,5 +1,5 @@
 //! Copies of arrays, batches, tables and buffers to and from devices.  The methods themselves are
-//! pyarrow's, or added to its classes, in Python: `pyarrow_cuda_compat/_pyarrow/copy_to.py`.
+//! pyarrow's, or added to its classes, in Python: `pyarrow_cuda_compat/_patches/copy_to.py`.
 
 use crate::contexts::argument::context_named;
 use crate::contexts::context::memory_manager;

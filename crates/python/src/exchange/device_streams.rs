@@ -1,5 +1,5 @@
 //! Streams of the C Device interface, in capsules.  The methods are added to pyarrow's classes in
-//! Python: `pyarrow_cuda_compat/_pyarrow/device_streams.py`.
+//! Python: `pyarrow_cuda_compat/_patches/device_streams.py`.
 
 use super::pointers::in_capsule;
 use crate::errors::{OrRaise, expected};

@@ -1,5 +1,5 @@
 //! The extension's part of the Numba support.  The methods themselves are in Python, as Numba is:
-//! `pyarrow_cuda_compat/_interop/numba/`.
+//! `pyarrow_cuda_compat/_methods/numba/`.
 
 use crate::contexts::argument::context_argument;
 use crate::errors::OrRaise;

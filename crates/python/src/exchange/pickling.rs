@@ -1,5 +1,5 @@
 //! The extension's part of pickling and Dask support.  The rest is in Python, as they are:
-//! `pyarrow_cuda_compat/_interop/pickling.py` and `dask/`.
+//! `pyarrow_cuda_compat/_methods/pickling.py` and `dask/`.
 
 use crate::bounded_sequences::objects;
 use crate::contexts::argument::context_argument;

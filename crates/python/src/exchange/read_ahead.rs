@@ -1,4 +1,4 @@
-//! Readers of copies of record batches, which read ahead: `pyarrow_cuda_compat/_pyarrow/read_ahead.py`.
+//! Readers of copies of record batches, which read ahead: `pyarrow_cuda_compat/_patches/read_ahead.py`.
 
 use super::copy_to::{in_contexts, needed_place, place_of_context};
 use crate::errors::{OrRaise, expected};

@@ -1,6 +1,6 @@
 //! Copies between files and device buffers.
 //!
-//! The Python package opens the files and chooses the ranges; see `_interop/files.py`.
+//! The Python package opens the files and chooses the ranges; see `_methods/files.py`.
 
 use super::regular_file::duplicate;
 use crate::errors::{incorrect_type, of_descriptor, of_file};

@@ -1,4 +1,4 @@
-//! Tables of Arrow files and streams.  The Python package opens the files: `_interop/tables.py`.
+//! Tables of Arrow files and streams.  The Python package opens the files: `_methods/tables.py`.
 
 use super::regular_file::duplicate;
 use crate::contexts::context::PyContext;

@@ -138,7 +138,7 @@ impl Guard {
                 (Bound::from_owned_ptr(py, result), Bound::from_borrowed_ptr(py, *arguments))
             };
             let (handler, no_names) = (self.handler.as_ptr(), std::ptr::null_mut());
-            // `_pyarrow/tables.py` has corrected the batches of tables and iterables already.
+            // `_patches/batches.py` has corrected the batches of tables and iterables already.
             let is_due = || -> PyResult<bool> {
                 let Some(walk) = Walk::new(py, None, || Ok(false))? else { return Ok(false) };
                 Ok(source_of(&object)? == BatchSource::Other && walk.visit(&result)?.is_some())

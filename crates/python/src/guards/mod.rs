@@ -1,7 +1,7 @@
 //! Guards for the functions of pyarrow that read their data in host memory.
 //!
 //! Such a function crashes, or gives wrong answers, for data in device memory.  Its guard has it called with the same
-//! arguments unless one of them contains data on a device.  The table in `pyarrow_cuda_compat/_pyarrow/guards/table.py`
+//! arguments unless one of them contains data on a device.  The table in `pyarrow_cuda_compat/_patches/guards/table.py`
 //! says what happens then.
 //!
 //! Unsafe code: `guard` and `functions` speak Python's vectorcall protocol; `functions`, `properties`, `construction`,

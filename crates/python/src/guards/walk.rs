@@ -156,7 +156,7 @@ impl<'a, 'py> Walk<'a, 'py> {
 
     /// A reader of the same batches, with an action on each when it is read.
     fn batches(&self, reader: &Bound<'py, PyAny>) -> PyResult<Replacement<'py>> {
-        // That table lies on the host: `_pyarrow/tables.py` makes the readers of others.
+        // That table lies on the host: `_patches/batches.py` makes the readers of others.
         if source_of(reader)? == BatchSource::Table {
             return Ok(None);
         }

@@ -1,0 +1,194 @@
+"""Answers calls by the rows of all functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
+
+from .. import _native
+from . import calls, queries, spans
+from .caches import Cache
+from .calls import DATA, Call
+from .columns import (
+    argument,
+    from_first_row,
+    is_as_imported,
+    to_arrow,
+    to_chunks,
+    to_cudf,
+    to_table,
+)
+from .current import compute_in, here, resume_in
+from .forms import MOST_ROWS
+from .functions import aggregates, arithmetic, casts, comparisons, plain, selections, strings, times
+from .kinds import kind_of
+from .known import remember
+from .refusals import NotCovered
+from .registry import ROWS, Row
+
+_TABLES = pa.RecordBatch | pa.Table
+_PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)
+
+
+def in_context(context: Any, answer: Callable[[], Any]) -> Any:
+    """An answer that libcudf computes in a context; OSError if that is gone."""
+    before = here()  # of a call that a finalizer, or a handler of a signal, has interrupted
+    try:
+        compute_in(context)
+        found = _native._in_context(answer, context)
+        _native._order_current_stream(context)
+        return found
+    finally:
+        resume_in(before)
+
+
+def run(
+    original: Any, function: Any, arguments: Any, options: Any = None, length: int | None = None
+) -> Any:
+    """The answer to ``Function.call`` with data on a device.
+
+    Raises
+    ------
+    NotCovered
+        If there is no row for the function, the types or the options.
+    """
+    given = [calls.as_given(each) for each in arguments]
+    kept, decoded = calls.options_of(function, options)
+    row, prototype = _plan(
+        original, function.name, tuple(map(calls.shape_of, given)), kept, lambda: options
+    )
+    data = [it for it in given if isinstance(it, DATA)]
+    if not all(it.num_columns for it in data if isinstance(it, _TABLES)):
+        raise NotCovered("not tables without columns")
+    # For functions of other kinds, pyarrow does not look at it; -1 is its number for none.
+    if function.kind == "scalar" and length not in (None, -1, len(data[0])):
+        raise pa.ArrowInvalid(
+            "Passed batch length for execution did not match actual length of values for "
+            f"execution of scalar function '{function.name}'"
+        )
+    if row.is_elementwise and len(set(map(len, data))) > 1:
+        raise pa.ArrowInvalid("Array arguments must all be the same length")
+    if not any(map(len, data)):
+        # pyarrow converts the scalars even so, and may refuse one.
+        none = [it if isinstance(it, pa.Scalar) else it.slice(0, 0) for it in given]
+        return _on_device(original(function, [*map(_on_host, none)], options))
+    # Strings and lists have one row less, and the answer may be of such.
+    if max(map(len, data)) >= MOST_ROWS and function.kind == "scalar":
+        return _by_rows(lambda part: run(original, function, part, options), given)
+    made = {id(it): argument(it) for it in given}
+    pieces, values, below = zip(*(made[id(it)] for it in given), strict=True)
+    types = [None if isinstance(it, _TABLES) else it.type for it in pieces]
+    call = Call(function.name, list(values), types, decoded, prototype, list(pieces), below)
+    return _in_form(call, row.answer(call, *row.extra))
+
+
+#: A multiple of the rows of a byte or word of bits.
+_ROWS_AT_ONCE = MOST_ROWS - MOST_ROWS % 64
+
+
+def _by_rows(answer: Callable[[list[Any]], Any], given: list[Any]) -> Any:
+    """The answer of a function that looks at one row after the other, for more rows than libcudf
+    has in a column."""
+    most = max(len(it) for it in given if isinstance(it, DATA))
+    parts = [
+        answer(
+            [it if isinstance(it, pa.Scalar) else it.slice(start, _ROWS_AT_ONCE) for it in given]
+        )
+        for start in range(0, most, _ROWS_AT_ONCE)
+    ]
+    if isinstance(parts[0], pa.ChunkedArray):
+        return pa.chunked_array([chunk for part in parts for chunk in part.chunks])
+    return pa.concat_arrays(parts)
+
+
+def chained(
+    name: str, values: list[Any], types: list[pa.DataType], kept: bytes
+) -> tuple[Any, pa.DataType]:
+    """The answer for columns and scalars of libcudf's as such a one, and its type."""
+    shapes = tuple(
+        (pa.Scalar if isinstance(value, plc.Scalar) else pa.Array, kind)
+        for value, kind in zip(values, types, strict=True)
+    )
+    row, prototype = _plan(pc.Function.call, name, shapes, kept, lambda: calls.object_of(kept))
+    decoded = calls.decoded(kept) if kept else calls.default_options(name)[1]
+    call = Call(name, values, types, decoded, prototype, [])
+    answer = row.answer(call, *row.extra)
+    # Parts of structs and whole ones are Arrow's.
+    return to_cudf(answer) if isinstance(answer, pa.Array) else answer, prototype.type
+
+
+_plans = Cache(4096)
+
+
+def _plan(
+    original: Any, name: str, shapes: tuple[Any, ...], kept: bytes, options: Callable[[], Any]
+) -> tuple[Row, Any]:
+    """The row of a function, which covers the types of the arguments, and what pyarrow returns for
+    such arguments without rows."""
+
+    def make() -> tuple[Row, Any]:
+        row = ROWS.get(name)
+        if row is None:
+            raise NotCovered("libcudf has no such function, or answers in another way")
+        check_types(row, [kind for _, kind in shapes])
+        return row, calls.prototype(original, name, shapes, options())
+
+    plan: tuple[Row, Any] = _plans.get(make, name, shapes, kept)
+    return plan
+
+
+def check_types(row: Row, given: list[Any]) -> None:
+    """Given types, and schemas of tables."""
+    for place, types in enumerate(given):
+        allowed = row.takes[min(place, len(row.takes) - 1)]
+        for kind in types.types if isinstance(types, pa.Schema) else [types]:
+            if kind_of(kind) not in allowed:
+                raise NotCovered(f"not with arguments of type {kind}")
+    if row.of_one_type and len(set(given)) > 1:
+        raise NotCovered("not with arguments of several types")
+
+
+def _on_host(value: Any) -> Any:
+    return value.copy_to(pa.default_cpu_memory_manager()) if isinstance(value, DATA) else value
+
+
+def _on_device(prototype: Any) -> Any:
+    return prototype.copy_to(here().memory_manager) if isinstance(prototype, DATA) else prototype
+
+
+def _in_form(call: Call, found: Any) -> Any:
+    """A column or table as an object of the class and type that pyarrow returns."""
+    prototype = call.prototype
+    if isinstance(found, plc.Column | plc.Table) and not calls.rows_of(found):
+        return _on_device(prototype)
+    if isinstance(found, plc.Table):
+        return to_table(found.columns(), prototype.schema, type(prototype))
+    if not isinstance(found, plc.Column):
+        is_chunked = isinstance(prototype, pa.ChunkedArray) and isinstance(found, pa.Array)
+        return pa.chunked_array([found]) if is_chunked else found
+    found = from_first_row(found)
+    if isinstance(prototype, pa.ChunkedArray):
+        result = to_chunks(found, call.type)
+        result = pa.chunked_array([result]) if isinstance(result, pa.Array) else result
+    else:
+        result = to_arrow(found, call.type)
+    # An argument's own memory may be written to by the program.
+    if is_as_imported(found, call.type) and not spans.has_memory_of(found, call.values):
+        remember(result, here(), found, is_result=True, below=call.result_below)
+    return result
+
+
+def _filter_table(_original: Any, table: Any, expression: Any) -> Any:
+    return queries.filter_table(chained, table, expression)
+
+
+#: Functions of `pyarrow.acero`, by name.
+QUERIES = {
+    "_filter_table": _filter_table,
+    "_group_by": queries.group_by,
+    "_perform_join": queries.join,
+}

@@ -1,0 +1,1 @@
+"""The functions of pyarrow that libcudf answers: each file lists its own in the registry."""

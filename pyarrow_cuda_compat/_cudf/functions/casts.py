@@ -1,0 +1,183 @@
+"""Conversions between types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
+
+from .. import operations as op
+from ..calls import Call
+from ..columns import to_cudf
+from ..kinds import NUMBERS, TIMES, cudf_type, kind_of
+from ..registry import rows
+from .times import PER_SECOND, need_calendar
+
+_is = pa.types
+#: The largest integers up to which a type of floating-point numbers has all.
+EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
+
+
+@rows(f"bool {NUMBERS} {TIMES} string dictionary")
+def cast(call: Call) -> Any:
+    wanted = call.options["to_type"]
+    if call.given == wanted:
+        return call.value
+    if _is.is_dictionary(call.given):
+        return _decoded(call, wanted)
+    kinds = kind_of(call.given), kind_of(wanted)
+    call.need(kinds in _BY_KINDS, f"not from {call.given} to {wanted}")
+    return _BY_KINDS[kinds](call, call.value, wanted)
+
+
+def _decoded(call: Call, wanted: pa.DataType) -> Any:
+    array = call.array(0)
+    call.need(array.type.value_type == wanted, "not of dictionaries to another type")
+    call.need(array.dictionary.null_count == 0, "not with nulls in the dictionary")
+    size = len(array.dictionary)
+    indices = op.cast(to_cudf(array.indices), op.INT64)
+    beyond = op.filled(indices, op.scalar(size, pa.int64()))
+    return op.one(op.gathered(plc.Table([to_cudf(array.dictionary)]), beyond, may_lack=True))
+
+
+def _int_to_number(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    option = "allow_float_truncate" if _is.is_floating(wanted) else "allow_int_overflow"
+    if call.options[option]:
+        return op.cast(value, cudf_type(wanted))
+    return without_loss(value, call.given, wanted)
+
+
+def _range_of(kind: pa.DataType) -> tuple[int, int]:
+    bits = kind.bit_width - _is.is_signed_integer(kind)
+    return -(2**bits) * _is.is_signed_integer(kind), 2**bits - 1
+
+
+def without_loss(value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    """A value in the type of a computation; raises pyarrow's error where that loses digits."""
+    if given != wanted and _is.is_integer(given):
+        _check_range(op.column_of(value, 1), given, wanted)
+    return op.cast(value, cudf_type(wanted))
+
+
+def _check_range(value: Any, given: pa.DataType, wanted: pa.DataType) -> None:
+    """That integers are in the range of a type, or in that in which it has all integers."""
+    least, most = _range_of(given)
+    if _is.is_floating(wanted):
+        lowest, highest = max(-EXACT[wanted], least), EXACT[wanted]
+    else:
+        lowest, highest = _range_of(wanted)
+    if (least >= lowest and most <= highest) or value.size() == value.null_count():
+        return
+    for found in plc.reduce.minmax(value):
+        number = found.to_py()
+        if not lowest <= number <= highest:
+            raise pa.ArrowInvalid(f"Integer value {number} not in range: {lowest} to {highest}")
+
+
+def _float_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    lowest, highest = _range_of(wanted)
+    result = op.cast(value, cudf_type(wanted))
+    is_strict = not call.options["allow_float_truncate"]
+    # The largest integer may become the number behind it, and come back as itself.
+    below = "LESS", 0, op.scalar(float(highest + 1), call.given)
+    if is_strict:
+        is_right, columns = ("EQUAL", 0, 1), [value, op.cast(result, value.type())]
+    else:
+        is_right, columns = ("GREATER_EQUAL", 0, op.scalar(float(lowest), call.given)), [value]
+    if not op.is_everywhere(op.computed(("LOGICAL_AND", is_right, below), *columns)):
+        call.need(is_strict, "not numbers that the type does not have")
+        raise pa.ArrowInvalid(f"Float value was truncated converting to {wanted}")
+    return result
+
+
+def _as_libcudf(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    return op.cast(value, cudf_type(wanted))
+
+
+def _to_bool(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    return op.binary("NOT_EQUAL", value, op.scalar(0, call.given))
+
+
+def _int_or_time(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    integer = call.given if _is.is_integer(call.given) else wanted
+    is_same = call.given.bit_width == wanted.bit_width and _is.is_signed_integer(integer)
+    call.need(is_same, f"not {integer}")
+    return op.same_bits(value, cudf_type(wanted))
+
+
+def _between_units(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    given = call.given
+    call.need(getattr(given, "tz", None) == getattr(wanted, "tz", None), "not between time zones")
+    before, after = PER_SECOND[given.unit], PER_SECOND[wanted.unit]
+    counts = op.same_bits(value, op.INT64)
+    if after >= before:
+        there, back, factor = "MUL", "DIV", after // before
+        allowed, loses = "allow_time_overflow", "result in out of bounds timestamp"
+    else:
+        there, back, factor = "DIV", "MUL", before // after
+        allowed, loses = "allow_time_truncate", "lose data"
+    result = op.on_int64(there, counts, factor)
+    if not call.options[allowed]:
+        differs = op.binary("NOT_EQUAL", op.on_int64(back, result, factor), counts)
+        if op.is_anywhere(differs):
+            raise pa.ArrowInvalid(f"Casting from {given} to {wanted} would {loses}")
+    return op.same_bits(result, cudf_type(wanted))
+
+
+def _date_to_time(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    call.need(wanted.tz is None and wanted.unit != "ns", f"not to {wanted}")
+    call.need(op.are_within(value, 2**63 // (86400 * PER_SECOND[wanted.unit])), "not of such dates")
+    return op.cast(value, cudf_type(wanted))
+
+
+def _time_to_date(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    need_calendar(value, call.given)
+    days = plc.datetime.floor_datetimes(value, plc.datetime.RoundingFrequency.DAY)
+    return op.cast(days, cudf_type(wanted))
+
+
+def _int_to_string(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    return plc.strings.convert.convert_integers.from_integers(value)
+
+
+def _bool_to_string(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    words = op.scalar("true"), op.scalar("false")
+    return plc.strings.convert.convert_booleans.from_booleans(value, *words)
+
+
+def _string_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    kind = cudf_type(wanted)
+    convert = plc.strings.convert.convert_integers
+    plain = "^-?[0-9]+$" if _is.is_signed_integer(wanted) else "^[0-9]+$"
+    fits = op.binary("LOGICAL_AND", op.matches(value, plain), convert.is_integer(value, kind))
+    call.need(
+        not op.is_anywhere(op.invert(fits)),
+        "not of strings that are not plain decimal integers in the range of the type",
+    )
+    return convert.to_integers(value, kind)
+
+
+#: The kinds of a type, those of the types that it becomes, and the function for these.
+_CASTS: list[tuple[str, str, Any]] = [
+    ("int", NUMBERS, _int_to_number),
+    ("float", "int", _float_to_int),
+    ("float", "float", _as_libcudf),
+    ("bool", NUMBERS, _as_libcudf),
+    (NUMBERS, "bool", _to_bool),
+    ("int", TIMES, _int_or_time),
+    (TIMES, "int", _int_or_time),
+    ("time", "time", _between_units),
+    ("duration", "duration", _between_units),
+    ("date", "time", _date_to_time),
+    ("time", "date", _time_to_date),
+    ("int", "string", _int_to_string),
+    ("bool", "string", _bool_to_string),
+    ("string", "int", _string_to_int),
+]
+_BY_KINDS = {
+    (before, after): function
+    for kinds, wanted, function in _CASTS
+    for before in kinds.split()
+    for after in wanted.split()
+}

@@ -1,0 +1,266 @@
+"""Rows that are selected, sorted, distinct or encoded; lists and structs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
+
+from .. import operations as op
+from ..calls import Call, rows_of
+from ..columns import to_arrow, to_cudf
+from ..kinds import ANY, NUMBERS, SIMPLE, TIMES
+from ..registry import rows
+from .comparisons import need_same_bits, places_in
+
+_is = pa.types
+_DICTIONARIES = f"{ANY} dictionary"
+_UINT64 = plc.DataType(plc.TypeId.UINT64)
+_UNSIGNED = {
+    getattr(plc.TypeId, f"INT{bits}"): plc.DataType(getattr(plc.TypeId, f"UINT{bits}"))
+    for bits in (8, 16, 32, 64)
+}
+
+
+def _table(value: Any) -> Any:
+    return value if isinstance(value, plc.Table) else plc.Table([value])
+
+
+def _like(call: Call, table: Any) -> Any:
+    """A table for tables and record batches, and else its column."""
+    return table if isinstance(call.value, plc.Table) else op.one(table)
+
+
+@rows(ANY, "bool", elementwise=True, filter_=(), array_filter=())
+def filtered(call: Call) -> Any:
+    values, mask = call.values
+    call.need(isinstance(mask, plc.Column), "not by one value for all rows")
+    if not mask.null_count() or call.options["null_selection_behavior"] == 0:
+        return _like(call, op.kept(_table(values), mask))
+    # The number behind the last row stands for a row of nulls.
+    beyond = op.scalar(mask.size(), pa.int32())
+    numbers = op.choose(op.is_valid(mask), op.counter(mask.size()), beyond)
+    numbers = op.one(op.kept(plc.Table([numbers]), op.filled(mask, op.scalar(True))))
+    return _like(call, op.gathered(_table(values), numbers, may_lack=True))
+
+
+@rows(ANY, "int", elementwise=False, take=(), array_take=())
+def take(call: Call) -> Any:
+    values, numbers = call.values
+    call.need(isinstance(numbers, plc.Column), "not of one row")
+    size = rows_of(values)
+    call.need(size, "not of no rows")
+    has_null = numbers.null_count() > 0
+    if not 0 < call.below[1] <= size:
+        _check_bounds(numbers, size)
+    if has_null:
+        numbers = op.filled(op.cast(numbers, op.INT64), op.scalar(size, pa.int64()))
+    return _like(call, op.gathered(_table(values), numbers, may_lack=has_null))
+
+
+def _check_bounds(numbers: Any, size: int) -> None:
+    if numbers.size() == numbers.null_count():
+        return
+    # Without a sign, negative numbers are larger than all others.
+    unsigned = op.same_bits(numbers, _UNSIGNED.get(numbers.type().id(), numbers.type()))
+    if op.reduced(unsigned, plc.aggregation.max()).to_py() >= size:
+        lowest, highest = (each.to_py() for each in plc.reduce.minmax(numbers))
+        found = highest if 0 <= lowest < size else lowest
+        raise pa.lib.ArrowIndexError(f"Index {found} out of bounds")
+
+
+@rows(ANY)
+def drop_null(call: Call) -> Any:
+    return _like(call, op.without_nulls(_table(call.value).columns()))
+
+
+@rows(f"bool {NUMBERS}")
+def indices_nonzero(call: Call) -> Any:
+    (value,) = call.values
+    if not _is.is_boolean(call.given):
+        value = op.binary("NOT_EQUAL", value, op.scalar(0, call.given))
+    return op.cast(op.places(value), _UINT64)
+
+
+#: pyarrow's numbers for an order that descends, and for nulls at the start.
+_DESCENDS, _AT_START = 1, 0
+
+
+def _keys(call: Call) -> list[tuple[Any, int, bool, pa.DataType]]:
+    """Of each key in the options: its column, the order, whether nulls come first, the type."""
+    value, options = call.value, call.options
+    keys = options.get("sort_keys") or []
+    if not isinstance(value, plc.Table):
+        key = keys[0] if keys else {"order": 0, **options}
+        return [(value, key["order"], _nulls_first(key, options), call.given)]
+    schema = call.array(0).schema
+    return [_column_of(call, schema, value, key, options) for key in keys]
+
+
+def _order(call: Call) -> Any:
+    """The numbers of the rows in the order of the keys."""
+    keys = _keys(call)
+    is_float = [_is.is_floating(kind) for *_, kind in keys]
+    found = [(column, order == _DESCENDS, first) for column, order, first, _ in keys]
+    return op.order_of(found, is_float=is_float)
+
+
+def _nulls_first(key: dict[str, Any], options: dict[str, Any]) -> bool:
+    placement = key.get("null_placement")
+    return bool((options.get("null_placement") if placement is None else placement) == _AT_START)
+
+
+def _column_of(
+    call: Call, schema: pa.Schema, table: Any, key: dict[str, Any], options: dict[str, Any]
+) -> tuple[Any, int, bool, pa.DataType]:
+    name = _name_in(key["target"])
+    place = -1 if name is None else schema.get_field_index(name)
+    call.need(place >= 0, "not by such a name, which may be a path")
+    column = table.columns()[place]
+    return column, key["order"], _nulls_first(key, options), schema.field(place).type
+
+
+def _name_in(path: str) -> str | None:
+    """The name in a path that names a field of the table itself, without escapes; else None."""
+    is_name = path.startswith(".") and not any(sign in path[1:] for sign in ".[\\")
+    return path[1:] if is_name else None
+
+
+@rows(SIMPLE, sort_indices=(), array_sort_indices=())
+def sort_indices(call: Call) -> Any:
+    call.result_below = call.rows
+    return op.cast(_order(call), _UINT64)
+
+
+#: pyarrow before 25 leaves out the rows whose first key is null or NaN, which are the last ones.
+_KEEPS_NULLS = len(pc.select_k_unstable(pa.nulls(1, pa.int64()), 1, [("x", "ascending")])) > 0
+
+
+@rows(SIMPLE)
+def select_k_unstable(call: Call) -> Any:
+    rows = call.rows if _KEEPS_NULLS else _comparable(*_keys(call)[0])
+    return op.cast(plc.copying.slice(_order(call), [0, min(call.options["k"], rows)])[0], _UINT64)
+
+
+def _comparable(column: Any, _order: int, _nulls_first: bool, kind: pa.DataType) -> int:
+    """How many values of a key are neither null nor NaN."""
+    if _is.is_floating(kind):
+        column = op.one(plc.stream_compaction.drop_nans(plc.Table([column]), [0], 1))
+    return int(column.size() - column.null_count())
+
+
+#: Ways to rank equal values, by pyarrow's numbers.
+_RANKS = ("MIN", "MAX", "FIRST", "DENSE")
+
+
+@rows(f"bool int decimal string {TIMES}")
+def rank(call: Call) -> Any:
+    (value,) = call.values
+    call.need(isinstance(value, plc.Column), "not of tables")
+    options = call.options
+    key = options["sort_keys"][0] if options["sort_keys"] else {"order": 0}
+    descends, first = key["order"] == _DESCENDS, _nulls_first(key, options)
+    order = op.Order.DESCENDING if descends else op.Order.ASCENDING
+    found = plc.sorting.rank(
+        value,
+        getattr(plc.aggregation.RankMethod, _RANKS[options["tiebreaker"]]),
+        order,
+        plc.types.NullPolicy.INCLUDE,
+        op.null_order(descends, first),
+        False,
+    )
+    return op.cast(found, _UINT64)
+
+
+@rows(SIMPLE)
+def unique(call: Call) -> Any:
+    need_same_bits(call, call.value)
+    return op.first_rows(call.value)
+
+
+@rows(SIMPLE)
+def value_counts(call: Call) -> Any:
+    (value,) = call.values
+    need_same_bits(call, value)
+    group = plc.groupby.GroupBy(plc.Table([value]), plc.types.NullPolicy.INCLUDE)
+    first_and_count = [plc.aggregation.min(), plc.aggregation.count(plc.types.NullPolicy.INCLUDE)]
+    places = plc.groupby.GroupByRequest(op.counter(value.size()), first_and_count)
+    keys, (found,) = group.aggregate([places])
+    first, counts = found.columns()
+    order = op.order_of([(first, False, False)], is_float=[False])
+    counts = op.cast(counts, op.INT64)
+    values, counts = op.gathered(plc.Table([*keys.columns(), counts]), order).columns()
+    columns = zip((values, counts), call.type, strict=True)
+    return _struct_of(call, [to_arrow(column, field.type) for column, field in columns])
+
+
+def _struct_of(call: Call, arrays: list[Any]) -> Any:
+    return pa.Array.from_buffers(call.type, len(arrays[0]), [None], 0, 0, arrays)
+
+
+#: Null is a value of the dictionary, or its indices are null: pyarrow's numbers.
+_ENCODE, _MASK = 0, 1
+
+
+@rows(f"bool int decimal string {TIMES}")
+def dictionary_encode(call: Call) -> Any:
+    (value,) = call.values
+    nulls = call.options.get("null_encoding_behavior", call.options.get("null_encoding"))
+    distinct = op.first_rows(value)
+    if nulls == _MASK:
+        distinct = op.valid(distinct)
+    found = places_in(distinct, value)
+    if nulls == _ENCODE and value.null_count():
+        null = plc.copying.get_element(op.places(plc.unary.is_null(distinct)), 0)
+        found = op.filled(found, null)
+    places, values = to_arrow(found, pa.int32()), to_arrow(distinct, call.given)
+    return pa.DictionaryArray.from_buffers(
+        call.type, len(places), places.buffers(), values, places.null_count, places.offset
+    )
+
+
+@rows("list")
+def list_flatten(call: Call) -> Any:
+    call.need(not call.options.get("recursive"), "not lists within lists at once")
+    lists = op.valid(call.value)  # null may have elements
+    return lists.list_view().get_sliced_child()
+
+
+@rows("list", "int")
+def list_element(call: Call) -> Any:
+    value, place = call.values
+    call.need(isinstance(place, plc.Scalar), "not with several indices")
+    place = place.to_py()
+    call.need(place is None or place < 2**31, "not such an index")
+    lengths = plc.lists.count_elements(value)
+    if place is None or place < 0:
+        limits = "greater than or equal to 0"
+    elif op.is_anywhere(op.binary("LESS_EQUAL", lengths, op.scalar(place, pa.int32()))):
+        limits = "in [0, length)"
+    else:
+        return plc.lists.extract_list_element(value, place)
+    raise pa.ArrowInvalid(f"Index {place} is out of bounds: should be {limits}")
+
+
+@rows("struct")
+def struct_field(call: Call) -> Any:
+    value = call.array(0)
+    path = call.options["field_ref"]
+    name, number = _name_in(path), re.fullmatch(r"\[([0-9]+)\]", path)
+    place = int(number[1]) if number else -1 if name is None else value.type.get_field_index(name)
+    call.need(place >= 0, "not by such a name, which may be a path")
+    if not value.null_count:
+        return value.field(place)
+    valid = op.is_valid(call.value)
+    return op.null_where(op.invert(valid), to_cudf(value.field(place)))
+
+
+@rows(ANY)
+def make_struct(call: Call) -> Any:
+    call.need(all(isinstance(it, plc.Column) for it in call.values), "not with scalars")
+    may_be_null = zip(call.values, call.options["field_nullability"], strict=False)
+    call.need(all(null or not it.null_count() for it, null in may_be_null), "not with such nulls")
+    return _struct_of(call, [call.array(place) for place in range(len(call.values))])

@@ -1,0 +1,164 @@
+"""Dates and times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
+
+from .. import operations as op
+from ..calls import Call
+from ..kinds import cudf_type
+from ..refusals import need
+from ..registry import rows
+
+_is = pa.types
+_datetime = plc.datetime
+_COMPONENTS = "year month day hour minute second millisecond microsecond nanosecond"
+#: How many of them a second, minute, hour or day has, by unit of time.
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def _component(value: Any, name: str) -> Any:
+    component = getattr(_datetime.DatetimeComponent, name.upper())
+    return _datetime.extract_datetime_component(value, component)
+
+
+#: From 1970 in both directions; libcudf's calendar ends with the year 32,767.
+_MOST_DAYS = 365 * 30_000
+
+
+def need_calendar(value: Any, kind: pa.DataType) -> None:
+    """Refuses times beyond libcudf's calendar, and those whose day begins before all times."""
+    per_day = 1 if _is.is_date(kind) else 86400 * PER_SECOND[kind.unit]
+    is_near = op.are_within(value, min(_MOST_DAYS * per_day, 2**63 - per_day))
+    need(is_near, "not of times so far away")
+
+
+def _near(call: Call) -> Any:
+    """The argument, if libcudf's calendar has it."""
+    need_calendar(call.value, call.given)
+    return call.value
+
+
+@rows("date time", **{name: name for name in _COMPONENTS.split()})
+def component(call: Call, name: str) -> Any:
+    return op.cast(_component(_near(call), name), cudf_type(call.type))
+
+
+@rows(
+    "date time", quarter="extract_quarter", day_of_year="day_of_year", is_leap_year="is_leap_year"
+)
+def part(call: Call, name: str) -> Any:
+    return op.cast(getattr(_datetime, name)(_near(call)), cudf_type(call.type))
+
+
+@rows("date time")
+def day_of_week(call: Call) -> Any:
+    first, zero_based = call.options["week_start"], call.options["count_from_zero"]
+    call.need(1 <= first <= 7, "not such a week")
+    # libcudf counts from Monday, which is 1, to Sunday.
+    day = op.cast(_component(_near(call), "weekday"), op.INT64)
+    found = op.on_int64("MOD", op.on_int64("ADD", day, 7 - first), 7)
+    return found if zero_based else op.on_int64("ADD", found, 1)
+
+
+@rows("date time")
+def iso_year(call: Call) -> Any:
+    return op.cast(_component(_thursday(_near(call)), "year"), op.INT64)
+
+
+@rows("date time")
+def iso_week(call: Call) -> Any:
+    day = op.cast(_datetime.day_of_year(_thursday(_near(call))), op.INT64)
+    weeks = op.on_int64("DIV", op.on_int64("SUB", day, 1), 7)
+    return op.on_int64("ADD", weeks, 1)
+
+
+def _thursday(value: Any) -> Any:
+    """The day in the middle of the same week, whose year is that of the week."""
+    weekday = op.cast(_component(value, "weekday"), op.INT32)
+    days = op.same_bits(op.cast(_floored(value, "DAY"), _DAYS), op.INT32)
+    offset = op.binary("SUB", op.scalar(4, pa.int32()), weekday, op.INT32)
+    return op.same_bits(op.binary("ADD", days, offset, op.INT32), _DAYS)
+
+
+_DAYS = plc.DataType(plc.TypeId.TIMESTAMP_DAYS)
+
+
+def _floored(value: Any, unit: str) -> Any:
+    if value.type() == _DAYS:
+        return value
+    return _datetime.floor_datetimes(value, getattr(_datetime.RoundingFrequency, unit))
+
+
+#: By pyarrow's numbers of units: what libcudf calls them.
+_UNITS = ("NANOSECOND", "MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY")
+
+
+@rows("time", floor_temporal="floor", ceil_temporal="ceil")
+def rounded(call: Call, name: str) -> Any:
+    options = call.options
+    unit = options["unit"]
+    call.need(options["multiple"] == 1 and unit < len(_UNITS), "not to such a unit")
+    call.need(not options["ceil_is_strictly_greater"], "not strictly upwards")
+    call.need(not options["calendar_based_origin"], "not by the calendar")
+    if 10 ** (3 * unit) <= 10**9 // PER_SECOND[call.given.unit]:
+        return call.value  # libcudf would count in the smaller unit
+    function = getattr(_datetime, f"{name}_datetimes")
+    return function(_near(call), getattr(_datetime.RoundingFrequency, _UNITS[unit]))
+
+
+#: By unit between two times: what they are floored to, and how many nanoseconds it has.
+_SECOND = 10**9
+_BETWEEN = {
+    "days_between": ("DAY", 86400 * _SECOND),
+    "hours_between": ("HOUR", 3600 * _SECOND),
+    "minutes_between": ("MINUTE", 60 * _SECOND),
+    "seconds_between": ("SECOND", _SECOND),
+    "milliseconds_between": ("MILLISECOND", 10**6),
+    "microseconds_between": ("MICROSECOND", 10**3),
+    "nanoseconds_between": ("NANOSECOND", 1),
+}
+
+
+@rows("time", of_one_type=True, **_BETWEEN)
+def between(call: Call, unit: str, nanoseconds: int) -> Any:
+    per_count = _SECOND // PER_SECOND[call.given.unit]
+    if nanoseconds <= per_count:
+        start, end = (op.same_bits(value, op.INT64) for value in call.values)
+        return op.on_int64("MUL", op.on_int64("SUB", end, start), per_count // nanoseconds)
+    counts = []
+    for value, kind in zip(call.values, call.types, strict=True):
+        column = op.column_of(value, call.rows)
+        need_calendar(column, kind)
+        whole = op.same_bits(_floored(column, unit), op.INT64)
+        counts.append(op.on_int64("DIV", whole, nanoseconds // per_count))
+    return op.on_int64("SUB", *reversed(counts))
+
+
+@rows("date time", of_one_type=True, years_between=(), quarters_between=4)
+def years_between(call: Call, quarters: int = 0) -> Any:
+    start, end = (op.column_of(value, call.rows) for value in call.values)
+    for value in (start, end):
+        need_calendar(value, call.given)
+    years = [op.cast(_component(value, "year"), op.INT64) for value in (end, start)]
+    difference = op.on_int64("SUB", *years)
+    if not quarters:
+        return difference
+    parts = [op.cast(_datetime.extract_quarter(value), op.INT64) for value in (end, start)]
+    in_quarters = op.on_int64("MUL", difference, quarters)
+    return op.on_int64("ADD", in_quarters, op.on_int64("SUB", *parts))
+
+
+@rows("time")
+def local_timestamp(call: Call) -> Any:
+    return call.value
+
+
+@rows("time")
+def assume_timezone(call: Call) -> Any:
+    is_utc = call.options["timezone"] == "UTC" and call.given.tz is None
+    call.need(is_utc, "not from or to another time zone than UTC")
+    return call.value

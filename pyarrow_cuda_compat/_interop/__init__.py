@@ -1,1 +1,0 @@
-"""Exchange with other libraries and formats: Numba, KvikIO, files and pickles."""

@@ -1,0 +1,43 @@
+"""Patches pyarrow's own classes and functions in place, since other libraries use these.
+
+================  =================================================================================
+`addresses`       ``Buffer.address``, to know which addresses other libraries have seen
+`copy_to`         ``copy_to`` of arrays, batches, tables and readers; ``copy``, ``view`` of buffers
+`device_arrays`   export and import of the C Device interface and of DLPack
+`device_streams`  export and import of streams of the C Device interface
+`combine`         `combine_chunks`, and chunks that are exported as one array
+`read_ahead`      readers of copies, whose batches a thread reads ahead
+`batches`         methods that return batches, which then know their device
+`guards`          functions that read their data in host memory
+`patching`        how compiled members are guarded, and methods added
+================  =================================================================================
+"""
+
+import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
+
+from . import (
+    addresses,
+    batches,
+    combine,
+    copy_to,
+    device_arrays,
+    device_streams,
+    guards,
+    read_ahead,
+)
+
+
+def install() -> None:
+    """Makes all changes, once each, if ``PYARROW_CUDA_HOOK`` allows it."""
+    if _hook.is_enabled():
+        for each in (
+            addresses,
+            device_arrays,
+            copy_to,
+            read_ahead,
+            combine,
+            batches,
+            device_streams,
+            guards,
+        ):
+            each.install()

@@ -1,0 +1,175 @@
+"""Functions that an engine answers on the device, if there is one.
+
+Each function here takes the guarded function and its arguments.
+"""
+
+import re
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+
+from ... import _native, _tracing
+from ..._cudf import engine, memory
+from ..._cudf.known import known
+from ..._cudf.refusals import Refusal, UnsupportedLocation
+
+_DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
+_Original = Callable[..., Any]
+
+
+def call(
+    original: _Original,
+    function: Any,
+    args: Any,
+    options: Any = None,
+    memory_pool: Any = None,
+    length: int | None = None,
+) -> Any:
+    """`Function.call` with arguments that may contain data on a device."""
+    # Once: an iterator has its items no second time.
+    given: list[Any] = _native._trusting(None, list, args)
+    if _data_of(given) is None:
+        return original(function, given, options, memory_pool, length)
+    return _answered(
+        f"pyarrow.compute.{function.name}",
+        given,
+        lambda cudf: cudf.run(original, function, given, options, length),
+    )
+
+
+def query(original: _Original, *arguments: Any, **keywords: Any) -> Any:
+    """A function of `pyarrow.acero`, which may have data on a device."""
+    found: list[Any] = []
+    _native._map_device_data((arguments, keywords), lambda data, _: found.append(data))
+    if not found:
+        return original(*arguments, **keywords)
+    name = original.__name__
+    return _answered(
+        f"pyarrow.acero.{name}",
+        found,
+        lambda cudf: cudf.QUERIES[name](original, *arguments, **keywords),
+    )
+
+
+def method(original: _Original, data: Any, *arguments: Any, **keywords: Any) -> Any:
+    """A method that begins by the check of its object, and hands it to guarded functions."""
+    return _native._trusting(data, original, data, *arguments, **keywords)
+
+
+def check(_original: _Original, data: Any) -> None:
+    """pyarrow's check that a chunked array lies on the host, of one on a device."""
+    if not _native._take_trust(data):
+        _native._refuse(data, "pyarrow.lib.ChunkedArray._assert_cpu")
+
+
+def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
+    """The answer of the engine, which is recorded if the program has asked for records."""
+    traced = _tracing.traced
+    if not traced:
+        return _native._trusting(None, _computed, name, arguments, answer)
+    from time import perf_counter
+
+    rows = max((len(it) for it in arguments if isinstance(it, _DATA)), default=0)
+    error = None
+    _tracing.begin_call(traced, "compute", name)
+    start = perf_counter()
+    try:
+        return _native._trusting(None, _computed, name, arguments, answer)
+    except BaseException as raised:
+        error = raised
+        raise
+    finally:
+        seconds = perf_counter() - start
+        _tracing.end_call(traced, "compute", name, None, None, seconds, error, rows)
+
+
+def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
+    """The answer of the engine, or the refusal with the reason why it gives no answer."""
+    try:
+        cudf = engine.implementations(load_cudf)
+        context = _context_of(arguments)
+        return cudf.in_context(context, lambda: _answer(cudf, context, answer))
+    except Refusal as refusal:
+        reason = str(refusal)
+    except _native.OutOfMemoryError:
+        raise
+    except MemoryError as error:
+        raise _native.OutOfMemoryError(str(error)) from error
+    except Exception as error:
+        if not _is_of_libcudf(error.__traceback__):
+            raise
+        if _DEVICE_ERROR.search(str(error)):
+            raise OSError(str(error)) from error
+        reason = f"libcudf refuses this call: {error}"  # by a check of its own
+    return _native._refuse(_data_of(arguments), name, reason)
+
+
+def load_cudf() -> Any:
+    """The module that answers calls."""
+    from ..._cudf import dispatch  # needs pylibcudf
+
+    return dispatch
+
+
+def _answer(cudf: Any, context: Any, answer: Callable[[Any], Any]) -> Any:
+    memory.share_memory(context)
+    return answer(cudf)
+
+
+#: In texts of libcudf, RMM and CCCL for errors of the driver.
+_DEVICE_ERROR = re.compile("CUDA error|cudaError", re.IGNORECASE)
+#: Their files: compiled ones are named without folders above.
+_OF_LIBCUDF = re.compile("(.*/site-packages/)?(pylibcudf|rmm)/")
+
+
+def _is_of_libcudf(trace: TracebackType | None) -> bool:
+    """Whether pylibcudf or RMM have raised an exception, which are of many classes."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and bool(_OF_LIBCUDF.match(trace.tb_frame.f_code.co_filename))
+
+
+def _context_of(arguments: Any) -> Any:
+    """The one context in which all data among the arguments lies."""
+    contexts: set[Any] = set()
+    for each in arguments:
+        _add_contexts(contexts, each)
+    if len(contexts) == 1:
+        return contexts.pop()
+    if not contexts:
+        raise UnsupportedLocation("libcudf computes with arrays and tables only")
+    for context in contexts:  # of which one may be gone
+        _native._in_context(lambda: None, context)
+    raise UnsupportedLocation(
+        "its arguments lie on several devices, or in several contexts; copy them to one of them "
+        "first"
+    )
+
+
+def _add_contexts(contexts: set[Any], data: Any) -> None:
+    """Adds the contexts of all memory of arrays, of columns or of chunks; none for buffers and
+    messages."""
+    found = known(data)
+    if found is not None:
+        contexts.add(found.context)
+    elif isinstance(data, pa.Array):
+        for buffer in data.buffers():
+            if buffer is not None and not buffer.is_cpu:
+                contexts.add(_native.CudaBuffer.from_buffer(buffer).context)
+        if isinstance(data, pa.DictionaryArray):
+            _add_contexts(contexts, data.dictionary)
+    elif isinstance(data, pa.ChunkedArray):
+        for chunk in data.chunks:
+            _add_contexts(contexts, chunk)
+    elif isinstance(data, pa.RecordBatch | pa.Table):
+        for column in data.columns:
+            _add_contexts(contexts, column)
+
+
+def _data_of(arguments: Any) -> Any:
+    """The first argument with data on a device."""
+    found: list[Any] = []
+    _native._map_device_data(arguments, lambda data, _: found.append(data))
+    return found[0] if found else None

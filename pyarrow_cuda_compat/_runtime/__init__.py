@@ -1,1 +1,0 @@
-"""How the package starts: the extension, the bridge, and hooks into Python."""

@@ -1,0 +1,1 @@
+"""What the package needs before its own classes exist; it uses no other module of the package."""

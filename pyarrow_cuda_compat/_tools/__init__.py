@@ -1,0 +1,1 @@
+"""Commands and functions that describe this installation."""
