@@ -80,7 +80,7 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
     for bit, wanted in ((_LOG, log), (_NVTX, nvtx)):
         if wanted is not None:
             traced = traced | bit if wanted else traced & ~bit
-    _native._set_traced(traced)
+    _native._set_traced(traced, _begin_call, _end_call)
 
 
 set_tracing.__module__ = PACKAGE
@@ -105,13 +105,13 @@ def tracing() -> dict[str, bool]:
 tracing.__module__ = PACKAGE
 
 
-def begin_call(traced: int, area: str, call: str) -> None:
-    """To be called before a call that `end_call` records, with the same `traced`."""
+def _begin_call(traced: int, area: str, call: str) -> None:
+    """To be called before a call that `_end_call` records, with the same `traced`."""
     if traced & _NVTX:
         _push(message=call, category=area, domain=PACKAGE)
 
 
-def end_call(
+def _end_call(
     traced: int,
     area: str,
     call: str,
@@ -119,7 +119,7 @@ def end_call(
     device: int | None,
     seconds: float,
     error: BaseException | None,
-    rows: int | None = None,
+    rows: int | None,
 ) -> None:
     """Records a call, which has raised `error` if there is one."""
     if traced & _NVTX:
@@ -140,7 +140,7 @@ def end_call(
 
 
 def _callers_level() -> int:
-    """How far up the stack from `end_call` the program's own line is, as logging counts."""
+    """How far up the stack from `_end_call` the program's own line is, as logging counts."""
     level, frame = 2, sys._getframe(2)
     while frame.f_back and str(frame.f_globals.get("__package__")).partition(".")[0] == PACKAGE:
         level, frame = level + 1, frame.f_back

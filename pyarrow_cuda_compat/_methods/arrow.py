@@ -21,7 +21,44 @@ _UNITS = ("s", "ms", "us", "ns")
 
 
 def array_from_arrow(array: Any) -> DeviceArray:
-    """`DeviceArray.from_arrow` of what `_native._numbers` leaves to it."""
+    """View the values of an Arrow array on a device as an array.
+
+    Parameters
+    ----------
+    array : pyarrow.Array or pyarrow.ChunkedArray
+        An array on a device.  An array in host memory is copied to the first device.
+
+        One chunk is viewed as an array is; several are combined on the device.
+
+        Dates, times, durations and decimals of 32 and 64 bits are the integers that Arrow stores,
+        wider decimals and intervals structures of integers, booleans the bytes of
+        their bitmap.  Each level of fixed-size lists adds a dimension, and arrays
+        of `pyarrow.fixed_shape_tensor` add those of the tensor, in memory order.  Other
+        extension arrays are treated as their storage.
+
+    Returns
+    -------
+    DeviceArray
+        The same memory, which it retains; read-only where Arrow's is.  `arrow_type` and
+        `validity` keep what Arrow knows of it, so that `to_arrow` returns an equal array.
+
+    Raises
+    ------
+    TypeError
+        If `array` is not an Arrow array, or its values are not of a fixed size.
+
+    Examples
+    --------
+    >>> days = pa.array([0, 365], pa.date32()).copy_to(cuda.Context(0).memory_manager)
+    >>> array = DeviceArray.from_arrow(days)
+    >>> array.dtype, array.copy_to_host()
+    (dtype('int32'), array([  0, 365], dtype=int32))
+    >>> array.to_arrow().type
+    DataType(date32[day])
+    """
+    numbers = _native._numbers(array)
+    if numbers is not None:  # nothing has to be looked at
+        return numbers
     if not isinstance(array, pa.Array | pa.ChunkedArray):
         raise TypeError(
             f"expected a pyarrow.Array or a pyarrow.ChunkedArray, got {type(array).__name__}"
@@ -130,18 +167,45 @@ def _on_device(buffer: Any) -> CudaBuffer:
     return CudaBuffer.from_buffer(buffer)
 
 
-def array_to_arrow(array: DeviceArray, type: Any = None) -> Any:
-    """`DeviceArray.to_arrow`."""
+def array_to_arrow(self: DeviceArray, type: Any = None) -> Any:
+    """Turn the array into an Arrow array over the same memory.
+
+    Parameters
+    ----------
+    type : pyarrow.DataType, optional
+        What the elements are to Arrow: any type whose values have their size.  By default
+        the type that the array came with, or the one that NumPy's dtype corresponds to.
+        Further dimensions become fixed-size lists.
+
+    Returns
+    -------
+    pyarrow.Array
+        On the device, without a copy.  It retains the memory.
+
+    Raises
+    ------
+    TypeError
+        If Arrow has no such type, or its values have another size.
+    ValueError
+        If the elements are not contiguous in C order.
+
+    Examples
+    --------
+    >>> seconds = DeviceArray.from_host(np.array([0, 60]))
+    >>> array = seconds.to_arrow(pa.timestamp("s"))
+    >>> array.copy_to(pa.default_cpu_memory_manager())[1].as_py()
+    datetime.datetime(1970, 1, 1, 0, 1)
+    """
     if type is not None and not isinstance(type, pa.DataType):
         raise TypeError(f"type must be a pyarrow.DataType, not {type!r}")
-    if not array.is_c_contiguous():
+    if not self.is_c_contiguous():
         raise ValueError(
             "Arrow's elements are contiguous in C order, those of the array are not: "
             "array.copy().to_arrow() copies them first"
         )
-    values, validity, offset, length = _native._arrow_parts(array)
-    kind = type or array.arrow_type or _arrow_type(array)
-    return _built(kind, array, length, [validity, values], offset, array.shape[1:])
+    values, validity, offset, length = _native._arrow_parts(self)
+    kind = type or self.arrow_type or _arrow_type(self)
+    return _built(kind, self, length, [validity, values], offset, self.shape[1:])
 
 
 def _built(

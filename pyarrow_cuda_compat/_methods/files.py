@@ -34,6 +34,88 @@ _PIECE = 1 << 20
 
 
 def buffer_from_file(
+    self: _native.Context,
+    path: Any,
+    offset: int = 0,
+    nbytes: int | None = None,
+    *,
+    direct: bool | None = None,
+    kvikio: bool | None = None,
+    progress: _Progress = None,
+) -> _native.CudaBuffer:
+    """Allocate device memory and read a file into it.
+
+    Several threads read a large file, straight into pinned memory, so its bytes
+    are copied once on the host.  To read Arrow data that lies in the file, open
+    the buffer: ``pa.ipc.open_file(cuda.BufferReader(buf))``.
+
+    Parameters
+    ----------
+    path : str, bytes, os.PathLike, int or file
+        A path, the descriptor of an open file, or a file that ``open(path, "rb")``,
+        `tempfile` or `pyarrow.OSFile` has opened.  The position of an open file does
+        not matter, and stays as it is.  What has no size, such as a pipe or a file
+        of ``/proc``, is read to its end, or until there are `nbytes`, by one thread.
+    offset : int, default 0
+        Where in the file to begin, in bytes.
+    nbytes : int, optional
+        How many bytes to read; by default all from `offset` on.
+    direct : bool, optional
+        Whether to read past the system's page cache (``O_DIRECT``), where the file
+        system can.  By default that is done if most of the bytes are not in the
+        cache, and they would take more than half of the memory that the system
+        has available.
+    kvikio : bool, optional
+        Whether KvikIO reads the file, by GPUDirect Storage if it can.  By default
+        it does if it is installed, GPUDirect Storage is available, at least
+        1 MiB is read of which most is not in the page cache, and `direct` is not
+        False.
+    progress : callable, optional
+        Is called on this thread as ``progress(done, total)``, numbers of bytes:
+        every 64 MiB or less, and at the end.  If it raises, nothing more is read,
+        and the exception goes on to the caller.
+
+    Returns
+    -------
+    cbuf : CudaBuffer
+        Owns the memory.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened or read, as `open` raises it, with the path as
+        ``filename``; if it becomes shorter meanwhile.
+    ValueError
+        If the file has fewer bytes, or a number is negative.
+    TypeError
+        If `path` is not one of these: the bytes of other objects need not be those of
+        their descriptors.
+    OutOfMemoryError
+        If the device has too little free memory: an OSError and a MemoryError.
+    ImportError
+        If `kvikio` is True, and it is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     written = file.write(b"columns")
+    ...     file.flush()
+    ...     ctx.buffer_from_file(file.name).to_pybytes()
+    ...     ctx.buffer_from_file(file, offset=3, nbytes=2).to_pybytes()
+    b'columns'
+    b'um'
+    """
+    options = _native._reading_options(offset, nbytes, direct, kvikio, progress)
+    return _native._recorded(
+        "transfer",
+        "Context.buffer_from_file",
+        lambda: _read(self, path, *options),
+        lambda buffer: (buffer.size, self.device_number),
+    )
+
+
+def _read(
     context: _native.Context,
     path: Any,
     offset: int,
@@ -75,13 +157,97 @@ def buffer_from_file(
 
 
 def buffer_to_file(
-    buffer: _native.CudaBuffer,
+    self: _native.CudaBuffer,
     path: Any,
+    position: int = 0,
+    nbytes: int = -1,
+    *,
+    offset: int | None = None,
+    direct: bool = False,
+    kvikio: bool | None = None,
+    progress: _Progress = None,
+) -> int:
+    """Write the buffer to a file.
+
+    The device copies into one half of some pinned memory while this thread writes
+    the other to the file.  Waits for work on the default stream, but not for work
+    on other streams: use ``buf.context.synchronize()`` for that.
+
+    Parameters
+    ----------
+    path : str, bytes, os.PathLike, int or file
+        A path, the descriptor of an open file, or a binary file that `open`,
+        `tempfile` or `pyarrow.OSFile` has opened for writing.  The position of an
+        open file does not matter, and stays as it is.
+    position : int, default 0
+        Where in the device buffer to begin, in bytes.
+    nbytes : int, default -1
+        How many bytes to write; -1 for all from `position` on.
+    offset : int, optional
+        Where in the file to begin, in bytes.  The file keeps its other bytes.  By
+        default a file that is given by its path has no others: it is created, or
+        emptied first.  An open file is written from its start on.
+    direct : bool, default False
+        Whether to write past the system's page cache (``O_DIRECT``), where the file
+        system can.
+    kvikio : bool, optional
+        Whether KvikIO writes the file, by GPUDirect Storage if it can.  By default
+        it does if it is installed, GPUDirect Storage is available, and at least
+        1 MiB is written with `direct`.
+    progress : callable, optional
+        Is called on this thread as ``progress(done, total)``, numbers of bytes:
+        every 64 MiB or less, and at the end.  If it raises, nothing more is
+        written, and the exception goes on to the caller.
+
+    Returns
+    -------
+    nbytes : int
+        The number of bytes written.  They are on the disk after ``os.fsync``, as
+        with any file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened or written, as `open` raises it, with the path
+        as ``filename``; if the device fails.  Some bytes may have been written.
+    ValueError
+        If the range is outside the buffer, `offset` is negative, or the file is open
+        for appending.
+    TypeError
+        If `path` is not one of these.
+    ImportError
+        If `kvikio` is True, and it is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> buf = ctx.buffer_from_data(b"0123456789")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "digits")
+    ...     buf.copy_to_file(path)
+    ...     buf.copy_to_file(path, position=7, nbytes=2, offset=1)
+    ...     path.read_bytes()
+    10
+    2
+    b'0783456789'
+    """
+    options = _native._writing_options(self, position, nbytes, offset, direct, kvikio, progress)
+    return _native._recorded(
+        "transfer",
+        "CudaBuffer.copy_to_file",
+        lambda: _write(path, *options),
+        lambda size: (size, self.context.device_number),
+    )
+
+
+def _write(
+    path: Any,
+    buffer: _native.CudaBuffer,
     offset: int | None,
     direct: bool,
     kvikio: bool | None,
     progress: _Progress,
-) -> None:
+) -> int:
     if kvikio:
         kvikio_files.require()
     with opened(path, os.O_WRONLY | os.O_CREAT) as (file, name):
@@ -98,6 +264,7 @@ def buffer_to_file(
             kvikio_files.write(buffer, file, name, offset or 0, progress)
         else:
             _native._copy_to_file(buffer, file, name, offset or 0, direct, progress)
+    return buffer.size
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from .._native import Context, DeviceArray, IpcMemHandle
 from .pickling import restores
 
 
-def reduce_array(array: DeviceArray) -> tuple[Any, ...]:
+def reduce_array(array: DeviceArray, _protocol: Any) -> tuple[Any, ...]:
     """A `DeviceArray` for `pickle`.  Elements with gaps between them travel without the gaps."""
     if array.null_count:
         return DeviceArray.from_arrow, (array.to_arrow(),)
@@ -39,25 +39,48 @@ def _bits_of(array: DeviceArray) -> tuple[int, int] | None:
     return None if array.bit_length is None else (array.bit_offset, array.bit_length)
 
 
-def export_array(array: DeviceArray) -> IpcArrayHandle:
-    """`DeviceArray.export_for_ipc`."""
-    if array.null_count:
-        length = array.size if array.bit_length is None else array.bit_length
+def export_array(self: DeviceArray) -> IpcArrayHandle:
+    """Share the array with other processes.
+
+    Returns
+    -------
+    handle : IpcArrayHandle
+        Names the memory, and carries the dtype, the shape and the strides.  Other
+        processes on this machine open it, while this one runs.
+
+    Raises
+    ------
+    ValueError
+        If the array has nulls; `values` and `validity` can be exported.
+
+    Notes
+    -----
+    The memory stays allocated until this process ends, as that of
+    `CudaBuffer.export_for_ipc`.
+
+    Examples
+    --------
+    >>> handle = DeviceArray.from_host([[1, 2], [3, 4]])[:, 1].export_for_ipc()
+    >>> handle.shape, handle.strides
+    ((2,), (16,))
+    """
+    if self.null_count:
+        length = self.size if self.bit_length is None else self.bit_length
         raise ValueError(
-            f"the array has nulls ({array.null_count} of {length}), which a handle does not carry: "
+            f"the array has nulls ({self.null_count} of {length}), which a handle does not carry: "
             "export .values and .validity"
         )
-    buffer = array.buffer
+    buffer = self.buffer
     return IpcArrayHandle(
         buffer.export_for_ipc(),
-        array.dtype,
-        array.shape,
-        array.strides,
-        offset=array.address - buffer.address,
-        device_number=array.context.device_number,
-        arrow_type=array.arrow_type,
-        bits=_bits_of(array),
-        is_mutable=array.is_mutable,
+        self.dtype,
+        self.shape,
+        self.strides,
+        offset=self.address - buffer.address,
+        device_number=self.context.device_number,
+        arrow_type=self.arrow_type,
+        bits=_bits_of(self),
+        is_mutable=self.is_mutable,
     )
 
 

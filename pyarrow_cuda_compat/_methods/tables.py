@@ -20,6 +20,70 @@ from .files import _Progress, opened, pieces_of
 
 
 def table_from_file(
+    self: _native.Context,
+    source: Any,
+    *,
+    columns: Iterable[str] | None = None,
+    progress: _Progress = None,
+) -> pa.Table:
+    """Read an Arrow file or stream, compressed or not, into a table on the device.
+
+    Several threads read a file and decompress it, straight into pinned memory, so its
+    columns are written once on the host.
+
+    Parameters
+    ----------
+    source : str, os.PathLike, int, file, Buffer, CudaBuffer or bytes-like
+        A path, the descriptor of an open file, a binary file, or the bytes of one.  All
+        of an open file is read, wherever its position is, if it has a size.  The bytes of
+        pipes and of a CudaBuffer, and what other objects' ``read`` returns, are brought to
+        host memory first.
+    columns : iterable of str, optional
+        The names of the columns to read, in the order of the table; by default all.
+    progress : callable, optional
+        Is called on this thread as ``progress(done, total)``, numbers of bytes on the
+        device: now and then, and at the end.  If it raises, nothing more is read, and the
+        exception goes on to the caller.
+
+    Returns
+    -------
+    table : pyarrow.Table
+        With a chunk for each record batch.  All columns share an allocation.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened, read or decompressed; if it becomes shorter
+        meanwhile.
+    ArrowInvalid
+        If the file is damaged, or not an Arrow file or stream.
+    KeyError
+        If no column, or more than one, has a name of `columns`.
+    TypeError
+        If `source` or `columns` is not one of these.
+    OutOfMemoryError
+        If the device has too little free memory: an OSError and a MemoryError.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow.feather
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/columns.arrow"
+    ...     pyarrow.feather.write_feather(pa.table({"x": [1, 2], "y": ["a", "b"]}), path)
+    ...     table = ctx.table_from_file(path, columns=["y"])
+    >>> table.copy_to(pa.default_cpu_memory_manager())["y"].to_pylist()
+    ['a', 'b']
+    """
+    _native._check_progress(progress)
+    return _native._recorded(
+        "transfer",
+        "Context.table_from_file",
+        lambda: _read(self, source, columns, progress),
+        lambda _: (None, self.device_number),
+    )
+
+
+def _read(
     context: _native.Context, source: Any, columns: Iterable[str] | None, progress: _Progress
 ) -> pa.Table:
     names = None if columns is None else list(columns)

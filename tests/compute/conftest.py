@@ -5,13 +5,13 @@ import sys
 import pytest
 from pyarrow import cuda
 
-from pyarrow_cuda_compat._cudf import current, engine, known, memory, refusals
+from pyarrow_cuda_compat._cudf import current, engine, known, refusals, rmm_resource
 
 from . import standin
 
-set_resource = memory._set_resource
+set_resource = rmm_resource._set_resource
 #: Which the guards have.
-KEPT = {it.__name__ for it in (current, engine, known, memory, refusals)}
+KEPT = {it.__name__ for it in (current, engine, known, rmm_resource, refusals)}
 
 
 @pytest.fixture(scope="package")
@@ -32,7 +32,7 @@ def rows():
 @pytest.fixture
 def libcudf(rows, monkeypatch):
     monkeypatch.setattr(engine, "_found", rows)
-    monkeypatch.setattr(memory, "_set_resource", lambda *_: None)
+    monkeypatch.setattr(rmm_resource, "_set_resource", lambda *_: None)
     standin.CALLS.clear()
     return standin.CALLS
 

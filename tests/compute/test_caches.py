@@ -242,4 +242,9 @@ def test_no_dict_of_compute_is_a_cache_of_its_own():
             value = getattr(node, "value", None)
             if isinstance(node, ast.Assign | ast.AnnAssign) and ast.unparse(value or node) == "{}":
                 found[ast.unparse(getattr(node, "target", None) or node.targets[0])] = path.stem
-    assert found == {"_known": "known", "_last": "calls", "_shared": "memory", "ROWS": "registry"}
+    assert found == {
+        "_known": "known",
+        "_last": "calls",
+        "_shared": "rmm_resource",
+        "ROWS": "registry",
+    }

@@ -17,7 +17,7 @@ from pyarrow import cuda
 from pyarrow.cuda import CudaBuffer
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat._cudf import engine, known, memory
+from pyarrow_cuda_compat._cudf import engine, known, rmm_resource
 from pyarrow_cuda_compat._patches.guards.compute import load_cudf
 from pyarrow_cuda_compat._patches.guards.table import METHOD, TABLE
 from support.threads import in_thread
@@ -153,25 +153,25 @@ def rmm_with(monkeypatch):
     rmm.mr = mr
     for module in (rmm, mr):
         monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(memory, "_shared", {})
-    monkeypatch.setattr(memory, "_set_resource", set_resource)
+    monkeypatch.setattr(rmm_resource, "_shared", {})
+    monkeypatch.setattr(rmm_resource, "_set_resource", set_resource)
     return chosen
 
 
 def test_rmm_allocates_here_unless_the_program_has_chosen(monkeypatch):
     chosen = rmm_with(monkeypatch)
-    memory.share_memory(cuda.Context(0))
+    rmm_resource.share_memory(cuda.Context(0))
     first = chosen[0]
     assert isinstance(first, KINDS["Callback"])
-    memory.share_memory(cuda.Context(0))
+    rmm_resource.share_memory(cuda.Context(0))
     assert chosen[0] is first
     # As after a reset of the device.
-    memory._shared[0] = object(), first
-    memory.share_memory(cuda.Context(0))
+    rmm_resource._shared[0] = object(), first
+    rmm_resource.share_memory(cuda.Context(0))
     assert chosen[0] is not first
     theirs = chosen[0] = KINDS["Callback"]()
-    memory._shared[0] = object(), first
-    memory.share_memory(cuda.Context(0))
+    rmm_resource._shared[0] = object(), first
+    rmm_resource.share_memory(cuda.Context(0))
     assert chosen[0] is theirs
 
 
@@ -185,12 +185,12 @@ def test_a_first_call_within_another_shares_one_resource(monkeypatch):
         def find_spec(self, found, path=None, target=None):
             if found == name and self in sys.meta_path:
                 sys.meta_path.remove(self)
-                memory.share_memory(cuda.Context(0))
+                rmm_resource.share_memory(cuda.Context(0))
 
     monkeypatch.setattr(sys, "meta_path", [Within(), *sys.meta_path])
-    memory.share_memory(cuda.Context(0))
+    rmm_resource.share_memory(cuda.Context(0))
     assert not any(isinstance(it, Within) for it in sys.meta_path)
-    assert memory._shared[0] == (cuda.Context(0), chosen[0])
+    assert rmm_resource._shared[0] == (cuda.Context(0), chosen[0])
 
 
 def test_no_other_thread_sets_a_resource_meanwhile(monkeypatch):
@@ -198,11 +198,11 @@ def test_no_other_thread_sets_a_resource_meanwhile(monkeypatch):
     mr = sys.modules["rmm.mr"]
 
     def get(device):
-        found.append(in_thread(lambda: memory._lock.acquire(blocking=False)))
+        found.append(in_thread(lambda: rmm_resource._lock.acquire(blocking=False)))
         return chosen[device]
 
     mr.get_per_device_resource = get
-    memory.share_memory(cuda.Context(0))
+    rmm_resource.share_memory(cuda.Context(0))
     assert found == [False]
 
 

@@ -225,11 +225,11 @@ import pyarrow as pa, pyarrow.compute as pc
 from pyarrow import cuda
 from compute import standin
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._cudf import engine, memory
+from pyarrow_cuda_compat._cudf import engine, rmm_resource
 engine._found = standin.install()
 def share(context, ours):
-    memory._shared[context.device_number] = context, ours
-memory._set_resource = share
+    rmm_resource._shared[context.device_number] = context, ours
+rmm_resource._set_resource = share
 array = pa.array([1, 2]).copy_to(0)
 result = pc.add(array, 1)
 _native._reset_device(0)

@@ -15,7 +15,7 @@ from pyarrow.cuda import CudaBuffer
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._cudf import current, engine, memory
+from pyarrow_cuda_compat._cudf import current, engine, rmm_resource
 from pyarrow_cuda_compat._patches.guards import compute
 
 pytestmark = pytest.mark.simulator
@@ -63,7 +63,7 @@ def test_what_pylibcudf_has_read_counts(there, monkeypatch, installed, is_per_th
 def loadable(rows, monkeypatch, installed):
     """The first call loads the stand-in, unless a test has the import of RMM fail."""
     monkeypatch.setattr(_native, "_driver", lambda: {"simulated": False})
-    monkeypatch.setattr(memory, "_set_resource", lambda *_: None)
+    monkeypatch.setattr(rmm_resource, "_set_resource", lambda *_: None)
     for name in ("rmm", "rmm.mr"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     sys.modules["rmm"].mr = sys.modules["rmm.mr"]

@@ -1,7 +1,7 @@
 //! The Python extension of pyarrow-cuda-compat: converts values, maps errors, registers names.
 //!
 //! Each module uses only modules before it in this order: registration, interpreter, errors, signals, bounded_sequences,
-//! pyarrow, package, tracing, devices, contexts, memory, streams, copies, ipc, exchange, files, buffers, device_array,
+//! pyarrow, tracing, devices, contexts, memory, streams, copies, ipc, exchange, files, buffers, device_array,
 //! guards.
 
 // Nothing that callers pass may panic.  Tests may.
@@ -21,7 +21,6 @@ mod guards;
 mod interpreter;
 mod ipc;
 mod memory;
-mod package;
 mod pyarrow;
 mod registration;
 mod signals;
@@ -31,7 +30,6 @@ mod tracing;
 use crate::buffers::{cuda_buffer, host_buffer};
 use crate::files::{reader, writer};
 use crate::memory::pinned_pool;
-use crate::package::PackageFunctions;
 use crate::pyarrow::classes::{self, Classes};
 use crate::pyarrow::cython_subclass::make;
 use crate::registration::private;
@@ -39,18 +37,12 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 
 /// Prepares the module for the imported pyarrow: loads the Arrow bridge at `bridge` and adds
-/// the classes that extend pyarrow's.  `functions` are the package's own, which methods of the
-/// classes call.  Does not load the CUDA driver.
+/// the classes that extend pyarrow's.  Does not load the CUDA driver.
 #[pyfunction(name = "_start", pass_module)]
-fn start(
-    module: &Bound<'_, PyModule>,
-    bridge: &Bound<'_, PyAny>,
-    functions: PackageFunctions,
-) -> PyResult<()> {
+fn start(module: &Bound<'_, PyModule>, bridge: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = module.py();
     interpreter::check_first_interpreter(py)?;
     interpreter::start(py)?;
-    package::start(py, functions);
     let pyarrow = pyarrow::start(py, &bridge.extract::<PathBuf>()?)?;
     let (base, file) = (pyarrow.lib.buffer.bind(py), pyarrow.lib.native_file.bind(py));
     let pool = pyarrow.lib.memory_pool.bind(py);
@@ -79,6 +71,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         start,
         bounded_sequences::dimensions,
         tracing::set_traced,
+        tracing::recorded,
         devices::driver,
         devices::device,
         devices::device_attribute,

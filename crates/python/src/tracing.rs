@@ -5,16 +5,20 @@
 //! the call begins and after it is complete; it may be any code, that of a logging handler for example.
 
 use crate::interpreter::call_out;
-use crate::package::package;
 use arrow_cuda_driver::is_exiting;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::sync::PyOnceLock;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Instant;
 
 /// The kinds of records that Python has asked for, as bits; 0 for none.
 static TRACED: AtomicU8 = AtomicU8::new(0);
+
+/// What is called before a call and after it.
+static RECORDERS: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
 
 thread_local! {
     /// Whether this thread records a call: what a handler does itself is not recorded.
@@ -27,6 +31,18 @@ pub(crate) enum Area {
     Allocation,
     Transfer,
     Ipc,
+    Compute,
+}
+
+impl<'py> FromPyObject<'_, 'py> for Area {
+    type Error = PyErr;
+
+    fn extract(name: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let areas = [Self::Allocation, Self::Transfer, Self::Ipc, Self::Compute];
+        let name = name.extract::<PyBackedStr>()?;
+        let found = areas.into_iter().find(|area| area.name() == &*name);
+        found.ok_or_else(|| PyValueError::new_err("no such area"))
+    }
 }
 
 impl Area {
@@ -35,6 +51,7 @@ impl Area {
             Self::Allocation => "allocation",
             Self::Transfer => "transfer",
             Self::Ipc => "ipc",
+            Self::Compute => "compute",
         }
     }
 }
@@ -62,15 +79,38 @@ pub(crate) fn traced<T>(
 ) -> PyResult<T> {
     match TRACED.load(Ordering::Relaxed) {
         0 => call(),
-        what => recorded(py, what, (area, name), call, facts),
+        what => record(py, what, (area, name), None, call, facts),
+    }
+}
+
+/// Makes a call of Python code, and records it likewise.  `facts` takes the result, and returns the number of bytes
+/// and the device.
+#[pyfunction(name = "_recorded", signature = (area, name, call, facts=None, rows=None))]
+pub(crate) fn recorded<'py>(
+    area: Area,
+    name: &str,
+    call: &Bound<'py, PyAny>,
+    facts: Option<&Bound<'py, PyAny>>,
+    rows: Option<u64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = call.py();
+    let make = || call_out(call, ());
+    match TRACED.load(Ordering::Relaxed) {
+        0 => make(),
+        what => record(py, what, (area, name), rows, make, |result| {
+            let found = facts.and_then(|facts| call_out(facts, (result,)).ok()?.extract().ok());
+            let (nbytes, device) = found.unwrap_or_default();
+            Facts { nbytes, device }
+        }),
     }
 }
 
 #[cold]
-fn recorded<T>(
+fn record<T>(
     py: Python<'_>,
     what: u8,
-    (area, name): (Area, &'static str),
+    (area, name): (Area, &str),
+    rows: Option<u64>,
     call: impl FnOnce() -> PyResult<T>,
     facts: impl FnOnce(&T) -> Facts,
 ) -> PyResult<T> {
@@ -78,19 +118,15 @@ fn recorded<T>(
     if IS_RECORDING.get() || is_exiting() {
         return call();
     }
-    let functions = package(py)?;
-    let begin = || call_out(functions.begin_call.bind(py), (what, area.name(), name)).map(drop);
-    record(py, begin)?;
+    let Some((begin, end)) = RECORDERS.get(py) else { return call() };
+    run(py, || call_out(begin.bind(py), (what, area.name(), name)).map(drop))?;
     let start = Instant::now();
     let outcome = call();
     let seconds = start.elapsed().as_secs_f64();
     let Facts { nbytes, device } = outcome.as_ref().map(facts).unwrap_or_default();
     let error = outcome.as_ref().err().map(|error| error.value(py));
-    let end = || {
-        let arguments = (what, area.name(), name, nbytes, device, seconds, error);
-        call_out(functions.end_call.bind(py), arguments).map(drop)
-    };
-    let ended = record(py, end);
+    let arguments = (what, area.name(), name, nbytes, device, seconds, error, rows);
+    let ended = run(py, || call_out(end.bind(py), arguments).map(drop));
     match (outcome, ended) {
         (outcome, Err(interrupt)) => {
             interrupt.set_context(py, outcome.err());
@@ -102,7 +138,7 @@ fn recorded<T>(
 
 /// Records a call.  Exceptions of handlers and filters do not affect the call, except those that end programs,
 /// such as KeyboardInterrupt.
-fn record(py: Python<'_>, work: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
+fn run(py: Python<'_>, work: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
     IS_RECORDING.set(true);
     let outcome = work();
     IS_RECORDING.set(false);
@@ -115,8 +151,9 @@ fn record(py: Python<'_>, work: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
     }
 }
 
-/// Chooses the records from the next call on, for all threads.
+/// Chooses the records from the next call on, for all threads, and what is called before a call and after it.
 #[pyfunction(name = "_set_traced")]
-pub(crate) fn set_traced(what: u8) {
+pub(crate) fn set_traced(py: Python<'_>, what: u8, begin: Py<PyAny>, end: Py<PyAny>) {
+    RECORDERS.get_or_init(py, || (begin, end));
     TRACED.store(what, Ordering::Relaxed);
 }

@@ -24,18 +24,83 @@ _NUMBA = "numba.cuda"
 _MLIR = "numba_cuda_mlir.cuda"
 
 
-def context_from_numba(context: Any) -> Any:
-    """A `Context` over Numba's, or over its current one when given None."""
+def context_from_numba(context: Any = None) -> Any:
+    """View a Numba context as a Context.
+
+    Parameters
+    ----------
+    context : numba.cuda.cudadrv.driver.Context, optional
+        The context; Numba's current one by default.
+
+    Returns
+    -------
+    shared_context : Context
+        The same driver context, on the same device.
+
+    Raises
+    ------
+    ImportError
+        If the call needs Numba's CUDA support and it is not installed.
+    TypeError
+        If `context` is not a Numba context.
+
+    Examples
+    --------
+    >>> import numba.cuda
+    >>> ctx = cuda.Context.from_numba(numba.cuda.current_context())
+    >>> ctx.device_number
+    0
+    """
     return _of_context(_current_context(_loaded()) if context is None else context)
 
 
-def context_to_numba(context: Any) -> Any:
-    """Numba's view on a `Context`."""
-    return _to_context(_loaded(), context)
+def context_to_numba(self: Any) -> Any:
+    """Return the context as a Numba context.
+
+    Returns
+    -------
+    context : numba.cuda.cudadrv.driver.Context
+        For the device's primary context, Numba's own object for the device;
+        otherwise a new object, in which Numba does not run kernels.
+
+    Raises
+    ------
+    ImportError
+        If Numba's CUDA support is not installed.
+
+    Examples
+    --------
+    >>> ctx.to_numba().device.id
+    0
+    """
+    return _to_context(_loaded(), self)
 
 
 def buffer_from_numba(mem: Any) -> Any:
-    """A `CudaBuffer` over the memory of a Numba pointer, which it retains."""
+    r"""View the memory of Numba's pointer as a CudaBuffer.
+
+    Parameters
+    ----------
+    mem : numba.cuda.cudadrv.driver.MemoryPointer
+        Device memory, such as the ``gpu_data`` of a device array.
+
+    Returns
+    -------
+    cbuf : CudaBuffer
+        The same memory.  It retains `mem`, and with it the memory.
+
+    Raises
+    ------
+    TypeError
+        If `mem` is not a Numba pointer.
+
+    Examples
+    --------
+    >>> import numba.cuda
+    >>> array = numba.cuda.to_device(np.array([3, 4], np.uint8))
+    >>> cuda.CudaBuffer.from_numba(array.gpu_data).to_pybytes()
+    b'\x03\x04'
+    """
     try:
         address, size, context = mem.device_pointer_value, mem.size, mem.context
         own = allocated_part(mem)
@@ -57,24 +122,46 @@ def buffer_from_numba(mem: Any) -> Any:
     return ours.foreign_buffer(address or 0, size, base=mem)
 
 
-def buffer_to_numba(buffer: Any) -> Any:
-    """A Numba pointer to a `CudaBuffer`, which it keeps."""
-    if not buffer.is_mutable:
+def buffer_to_numba(self: Any) -> Any:
+    """Return a Numba pointer to the buffer's memory.
+
+    Returns
+    -------
+    mem : numba.cuda.cudadrv.driver.MemoryPointer
+        Retains the buffer, so arrays over the pointer, and their slices, stay
+        valid without it.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        If the buffer is immutable.  Numba would write through the pointer.  Pass
+        the buffer itself to kernels that only read.
+    ImportError
+        If Numba's CUDA support is not installed.
+
+    Examples
+    --------
+    >>> from numba.cuda.cudadrv.devicearray import DeviceNDArray
+    >>> buf = cuda.Context(0).buffer_from_data(bytes([1, 2, 3]))
+    >>> array = DeviceNDArray((3,), (1,), np.uint8, gpu_data=buf.to_numba())
+    >>> array.copy_to_host()
+    array([1, 2, 3], dtype=uint8)
+    """
+    if not self.is_mutable:
         raise pa.ArrowInvalid(
             "the buffer is immutable, and Numba writes through its pointers: copy it, or pass the "
             "buffer itself to a kernel, which Numba compiles only if it does not write to it"
         )
     package = _loaded()
     driver = _driver(package)
-    context = _to_context(package, buffer.context)
-    address = buffer.address
+    context = _to_context(package, self.context)
+    address = self.address
     if address:
-        address = buffer.context.get_device_address(
-            address
-        )  # fails if a reset has taken the context
+        # This fails if a reset has taken the context.
+        address = self.context.get_device_address(address)
     # Not a `c_void_p`: Numba's constructor takes none that is null.
     pointer = driver.binding.CUdeviceptr(address)
-    return driver.MemoryPointer(context, pointer, buffer.size, owner=buffer)
+    return driver.MemoryPointer(context, pointer, self.size, owner=self)
 
 
 def _loaded() -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from ... import _native, _tracing
-from ..._cudf import engine, memory
+from ..._cudf import engine, rmm_resource
 from ..._cudf.known import known
 from ..._cudf.refusals import Refusal, UnsupportedLocation
 
@@ -66,23 +66,14 @@ def check(_original: _Original, data: Any) -> None:
 
 def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     """The answer of the engine, which is recorded if the program has asked for records."""
-    traced = _tracing.traced
-    if not traced:
-        return _native._trusting(None, _computed, name, arguments, answer)
-    from time import perf_counter
 
-    rows = max((len(it) for it in arguments if isinstance(it, _DATA)), default=0)
-    error = None
-    _tracing.begin_call(traced, "compute", name)
-    start = perf_counter()
-    try:
+    def call() -> Any:
         return _native._trusting(None, _computed, name, arguments, answer)
-    except BaseException as raised:
-        error = raised
-        raise
-    finally:
-        seconds = perf_counter() - start
-        _tracing.end_call(traced, "compute", name, None, None, seconds, error, rows)
+
+    if not _tracing.traced:
+        return call()
+    rows = max((len(it) for it in arguments if isinstance(it, _DATA)), default=0)
+    return _native._recorded("compute", name, call, rows=rows)
 
 
 def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
@@ -114,7 +105,7 @@ def load_cudf() -> Any:
 
 
 def _answer(cudf: Any, context: Any, answer: Callable[[Any], Any]) -> Any:
-    memory.share_memory(context)
+    rmm_resource.share_memory(context)
     return answer(cudf)
 
 

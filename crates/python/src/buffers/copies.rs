@@ -7,8 +7,6 @@ use super::cuda_buffer::{Methods, facts_of};
 use crate::copies::source::{Data, HostData};
 use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
 use crate::files::check_progress;
-use crate::interpreter::call_out;
-use crate::package::package;
 use crate::pyarrow::from_pyarrow::{
     check_pool, cuda_buffer_argument, device_buffer, host_bytes_mut, span,
 };
@@ -317,99 +315,27 @@ impl Methods {
         let facts = |size: &u64| facts_of(buffer, *size);
         traced(py, Area::Transfer, "CudaBuffer.fill", fill, facts).map(drop)
     }
-
-    /// Write the buffer to a file.
-    ///
-    /// The device copies into one half of some pinned memory while this thread writes
-    /// the other to the file.  Waits for work on the default stream, but not for work
-    /// on other streams: use ``buf.context.synchronize()`` for that.
-    ///
-    /// Parameters
-    /// ----------
-    /// path : str, bytes, os.PathLike, int or file
-    ///     A path, the descriptor of an open file, or a binary file that `open`,
-    ///     `tempfile` or `pyarrow.OSFile` has opened for writing.  The position of an
-    ///     open file does not matter, and stays as it is.
-    /// position : int, default 0
-    ///     Where in the device buffer to begin, in bytes.
-    /// nbytes : int, default -1
-    ///     How many bytes to write; -1 for all from `position` on.
-    /// offset : int, optional
-    ///     Where in the file to begin, in bytes.  The file keeps its other bytes.  By
-    ///     default a file that is given by its path has no others: it is created, or
-    ///     emptied first.  An open file is written from its start on.
-    /// direct : bool, default False
-    ///     Whether to write past the system's page cache (``O_DIRECT``), where the file
-    ///     system can.
-    /// kvikio : bool, optional
-    ///     Whether KvikIO writes the file, by GPUDirect Storage if it can.  By default
-    ///     it does if it is installed, GPUDirect Storage is available, and at least
-    ///     1 MiB is written with `direct`.
-    /// progress : callable, optional
-    ///     Is called on this thread as ``progress(done, total)``, numbers of bytes:
-    ///     every 64 MiB or less, and at the end.  If it raises, nothing more is
-    ///     written, and the exception goes on to the caller.
-    ///
-    /// Returns
-    /// -------
-    /// nbytes : int
-    ///     The number of bytes written.  They are on the disk after ``os.fsync``, as
-    ///     with any file.
-    ///
-    /// Raises
-    /// ------
-    /// OSError
-    ///     If the file cannot be opened or written, as `open` raises it, with the path
-    ///     as ``filename``; if the device fails.  Some bytes may have been written.
-    /// ValueError
-    ///     If the range is outside the buffer, `offset` is negative, or the file is open
-    ///     for appending.
-    /// TypeError
-    ///     If `path` is not one of these.
-    /// ImportError
-    ///     If `kvikio` is True, and it is not installed.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import pathlib, tempfile
-    /// >>> buf = ctx.buffer_from_data(b"0123456789")
-    /// >>> with tempfile.TemporaryDirectory() as folder:
-    /// ...     path = pathlib.Path(folder, "digits")
-    /// ...     buf.copy_to_file(path)
-    /// ...     buf.copy_to_file(path, position=7, nbytes=2, offset=1)
-    /// ...     path.read_bytes()
-    /// 10
-    /// 2
-    /// b'0783456789'
-    #[pyo3(
-        signature = (path, position=0, nbytes=-1, *, offset=None, direct=false, kvikio=None, progress=None),
-        text_signature = "($self, path, position=0, nbytes=-1, *, offset=None, direct=False, kvikio=None, progress=None)"
-    )]
-    #[expect(clippy::too_many_arguments, reason = "as in Python")]
-    fn copy_to_file<'py>(
-        slf: &Bound<'py, Self>,
-        path: &Bound<'py, PyAny>,
-        position: i64,
-        nbytes: i64,
-        offset: Option<i64>,
-        direct: bool,
-        kvikio: Option<bool>,
-        progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<u64> {
-        let py = slf.py();
-        let buffer = device_buffer(slf)?;
-        let part = part(py, buffer, position, nbytes)?;
-        let offset = offset.map(|offset| non_negative("offset", offset)).transpose()?;
-        check_progress(progress)?;
-        let (size, part) = (part.size(), wrap_slice(slf, part)?);
-        let write = || {
-            let write = package(py)?.buffer_to_file.bind(py);
-            call_out(write, (part, path, offset, direct, kvikio, progress)).map(|_| size)
-        };
-        let facts = |size: &u64| facts_of(buffer, *size);
-        traced(py, Area::Transfer, "CudaBuffer.copy_to_file", write, facts)
-    }
 }
+
+/// The bytes that `CudaBuffer.copy_to_file` writes, and its options, which this checks.
+#[pyfunction(name = "_writing_options")]
+pub(super) fn writing_options<'py>(
+    buffer: &Bound<'py, PyAny>,
+    position: i64,
+    nbytes: i64,
+    offset: Option<i64>,
+    direct: bool,
+    kvikio: Option<bool>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<WritingOptions<'py>> {
+    let part = part(buffer.py(), cuda_buffer_argument(buffer)?, position, nbytes)?;
+    let offset = offset.map(|offset| non_negative("offset", offset)).transpose()?;
+    check_progress(progress.as_ref())?;
+    Ok((wrap_slice(buffer, part)?, offset, direct, kvikio, progress))
+}
+
+type WritingOptions<'py> =
+    (Bound<'py, PyAny>, Option<u64>, bool, Option<bool>, Option<Bound<'py, PyAny>>);
 
 /// A new host buffer, which pyarrow allocates if the caller names a pool or wants to resize it.
 fn allocate<'py>(

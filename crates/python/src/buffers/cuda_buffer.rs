@@ -6,9 +6,7 @@ use crate::exchange::array_interface;
 use crate::exchange::asarray::{check_copied, converted};
 use crate::exchange::dlpack::export::{self, Request};
 use crate::exchange::dtype::DType;
-use crate::interpreter::call_out;
 use crate::ipc::handle::PyIpcMemHandle;
-use crate::package::package;
 use crate::pyarrow::cython_subclass::{Class, constructor};
 use crate::pyarrow::from_pyarrow::{device_buffer, host_bytes, is_cuda_buffer, span};
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of, wrap_slice};
@@ -84,61 +82,6 @@ impl Methods {
     #[staticmethod]
     fn from_buffer<'py>(buf: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         wrap_memory_of(buf)
-    }
-
-    /// View the memory of Numba's pointer as a CudaBuffer.
-    ///
-    /// Parameters
-    /// ----------
-    /// mem : numba.cuda.cudadrv.driver.MemoryPointer
-    ///     Device memory, such as the ``gpu_data`` of a device array.
-    ///
-    /// Returns
-    /// -------
-    /// cbuf : CudaBuffer
-    ///     The same memory.  It retains `mem`, and with it the memory.
-    ///
-    /// Raises
-    /// ------
-    /// TypeError
-    ///     If `mem` is not a Numba pointer.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import numba.cuda
-    /// >>> array = numba.cuda.to_device(np.array([3, 4], np.uint8))
-    /// >>> cuda.CudaBuffer.from_numba(array.gpu_data).to_pybytes()
-    /// b'\x03\x04'
-    #[staticmethod]
-    fn from_numba<'py>(mem: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        call_out(package(mem.py())?.buffer_from_numba.bind(mem.py()), (mem,))
-    }
-
-    /// Return a Numba pointer to the buffer's memory.
-    ///
-    /// Returns
-    /// -------
-    /// mem : numba.cuda.cudadrv.driver.MemoryPointer
-    ///     Retains the buffer, so arrays over the pointer, and their slices, stay
-    ///     valid without it.
-    ///
-    /// Raises
-    /// ------
-    /// pyarrow.ArrowInvalid
-    ///     If the buffer is immutable.  Numba would write through the pointer.  Pass
-    ///     the buffer itself to kernels that only read.
-    /// ImportError
-    ///     If Numba's CUDA support is not installed.
-    ///
-    /// Examples
-    /// --------
-    /// >>> from numba.cuda.cudadrv.devicearray import DeviceNDArray
-    /// >>> buf = cuda.Context(0).buffer_from_data(bytes([1, 2, 3]))
-    /// >>> array = DeviceNDArray((3,), (1,), np.uint8, gpu_data=buf.to_numba())
-    /// >>> array.copy_to_host()
-    /// array([1, 2, 3], dtype=uint8)
-    fn to_numba<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        call_out(package(slf.py())?.buffer_to_numba.bind(slf.py()), (slf,))
     }
 
     /// Export the buffer's memory to other processes.
@@ -460,10 +403,6 @@ impl Methods {
         let mut byte = [0];
         py.detach(|| buffer.copy_to_host(index.cast_unsigned(), &mut byte)).or_raise(py)?;
         Ok(byte[0].into_pyobject(py)?.into_any())
-    }
-
-    fn __reduce_ex__<'py>(slf: &Bound<'py, Self>, protocol: i32) -> PyResult<Bound<'py, PyAny>> {
-        call_out(package(slf.py())?.reduce_buffer.bind(slf.py()), (slf, protocol))
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

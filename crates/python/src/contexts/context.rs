@@ -1,8 +1,6 @@
 //! `Context`.
 
 use crate::errors::{OrRaise, non_negative};
-use crate::interpreter::call_out;
-use crate::package::package;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use crate::signals::wait_for_signals;
 use crate::tracing::{Area, Facts, traced};
@@ -107,61 +105,6 @@ impl PyContext {
             self.handle(),
             if self.context.is_primary() { "True" } else { "False" }
         )
-    }
-
-    /// View a Numba context as a Context.
-    ///
-    /// Parameters
-    /// ----------
-    /// context : numba.cuda.cudadrv.driver.Context, optional
-    ///     The context; Numba's current one by default.
-    ///
-    /// Returns
-    /// -------
-    /// shared_context : Context
-    ///     The same driver context, on the same device.
-    ///
-    /// Raises
-    /// ------
-    /// ImportError
-    ///     If the call needs Numba's CUDA support and it is not installed.
-    /// TypeError
-    ///     If `context` is not a Numba context.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import numba.cuda
-    /// >>> ctx = cuda.Context.from_numba(numba.cuda.current_context())
-    /// >>> ctx.device_number
-    /// 0
-    #[staticmethod]
-    #[pyo3(signature = (context=None))]
-    fn from_numba<'py>(
-        py: Python<'py>,
-        context: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        call_out(package(py)?.context_from_numba.bind(py), (context,))
-    }
-
-    /// Return the context as a Numba context.
-    ///
-    /// Returns
-    /// -------
-    /// context : numba.cuda.cudadrv.driver.Context
-    ///     For the device's primary context, Numba's own object for the device;
-    ///     otherwise a new object, in which Numba does not run kernels.
-    ///
-    /// Raises
-    /// ------
-    /// ImportError
-    ///     If Numba's CUDA support is not installed.
-    ///
-    /// Examples
-    /// --------
-    /// >>> ctx.to_numba().device.id
-    /// 0
-    fn to_numba<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        call_out(package(slf.py())?.context_to_numba.bind(slf.py()), (slf,))
     }
 
     /// Return the number of GPU devices.

@@ -6,7 +6,6 @@ use crate::bounded_sequences::integers;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::interpreter::call_out;
-use crate::package::package;
 use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, live};
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
@@ -185,7 +184,10 @@ pub(super) fn of_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     let py = array.py();
     match numbers(array)? {
         Some(found) => Bound::new(py, found),
-        None => Ok(call_out(package(py)?.array_from_arrow.bind(py), (array,))?.cast_into()?),
+        None => {
+            let from_arrow = py.get_type::<PyDeviceArray>().getattr(intern!(py, "from_arrow"))?;
+            Ok(call_out(&from_arrow, (array,))?.cast_into()?)
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The constructors of `DeviceArray`.
 
-use super::arrow::of_arrow;
 use super::class::{PyDeviceArray, order_argument};
 use super::{host, import};
 use crate::bounded_sequences::{integers, lengths};
@@ -174,45 +173,6 @@ impl PyDeviceArray {
             host::upload(py, &host, dtype, &context, order)
         };
         traced(py, Area::Transfer, "DeviceArray.from_host", copy, Self::facts)
-    }
-
-    /// View the values of an Arrow array on a device as an array.
-    ///
-    /// Parameters
-    /// ----------
-    /// array : pyarrow.Array or pyarrow.ChunkedArray
-    ///     An array on a device.  An array in host memory is copied to the first device.
-    ///
-    ///     One chunk is viewed as an array is; several are combined on the device.
-    ///
-    ///     Dates, times, durations and decimals of 32 and 64 bits are the integers that Arrow stores,
-    ///     wider decimals and intervals structures of integers, booleans the bytes of
-    ///     their bitmap.  Each level of fixed-size lists adds a dimension, and arrays
-    ///     of `pyarrow.fixed_shape_tensor` add those of the tensor, in memory order.  Other
-    ///     extension arrays are treated as their storage.
-    ///
-    /// Returns
-    /// -------
-    /// DeviceArray
-    ///     The same memory, which it retains; read-only where Arrow's is.  `arrow_type` and
-    ///     `validity` keep what Arrow knows of it, so that `to_arrow` returns an equal array.
-    ///
-    /// Raises
-    /// ------
-    /// TypeError
-    ///     If `array` is not an Arrow array, or its values are not of a fixed size.
-    ///
-    /// Examples
-    /// --------
-    /// >>> days = pa.array([0, 365], pa.date32()).copy_to(cuda.Context(0).memory_manager)
-    /// >>> array = DeviceArray.from_arrow(days)
-    /// >>> array.dtype, array.copy_to_host()
-    /// (dtype('int32'), array([  0, 365], dtype=int32))
-    /// >>> array.to_arrow().type
-    /// DataType(date32[day])
-    #[staticmethod]
-    fn from_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
-        of_arrow(array)
     }
 }
 

@@ -4,11 +4,9 @@ use super::class::PyDeviceArray;
 use crate::errors::OrRaise;
 use crate::exchange::array_interface;
 use crate::exchange::dlpack::export::{self, Request};
-use crate::interpreter::call_out;
-use crate::package::package;
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 
 /// The CUDA array interface of an array whose elements need not be aligned, for Numba, which knows that.
 #[pyfunction(name = "_interface_of")]
@@ -75,76 +73,6 @@ impl PyDeviceArray {
     ///     2 for CUDA, and the device's number.
     fn __dlpack_device__(&self) -> (i32, u32) {
         export::device(self.array.buffer())
-    }
-
-    /// Turn the array into an Arrow array over the same memory.
-    ///
-    /// Parameters
-    /// ----------
-    /// type : pyarrow.DataType, optional
-    ///     What the elements are to Arrow: any type whose values have their size.  By default
-    ///     the type that the array came with, or the one that NumPy's dtype corresponds to.
-    ///     Further dimensions become fixed-size lists.
-    ///
-    /// Returns
-    /// -------
-    /// pyarrow.Array
-    ///     On the device, without a copy.  It retains the memory.
-    ///
-    /// Raises
-    /// ------
-    /// TypeError
-    ///     If Arrow has no such type, or its values have another size.
-    /// ValueError
-    ///     If the elements are not contiguous in C order.
-    ///
-    /// Examples
-    /// --------
-    /// >>> seconds = DeviceArray.from_host(np.array([0, 60]))
-    /// >>> array = seconds.to_arrow(pa.timestamp("s"))
-    /// >>> array.copy_to(pa.default_cpu_memory_manager())[1].as_py()
-    /// datetime.datetime(1970, 1, 1, 0, 1)
-    #[pyo3(signature = (r#type=None))]
-    fn to_arrow<'py>(
-        slf: &Bound<'py, Self>,
-        r#type: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        call_out(package(slf.py())?.array_to_arrow.bind(slf.py()), (slf, r#type))
-    }
-
-    /// Share the array with other processes.
-    ///
-    /// Returns
-    /// -------
-    /// handle : IpcArrayHandle
-    ///     Names the memory, and carries the dtype, the shape and the strides.  Other
-    ///     processes on this machine open it, while this one runs.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     If the array has nulls; `values` and `validity` can be exported.
-    ///
-    /// Notes
-    /// -----
-    /// The memory stays allocated until this process ends, as that of
-    /// `CudaBuffer.export_for_ipc`.
-    ///
-    /// Examples
-    /// --------
-    /// >>> handle = DeviceArray.from_host([[1, 2], [3, 4]])[:, 1].export_for_ipc()
-    /// >>> handle.shape, handle.strides
-    /// ((2,), (16,))
-    fn export_for_ipc<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        call_out(package(slf.py())?.export_array.bind(slf.py()), (slf,))
-    }
-
-    fn __reduce_ex__<'py>(
-        slf: &Bound<'py, Self>,
-        _protocol: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let reduced = call_out(package(slf.py())?.reduce_array.bind(slf.py()), (slf,))?;
-        Ok(reduced.cast_into()?)
     }
 
     fn __copy__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {

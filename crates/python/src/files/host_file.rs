@@ -3,7 +3,7 @@
 //! The Python package opens the files and chooses the ranges; see `_methods/files.py`.
 
 use super::regular_file::duplicate;
-use crate::errors::{incorrect_type, of_descriptor, of_file};
+use crate::errors::{incorrect_type, non_negative, of_descriptor, of_file};
 use crate::interpreter::call_out;
 use crate::pyarrow::from_pyarrow::cuda_buffer_argument;
 use crate::signals::copy_for_signals;
@@ -56,6 +56,25 @@ pub(super) fn is_cached(descriptor: i32, offset: u64, nbytes: u64) -> PyResult<b
     Ok(HostFile::is_cached(&duplicate(descriptor)?, offset, nbytes))
 }
 
+/// Checks the options of `Context.buffer_from_file`.
+#[pyfunction(name = "_reading_options")]
+pub(super) fn reading_options<'py>(
+    offset: i64,
+    nbytes: Option<i64>,
+    direct: Option<bool>,
+    kvikio: Option<bool>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<ReadingOptions<'py>> {
+    let offset = non_negative("offset", offset)?;
+    let nbytes = nbytes.map(|nbytes| non_negative("nbytes", nbytes)).transpose()?;
+    check_progress(progress.as_ref())?;
+    Ok((offset, nbytes, direct, kvikio, progress))
+}
+
+type ReadingOptions<'py> =
+    (u64, Option<u64>, Option<bool>, Option<bool>, Option<Bound<'py, PyAny>>);
+
+#[pyfunction(name = "_check_progress")]
 pub(crate) fn check_progress(progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     match progress {
         Some(progress) if !progress.is_callable() => {

@@ -19,6 +19,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         host_file::copy_from_file,
         host_file::copy_to_file,
         host_file::is_cached,
+        host_file::reading_options,
+        host_file::check_progress,
         tables::table_of,
     )
 }
