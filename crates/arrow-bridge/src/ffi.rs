@@ -14,7 +14,7 @@
 //! side lets an exception or a panic cross the border.
 
 use crate::kind::Kind;
-use crate::live::{Destination, Live};
+use crate::live::{Destination, Live, Object};
 use std::ffi::c_void;
 
 pub(crate) use crate::exports::RustApi;
@@ -39,11 +39,6 @@ pub(crate) struct FaultFacts {
     pub(crate) kind: Kind,
     /// UTF-8, valid as long as the fault exists.
     pub(crate) text: HostRange,
-}
-
-/// CPython's object, which is opaque to both sides of the border.
-pub struct PyObject {
-    _opaque: [u8; 0],
 }
 
 /// pyarrow's class of an object with data.
@@ -71,9 +66,6 @@ pub enum BatchSource {
     /// Files, streams and other libraries, or nothing.
     Other = 2,
 }
-
-/// A `PyObject*`.
-pub type Object = *mut PyObject;
 
 /// C++'s own object: a batch that becomes a message.
 pub(crate) struct CppPayload {

@@ -16,9 +16,8 @@ pub use address_exposure::watch_addresses;
 pub use bridge::{Bridge, Contents, NewTable, Payload};
 pub use fault::Fault;
 pub use ffi::{
-    BatchSource, BatchesTaken, Contexts, Conversion, DataKind, Elements, Object, PyObject,
-    PyarrowApi, Span,
+    BatchSource, BatchesTaken, Contexts, Conversion, DataKind, Elements, PyarrowApi, Span,
 };
 pub use kind::Kind;
-pub use live::{Destination, Live};
+pub use live::{Destination, Live, Object, PyObject};
 pub use stored::Watch;

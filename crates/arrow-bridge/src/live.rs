@@ -1,7 +1,14 @@
 //! Python objects as arguments, borrowed while the caller holds the GIL.
 
-use crate::ffi::Object;
 use std::marker::PhantomData;
+
+/// CPython's object, which is opaque to both sides of the border.
+pub struct PyObject {
+    _opaque: [u8; 0],
+}
+
+/// A `PyObject*`.
+pub type Object = *mut PyObject;
 
 /// A Python object that is live, on a thread that holds the GIL, for as long as the lifetime.
 #[repr(transparent)]

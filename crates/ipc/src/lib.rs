@@ -25,6 +25,7 @@ mod plain;
 #[expect(unsafe_code, reason = "closes mappings")]
 mod share;
 mod stored;
+mod stored_buffer;
 mod stream;
 
 pub use error::Error;
@@ -32,9 +33,10 @@ pub use frame::{Frame, PREFIX};
 pub use handle::IpcMemHandle;
 pub use message::{DeviceMessage, read_record_batch, serialize_record_batch};
 pub use metadata::{Content, Metadata};
-pub use plain::{Codec, PlainMessage};
+pub use plain::PlainMessage;
 #[cfg(any(feature = "cudarc", feature = "cust"))]
 pub use share::export_adopted;
 pub use share::{export, lend, open};
-pub use stored::{Source, StoredBuffer, StoredMessages};
+pub use stored::{Source, StoredMessages};
+pub use stored_buffer::{Codec, StoredBuffer};
 pub use stream::{read_stream, serialize_stream};

@@ -5,32 +5,12 @@
 
 use crate::Error;
 use crate::outline::{Header, Outline};
-use crate::stored::StoredBuffer;
+use crate::stored_buffer::{Codec, StoredBuffer};
 use arrow_ipc::{
     Buffer, CompressionType, DictionaryBatch, DictionaryBatchArgs, Message, MessageArgs,
     MessageHeader, RecordBatch, RecordBatchArgs,
 };
 use flatbuffers::{FlatBufferBuilder, WIPOffset};
-
-/// How a buffer is compressed.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Codec {
-    /// A frame of LZ4.
-    Lz4 = 0,
-    /// A frame of ZSTD.
-    Zstd = 1,
-}
-
-impl Codec {
-    /// The most bytes that one byte may become.
-    fn most(self) -> u64 {
-        match self {
-            Self::Lz4 => 255,
-            Self::Zstd => 32 << 10, // 4 bytes for a block of 128 KiB
-        }
-    }
-}
 
 /// A message, and where its body would be.
 #[derive(Clone, Debug)]

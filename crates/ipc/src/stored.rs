@@ -4,7 +4,8 @@ use crate::Error;
 use crate::frame::Frame;
 use crate::metadata::{Content, Metadata};
 use crate::outline::{Place, blocks, schema_message};
-use crate::plain::{Codec, PlainMessage};
+use crate::plain::PlainMessage;
+use crate::stored_buffer::StoredBuffer;
 use arrow_cuda_buffer::{Error as BufferError, read_at};
 use flatbuffers::InvalidFlatbuffer;
 use std::collections::BTreeSet;
@@ -65,25 +66,6 @@ impl Source<'_> {
         self.read(position, &mut bytes)?;
         Ok(bytes)
     }
-}
-
-/// A buffer of a message's body, and the place of its bytes in the file or stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoredBuffer {
-    /// Its address in the reserved range of [`StoredMessages`].
-    pub address: u64,
-    /// The size, in bytes, once decompressed.
-    pub size: u64,
-    /// Where its bytes begin in the file.
-    pub position: u64,
-    /// The number of bytes in the file.
-    pub stored: u64,
-    /// How they are compressed; `None` if they are not.
-    pub codec: Option<Codec>,
-}
-
-impl StoredBuffer {
-    const EMPTY: Self = Self { address: 0, size: 0, position: 0, stored: 0, codec: None };
 }
 
 /// The messages of an Arrow file or stream: the schema, then dictionaries and record batches.

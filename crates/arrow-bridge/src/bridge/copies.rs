@@ -2,8 +2,8 @@
 
 use super::{Bridge, made_or_none};
 use crate::fault::Fault;
-use crate::ffi::{DataKind, Object};
-use crate::live::{Destination, Live};
+use crate::ffi::DataKind;
+use crate::live::{Destination, Live, Object};
 use arrow_cuda_context::Stream;
 
 impl Bridge {

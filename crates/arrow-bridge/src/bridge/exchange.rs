@@ -2,8 +2,7 @@
 
 use super::{Bridge, made_or_none};
 use crate::fault::{Fault, done};
-use crate::ffi::Object;
-use crate::live::Live;
+use crate::live::{Live, Object};
 use std::ffi::c_void;
 use std::ptr;
 

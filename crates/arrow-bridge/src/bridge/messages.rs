@@ -2,8 +2,8 @@
 
 use super::Bridge;
 use crate::fault::{Fault, done};
-use crate::ffi::{BridgeApi, CppPayload, MessageFacts, Object};
-use crate::live::Live;
+use crate::ffi::{BridgeApi, CppPayload, MessageFacts};
+use crate::live::{Live, Object};
 use arrow_cuda_ipc::DeviceMessage;
 use std::{ptr, slice};
 

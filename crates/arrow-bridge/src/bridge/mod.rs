@@ -13,8 +13,9 @@ pub use stored::NewTable;
 
 use crate::exports;
 use crate::fault::{Fault, Outcome, done};
-use crate::ffi::{ABI_VERSION, BridgeApi, Entry, Object, PyarrowApi};
+use crate::ffi::{ABI_VERSION, BridgeApi, Entry, PyarrowApi};
 use crate::kind::Kind;
+use crate::live::Object;
 use arrow_cuda_driver::linker_message;
 use std::path::Path;
 

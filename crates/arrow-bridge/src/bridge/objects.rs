@@ -3,8 +3,8 @@
 
 use super::Bridge;
 use crate::fault::{Fault, done};
-use crate::ffi::{BatchSource, Contexts, Elements, Object, Span};
-use crate::live::Live;
+use crate::ffi::{BatchSource, Contexts, Elements, Span};
+use crate::live::{Live, Object};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};

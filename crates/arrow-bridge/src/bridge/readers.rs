@@ -2,8 +2,8 @@
 
 use super::Bridge;
 use crate::fault::{Fault, done};
-use crate::ffi::{BatchesTaken, Object};
-use crate::live::{Destination, Live};
+use crate::ffi::BatchesTaken;
+use crate::live::{Destination, Live, Object};
 use arrow_cuda_context::Stream;
 use std::ptr;
 

@@ -2,7 +2,8 @@
 
 use super::Bridge;
 use crate::fault::Fault;
-use crate::ffi::{BridgeApi, CppTable, HostRange, HostRanges, Object};
+use crate::ffi::{BridgeApi, CppTable, HostRange, HostRanges};
+use crate::live::Object;
 use crate::stored::{Stored, Watch};
 use arrow_cuda_ipc::{Source, StoredMessages};
 use std::cell::RefCell;

@@ -1,6 +1,6 @@
 //! The table that the kernel works through, as `joined.ptx` describes it.  Pure arithmetic.
 
-use super::Ends;
+use super::ends::Ends;
 use crate::spans::Spans;
 use arrow_cuda_layout::{Change, JoinPiece};
 

@@ -9,6 +9,7 @@
 //! * [`consumer_on`] decides which side waits, from the consumer's number for its stream.
 
 pub mod abi;
+mod element_type;
 #[expect(unsafe_code, reason = "makes and frees C structures")]
 mod export;
 #[expect(unsafe_code, reason = "reads C structures of other libraries")]

@@ -1,8 +1,6 @@
 //! The type of an array's elements.
 
 use crate::Error;
-use crate::dlpack::abi::DLDataType;
-use crate::error::unsupported;
 use std::fmt;
 
 /// The type of an array's elements, equivalent to NumPy's typestr (`<f4`) and DLPack's code and
@@ -20,7 +18,8 @@ use std::fmt;
 pub struct ElementType {
     kind: Kind,
     size: u32,
-    is_swapped: bool,
+    /// Whether the bytes are in the order of other machines.
+    pub(crate) is_swapped: bool,
 }
 
 /// The kind of an element.
@@ -52,13 +51,13 @@ impl Kind {
     }
 }
 
-/// The kinds of numbers, with their letters in typestrs and their codes in DLPack's specification.
-const NUMBERS: [(Kind, char, u8); 5] = [
-    (Kind::Bool, 'b', 6),
-    (Kind::Int, 'i', 0),
-    (Kind::UInt, 'u', 1),
-    (Kind::Float, 'f', 2),
-    (Kind::Complex, 'c', 5),
+/// The kinds of numbers, with their letters in typestrs.
+const NUMBERS: [(Kind, char); 5] = [
+    (Kind::Bool, 'b'),
+    (Kind::Int, 'i'),
+    (Kind::UInt, 'u'),
+    (Kind::Float, 'f'),
+    (Kind::Complex, 'c'),
 ];
 
 impl ElementType {
@@ -77,7 +76,7 @@ impl ElementType {
         Self::native(Kind::Float, size)
     }
 
-    const fn native(kind: Kind, size: u32) -> Self {
+    pub(crate) const fn native(kind: Kind, size: u32) -> Self {
         let kind = if kind.has_size(size) { kind } else { Kind::Opaque };
         Self { kind, size, is_swapped: false }
     }
@@ -92,36 +91,7 @@ impl ElementType {
         self.size
     }
 
-    /// The type that DLPack describes, opaque where NumPy has no such number.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unsupported`] for elements that do not fill whole bytes.
-    pub fn from_dlpack(dtype: DLDataType) -> Result<Self, Error> {
-        let bits = u32::from(dtype.bits) * u32::from(dtype.lanes);
-        if bits == 0 || !bits.is_multiple_of(8) {
-            return unsupported(format!("elements of {bits} bits do not fill whole bytes"));
-        }
-        let number = NUMBERS.iter().find(|(_, _, code)| *code == dtype.code && dtype.lanes == 1);
-        Ok(Self::native(number.map_or(Kind::Opaque, |(kind, ..)| *kind), bits / 8))
-    }
-
-    /// DLPack's description of the type.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unsupported`] for opaque elements and for those in a foreign byte order, which
-    /// DLPack cannot describe.
-    pub fn to_dlpack(self) -> Result<DLDataType, Error> {
-        match (self.number(), u8::try_from(u64::from(self.size) * 8)) {
-            (Some((.., code)), Ok(bits)) if !self.is_swapped => {
-                Ok(DLDataType { code: *code, bits, lanes: 1 })
-            }
-            _ => unsupported(format!("DLPack cannot describe elements of type '{self}'")),
-        }
-    }
-
-    fn number(self) -> Option<&'static (Kind, char, u8)> {
+    fn number(self) -> Option<&'static (Kind, char)> {
         NUMBERS.iter().find(|(kind, ..)| *kind == self.kind)
     }
 }
@@ -154,7 +124,7 @@ impl std::str::FromStr for ElementType {
             ('S' | 'V', _) => (Kind::Opaque, count),
             ('U', _) => (Kind::Opaque, count.checked_mul(4).ok_or_else(unknown)?),
             _ => {
-                let number = NUMBERS.iter().find(|(_, known, _)| *known == letter);
+                let number = NUMBERS.iter().find(|(_, known)| *known == letter);
                 (number.ok_or_else(unknown)?.0, count)
             }
         };
@@ -169,7 +139,7 @@ impl std::str::FromStr for ElementType {
 impl fmt::Display for ElementType {
     /// The typestr.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letter = self.number().map_or('V', |(_, letter, _)| *letter);
+        let letter = self.number().map_or('V', |(_, letter)| *letter);
         let is_little = cfg!(target_endian = "little") != self.is_swapped;
         let order = match self.kind {
             Kind::Opaque => '|',

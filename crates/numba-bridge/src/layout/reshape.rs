@@ -76,14 +76,6 @@ impl Layout {
         Ok(Self { shape, strides, ..*self })
     }
 
-    /// The dimensions in reverse order.
-    #[must_use]
-    pub fn reversed(mut self) -> Self {
-        self.shape.reverse();
-        self.strides.reverse();
-        self
-    }
-
     /// Without the dimensions of one element: those that `axes` names, or all.
     ///
     /// # Errors

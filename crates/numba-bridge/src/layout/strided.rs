@@ -64,6 +64,14 @@ impl Layout {
         Ok(Self { element, shape, strides, size, span: Span { start: 0, size } })
     }
 
+    /// The dimensions in reverse order.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.shape.reverse();
+        self.strides.reverse();
+        self
+    }
+
     /// Contiguous elements in either order.
     ///
     /// # Errors

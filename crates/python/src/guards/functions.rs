@@ -1,16 +1,24 @@
-//! Guards of compiled functions and methods, in place.
+//! Calls of compiled functions and methods, intercepted in place.
 //!
-//! Python calls a function that Cython has compiled by a pointer in the function object.  A guard puts another
+//! Python calls a function that Cython has compiled by a pointer in the function object.  This module puts another
 //! pointer there, so it acts for whoever has the function, and however long: a program that imported it before
 //! this package, a `functools.partial`, a bound method.  All else about the function stays as it is.
 
-use super::guard::{Call, Guard, PyObject_Vectorcall, Vectorcall, call_by};
 use super::places::{PyVectorcall_Function, word};
+use crate::interpreter::hang_if_ended;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::ffi::c_void;
+
+/// A `vectorcallfunc`.  The thread may be unwound in it: see `interpreter/daemon_threads.rs`.
+pub(super) type Vectorcall = unsafe extern "C-unwind" fn(
+    callable: *mut ffi::PyObject,
+    arguments: *const *mut ffi::PyObject,
+    count: usize,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject;
 
 /// Where a type has `tp_vectorcall_offset`, and functions of C have their definition and their `vectorcall`, as those of
 /// Cython do, in words.
@@ -18,11 +26,27 @@ const VECTORCALL_OFFSET: usize = 7;
 const DEFINITION: usize = 2;
 const VECTORCALL: usize = 6;
 
+/// What is called in place of a function.
+pub(super) trait Intercept: Send + Sync {
+    /// # Safety
+    ///
+    /// As Python calls a `vectorcallfunc`.  The frame drops nothing while the function runs, so that the end of the thread
+    /// unwinds it as it does pyarrow's own.
+    unsafe extern "C-unwind" fn call(
+        &self,
+        original: &Py<Unguarded>,
+        function: *mut ffi::PyObject,
+        arguments: *const *mut ffi::PyObject,
+        count: usize,
+        names: *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject;
+}
+
 /// Stands in the place of a function's definition, where a call finds it, and is never freed.
 #[repr(C)]
 struct Guarded {
     definition: ffi::PyMethodDef,
-    guard: Py<Guard>,
+    interceptor: Box<dyn Intercept>,
     unguarded: Py<Unguarded>,
 }
 
@@ -39,9 +63,11 @@ unsafe fn guarded(function: *mut ffi::PyObject) -> Option<&'static Guarded> {
     }
 }
 
-/// Has a guard act in all calls of a compiled function.  Returns false for a function of another kind.
-#[pyfunction(name = "_guard_function")]
-pub(super) fn guard_function(function: &Bound<'_, PyAny>, guard: Py<Guard>) -> PyResult<bool> {
+/// Intercepts all calls of a compiled function.  Returns false for a function of another kind.
+pub(super) fn intercept(
+    function: &Bound<'_, PyAny>,
+    interceptor: Box<dyn Intercept>,
+) -> PyResult<bool> {
     if !is_of_cython(function)? {
         return Ok(false);
     }
@@ -67,7 +93,7 @@ pub(super) fn guard_function(function: &Bound<'_, PyAny>, guard: Py<Guard>) -> P
         let unguarded = Py::new(function.py(), unguarded)?;
         let definition = word(function.as_ptr(), DEFINITION);
         let known = *(*definition).cast::<ffi::PyMethodDef>();
-        let entry = Box::new(Guarded { definition: known, guard, unguarded });
+        let entry = Box::new(Guarded { definition: known, interceptor, unguarded });
         *definition = Box::into_raw(entry).cast();
         *place = called as *mut c_void;
     }
@@ -89,9 +115,6 @@ pub(super) fn unguarded(function: &Bound<'_, PyAny>) -> PyResult<Option<Py<Ungua
     Ok(found.map(|it| it.unguarded.clone_ref(function.py())))
 }
 
-/// A bit in the count of arguments: the callee may use the place before the first.
-const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
-
 /// Calls a guarded function.
 ///
 /// # Safety
@@ -103,69 +126,11 @@ unsafe extern "C-unwind" fn called(
     count: usize,
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    // SAFETY: guaranteed by the caller.  This frame drops nothing while the function runs, so that the end of the thread
-    // unwinds it as it does pyarrow's own.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         // Without an exception, Python raises one.
         let Some(guarded) = guarded(function) else { return std::ptr::null_mut() };
-        let (guard, original) = (guarded.guard.get(), guarded.unguarded.get().original);
-        if guard.is_for_results() {
-            return guard.made_of(original(function, arguments, count, names), arguments);
-        }
-        match guarded.outcome(function, arguments, count & !ARGUMENTS_OFFSET, names) {
-            Some(result) => result,
-            None => original(function, arguments, count, names),
-        }
-    }
-}
-
-impl Guarded {
-    /// The result of a call that becomes another one, or null and an exception; none if the call
-    /// stays as it is.
-    ///
-    /// # Safety
-    ///
-    /// As Python calls a `vectorcallfunc`, but with a mere count.
-    unsafe fn outcome(
-        &self,
-        function: *mut ffi::PyObject,
-        arguments: *const *mut ffi::PyObject,
-        count: usize,
-        names: *mut ffi::PyObject,
-    ) -> Option<*mut ffi::PyObject> {
-        Python::attach(|py| {
-            // SAFETY: a tuple, if any; as many arguments as were counted, and behind them one for each name.
-            let (named, given) = unsafe {
-                let named = Bound::from_borrowed_ptr_or_opt(py, names);
-                let named = named.map(|names| names.cast_into_unchecked::<PyTuple>());
-                let more = named.as_ref().map_or(0, PyTupleMethods::len);
-                (named, std::slice::from_raw_parts(arguments, count + more))
-            };
-            // SAFETY: live objects, which the caller owns.
-            let object = |each: &*mut ffi::PyObject| unsafe { Bound::from_borrowed_ptr(py, *each) };
-            match self.guard.get().call(py, &given.iter().map(object), named.as_ref()) {
-                Ok(Call::Unchanged) => None,
-                Ok(Call::With(used)) => {
-                    let used: Vec<_> = used.iter().map(Bound::as_ptr).collect();
-                    let original = self.unguarded.get().original;
-                    // SAFETY: the function's own, with arguments in the same places.
-                    Some(unsafe { call_by(original, function, &used, count, names) })
-                }
-                Ok(Call::Instead(handler)) => {
-                    let mut all = Vec::with_capacity(1 + given.len());
-                    all.push(self.unguarded.as_ptr());
-                    all.extend_from_slice(given);
-                    // SAFETY: a callable, and live arguments.
-                    Some(unsafe {
-                        call_by(PyObject_Vectorcall, handler.as_ptr(), &all, count + 1, names)
-                    })
-                }
-                Err(error) => {
-                    error.restore(py);
-                    Some(std::ptr::null_mut())
-                }
-            }
-        })
+        guarded.interceptor.call(&guarded.unguarded, function, arguments, count, names)
     }
 }
 
@@ -173,7 +138,7 @@ impl Guarded {
 #[pyclass(frozen, module = "pyarrow_cuda_compat._native", name = "_Unguarded")]
 pub(super) struct Unguarded {
     function: Py<PyAny>,
-    original: Vectorcall,
+    pub(super) original: Vectorcall,
 }
 
 #[pymethods]
@@ -205,4 +170,30 @@ impl Unguarded {
     fn __getattr__<'py>(&self, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
         self.function.bind(name.py()).getattr(name)
     }
+}
+
+/// Calls an object by a function that Python would call it by.
+///
+/// # Safety
+///
+/// As for a call by Python: `count` of the arguments have no name.
+pub(super) unsafe fn call_by(
+    function: Vectorcall,
+    callable: *mut ffi::PyObject,
+    arguments: &[*mut ffi::PyObject],
+    count: usize,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: guaranteed by the caller.
+    unsafe { hang_if_ended(|| function(callable, arguments.as_ptr(), count, names)) }
+}
+
+unsafe extern "C-unwind" {
+    /// Part of the limited API since Python 3.12 only, but exported by 3.11 with this signature.
+    pub(super) fn PyObject_Vectorcall(
+        callable: *mut ffi::PyObject,
+        arguments: *const *mut ffi::PyObject,
+        count: usize,
+        names: *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject;
 }

@@ -1,21 +1,13 @@
 //! A guard looks for data on a device in the arguments of a call.
 
+use super::functions::{PyObject_Vectorcall, call_by};
 use super::may_contain::{are_lazy, source_of};
 use super::walk::Walk;
-use crate::interpreter::hang_if_ended;
 use arrow_cuda_bridge::BatchSource;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
-
-/// A `vectorcallfunc`.  The thread may be unwound in it: see `interpreter/daemon_threads.rs`.
-pub(super) type Vectorcall = unsafe extern "C-unwind" fn(
-    callable: *mut ffi::PyObject,
-    arguments: *const *mut ffi::PyObject,
-    count: usize,
-    names: *mut ffi::PyObject,
-) -> *mut ffi::PyObject;
 
 /// When the handler is called, and for what.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -171,30 +163,4 @@ impl Guard {
         };
         Ok(place.and_then(|place| arguments.nth(place)).is_some_and(|given| !given.is_none()))
     }
-}
-
-/// Calls an object by a function that Python would call it by.
-///
-/// # Safety
-///
-/// As for a call by Python: `count` of the arguments have no name.
-pub(super) unsafe fn call_by(
-    function: Vectorcall,
-    callable: *mut ffi::PyObject,
-    arguments: &[*mut ffi::PyObject],
-    count: usize,
-    names: *mut ffi::PyObject,
-) -> *mut ffi::PyObject {
-    // SAFETY: guaranteed by the caller.
-    unsafe { hang_if_ended(|| function(callable, arguments.as_ptr(), count, names)) }
-}
-
-unsafe extern "C-unwind" {
-    /// Part of the limited API since Python 3.12 only, but exported by 3.11 with this signature.
-    pub(super) fn PyObject_Vectorcall(
-        callable: *mut ffi::PyObject,
-        arguments: *const *mut ffi::PyObject,
-        count: usize,
-        names: *mut ffi::PyObject,
-    ) -> *mut ffi::PyObject;
 }

@@ -4,14 +4,15 @@
 //! arguments unless one of them contains data on a device.  The table in `pyarrow_cuda_compat/_patches/guards/table.py`
 //! says what happens then.
 //!
-//! Unsafe code: `guard` and `functions` speak Python's vectorcall protocol; `functions`, `properties`, `construction`,
-//! `operators` and `assertions` write the pointers by which Python or Cython calls; `may_contain` asks for slots and
-//! flags of types.
+//! Unsafe code: `guard`, `functions` and `guarded_functions` speak Python's vectorcall protocol; `functions`,
+//! `properties`, `construction`, `operators` and `assertions` write the pointers by which Python or Cython calls;
+//! `may_contain` asks for slots and flags of types.
 
 mod assertions;
 mod construction;
 mod functions;
 mod guard;
+mod guarded_functions;
 mod may_contain;
 mod null_counts;
 mod operators;
@@ -34,7 +35,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         null_counts::count_nulls,
         construction::guard_construction,
         operators::guard_operators,
-        functions::guard_function,
+        guarded_functions::guard_function,
         functions::unguarded,
         properties::guard_property,
     )?;

@@ -1,6 +1,6 @@
 //! The pointers in pyarrow's capsules, which the bridge uses to work with its objects.
 
-use super::Lib;
+use super::lib_members::Lib;
 use crate::interpreter::hang_if_ended;
 use arrow_cuda_bridge::{Conversion, Object, PyarrowApi};
 use pyo3::exceptions::PyImportError;

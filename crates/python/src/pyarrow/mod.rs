@@ -4,8 +4,11 @@ mod capsules;
 pub(crate) mod classes;
 pub(crate) mod cython_subclass;
 pub(crate) mod from_pyarrow;
+mod lib_members;
 mod members;
 pub(crate) mod to_pyarrow;
+
+pub(crate) use lib_members::Lib;
 
 use arrow_cuda_bridge::Bridge;
 use pyo3::exceptions::{PyImportError, PyRuntimeError};
@@ -18,32 +21,6 @@ use std::path::Path;
 pub(crate) struct Pyarrow {
     pub(crate) bridge: Bridge,
     pub(crate) lib: Lib,
-}
-
-/// The parts of `pyarrow.lib` that it needs.
-#[derive(FromPyObject)]
-#[pyo3(rename_all = "PascalCase")]
-pub(crate) struct Lib {
-    pub(crate) buffer: Py<PyType>,
-    pub(crate) native_file: Py<PyType>,
-    pub(crate) array: Py<PyType>,
-    pub(crate) chunked_array: Py<PyType>,
-    pub(crate) table: Py<PyType>,
-    pub(crate) record_batch: Py<PyType>,
-    pub(crate) message: Py<PyType>,
-    pub(crate) schema: Py<PyType>,
-    pub(crate) tensor: Py<PyType>,
-    pub(crate) memory_pool: Py<PyType>,
-    pub(crate) device: Py<PyType>,
-    pub(crate) memory_manager: Py<PyType>,
-    pub(crate) dictionary_memo: Py<PyType>,
-    pub(crate) record_batch_reader: Py<PyType>,
-    /// `as_buffer(object)`: a `pyarrow.Buffer` over anything that has bytes.
-    #[pyo3(attribute("as_buffer"))]
-    pub(crate) as_buffer: Py<PyAny>,
-    /// `allocate_buffer(size, memory_pool, resizable)`.
-    #[pyo3(attribute("allocate_buffer"))]
-    pub(crate) allocate_buffer: Py<PyAny>,
 }
 
 static PYARROW: PyOnceLock<Pyarrow> = PyOnceLock::new();
