@@ -97,12 +97,6 @@ EVERY = (
         {2},
     ),
     Silence(
-        "that holds for chunks, too",
-        {"cuMemCreate", "cuMemMap", "cuMemUnmap", "cuMemSetAccess", "cuDeviceGetAttribute"},
-        {2},
-        ("caches.of_chunks",),
-    ),
-    Silence(
         "without a current context, arrays are made on device 0",
         {"cuCtxGetDevice"},
         {201},

@@ -11,21 +11,15 @@ import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat import (
-    CudaBuffer,
-    DeviceArray,
-    empty_cache,
-    memory_stats,
-    set_expandable_segments,
-)
+from pyarrow_cuda_compat import CudaBuffer, DeviceArray, empty_cache, memory_stats
 from pyarrow_cuda_compat.smart_array import SmartArray
 from support.samples import CPU
 
 SIZE = 20 << 20
 
 
-@pytest.fixture(params=[False, True], ids=["ordinary", "expandable"])
-def serves_at_once(ctx, default_stream, request):
+@pytest.fixture
+def serves_at_once(ctx, default_stream):
     """Whether the memory of a new buffer serves again while the device has work."""
 
     def check(use):
@@ -50,9 +44,7 @@ def serves_at_once(ctx, default_stream, request):
 
         return check(used)
 
-    set_expandable_segments(request.param)
-    yield busy
-    set_expandable_segments(False)
+    return busy
 
 
 def array_of(buffer):

@@ -90,7 +90,6 @@ class Ours(Upstream):
         self.reserved = lambda: cuda.memory_stats(self.context)["reserved_bytes"]
         self.trim = partial(cuda.empty_cache, self.context)
         self.compute = CALLS.__getitem__
-        self.expand = cuda.set_expandable_segments
 
     def equal_host(self, device: Any, host: Host) -> Call:
         return partial(device.equals, pa.py_buffer(host))

@@ -58,7 +58,6 @@ class Peer:
       maker                    makes such a peer in another process
       reserved()               the bytes of device memory that it has of the driver, in use or not
       trim()                   gives unused memory back to the driver
-      expand(enabled)          whether new memory lies in expandable segments
     """
 
     title: ClassVar[str]

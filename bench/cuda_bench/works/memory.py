@@ -67,14 +67,11 @@ class Memory(Setup):
 
         return repeated(allocate, check)
 
-    def random_sizes(
-        self, size: int, *, alive: int, reserved: bool = False, expandable: bool = False
-    ) -> Trial:
+    def random_sizes(self, size: int, *, alive: int, reserved: bool = False) -> Trial:
         """The time of an allocation or release, from an empty cache on; or how much device memory
-        is reserved at most, for each byte that is in use at most; with expandable segments, too.
+        is reserved at most, for each byte that is in use at most.
         """
         peer, room = self.peer, alive * size
-        expand = peer.expand if expandable else lambda _: None  # refuses a peer without them
         peer.reserved()  # refuses a peer whose memory cannot be compared
         peer.trim()
         if self.space.driver.free_memory() < SPARE * room:
@@ -87,17 +84,13 @@ class Memory(Setup):
             peer.trim()
             before, most = peer.reserved(), 0
             start = time.perf_counter()
-            expand(True)
-            try:
-                for step, (number, bytes_) in enumerate(plan):
-                    if bytes_:
-                        buffers[number] = peer.allocate(bytes_), bytes_
-                    else:
-                        del buffers[number]
-                    if reserved and step % OFTEN == 0:
-                        most = max(most, peer.reserved() - before)
-            finally:
-                expand(False)
+            for step, (number, bytes_) in enumerate(plan):
+                if bytes_:
+                    buffers[number] = peer.allocate(bytes_), bytes_
+                else:
+                    del buffers[number]
+                if reserved and step % OFTEN == 0:
+                    most = max(most, peer.reserved() - before)
             took = time.perf_counter() - start
             return most / in_use if reserved else took / len(plan)
 

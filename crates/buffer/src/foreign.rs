@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::error::invalid;
-use arrow_cuda_context::{Attribute, Context, Current, Device, block_at, is_in_expandable_segment};
+use arrow_cuda_context::{Attribute, Context, Current, Device, block_at};
 use arrow_cuda_driver::{CudaError, CudaResult, codes, without_interpreter};
 
 /// The address at which the context's device reaches the memory at `address`, which may be
@@ -191,11 +191,8 @@ fn piece_at(current: &Current<'_>, address: u64) -> CudaResult<Option<(u64, u64)
 }
 
 /// The piece behind the end of another one.  Memory that is mapped in pieces may continue there; an allocation of
-/// `cuMemAlloc` ends, whatever follows it, as does a block of an expandable segment.
+/// `cuMemAlloc` ends, whatever follows it.
 fn next_piece(current: &Current<'_>, address: u64) -> CudaResult<Option<(u64, u64)>> {
-    if is_in_expandable_segment(address) {
-        return Ok(None);
-    }
     match current.attribute_if_known(Attribute::IsIpcCapable, address)? {
         Some(0) => piece_at(current, address),
         _ => Ok(None),

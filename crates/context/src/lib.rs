@@ -46,9 +46,8 @@ pub use others::Adopted;
 pub use others::Loan;
 pub use pages::{Pages, memory_of_the_machine, page_size};
 pub use pool::{
-    Block, Cache, HostPool, MemoryStats, Placement, block_at, is_in_expandable_segment,
-    is_pinned_block, is_released, prepare_sharing, retain_exported, set_default_cache_limit,
-    set_expandable_segments,
+    Block, Cache, HostPool, MemoryStats, Placement, block_at, is_pinned_block, is_released,
+    prepare_sharing, retain_exported, set_default_cache_limit,
 };
 pub use streams::{
     Arrival, Completed, Consumer, Event, Pending, Ready, Retained, Stream, Unused, completed,

@@ -33,18 +33,16 @@ impl Context {
         drop(peer.enter()?);
         // SAFETY: a context that was found alive.
         match unsafe { call!(cuCtxEnablePeerAccess(peer.raw(), 0)) } {
-            Err(error) if error.code() != Some(codes::PEER_ACCESS_ALREADY_ENABLED) => {
-                let is_final = error.code().is_some_and(|code| FINAL.contains(&code));
-                if is_final { Ok(()) } else { Err(error) }
-            }
-            // Which does not cover memory that is mapped in chunks.
-            _ => peer.share_expandable_segment(self.device()),
+            Err(error) if error.code().is_some_and(|code| FINAL.contains(&code)) => Ok(()),
+            outcome => outcome,
         }
     }
 }
 
-/// The devices do not offer the access; a device has as many peers as it can.
-const FINAL: [i32; 2] = [codes::PEER_ACCESS_UNSUPPORTED, codes::TOO_MANY_PEERS];
+/// Somebody else in the process has enabled the access; the devices do not offer it; a device has as many
+/// peers as it can.
+const FINAL: [i32; 3] =
+    [codes::PEER_ACCESS_ALREADY_ENABLED, codes::PEER_ACCESS_UNSUPPORTED, codes::TOO_MANY_PEERS];
 
 /// Whether both are the same.  Others get access to each other.
 fn are_same(one: &Context, other: &Context) -> bool {

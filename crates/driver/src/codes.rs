@@ -25,8 +25,6 @@ pub const PEER_ACCESS_ALREADY_ENABLED: i32 = 704;
 pub const CONTEXT_IS_DESTROYED: i32 = 709;
 /// The device has access to as many others as it can.
 pub const TOO_MANY_PEERS: i32 = 711;
-/// The device or the driver cannot do that.
-pub const NOT_SUPPORTED: i32 = 801;
 /// A stream that captures a graph does not support the call.
 pub const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
 

@@ -27,12 +27,6 @@ pub enum Error {
          allocated here"
     )]
     Pooled,
-    /// The memory lies in an expandable segment, whose chunks other processes cannot open.
-    #[error(
-        "memory of an expandable segment cannot be exported for IPC: the driver can share none that it maps in \
-         chunks; copy it to a buffer that is allocated after set_expandable_segments(False)"
-    )]
-    Expandable,
     /// The bytes are not a valid handle.
     #[error("{0}")]
     Handle(String),

@@ -3,10 +3,7 @@
 use crate::Error;
 use crate::handle::{ALLOCATION, IpcMemHandle};
 use arrow_cuda_buffer::{DeviceBuffer, range};
-use arrow_cuda_context::{
-    Attribute, Consumer, Context, Current, is_in_expandable_segment, prepare_sharing,
-    retain_exported,
-};
+use arrow_cuda_context::{Attribute, Consumer, Context, Current, prepare_sharing, retain_exported};
 use arrow_cuda_driver::{CudaResult, LongLock};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -23,8 +20,7 @@ use std::sync::{Arc, Weak};
 ///
 /// [`Error::AlreadyExported`] for memory of another process, or driver errors for memory that
 /// cannot be shared (pinned host memory, memory of an asynchronous pool); [`Error::Lent`] for memory of an
-/// allocator that the program has set, unless it is a whole allocation of the driver; [`Error::Expandable`] for memory
-/// of an expandable segment.
+/// allocator that the program has set, unless it is a whole allocation of the driver.
 pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     let handle = name(buffer)?;
     if !buffer.is_empty() {
@@ -109,9 +105,6 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
         return Ok(IpcMemHandle::empty());
     }
     buffer.check_memory()?;
-    if is_in_expandable_segment(buffer.private_address()) {
-        return Err(Error::Expandable);
-    }
     let current = buffer.context().enter()?;
     if let Some((address, size)) = buffer.lent_allocation() {
         check_lent(&current, address, size)?;

@@ -30,7 +30,6 @@ NAMES = {
         "COPY_PINNED",
         "COPY_THREADS",
         "DRIVER",
-        "EXPANDABLE_SEGMENTS",
         "HOOK",
         "PINNED_CACHE",
         "ZERO",

@@ -28,26 +28,6 @@ def of_device_memory():
     assert compat.memory_stats(ctx)["cached_blocks"] == 0
 
 
-@scenario(releases={"allocations": 1})
-def of_chunks():
-    """Memory that is created, mapped and moved in chunks."""
-    ctx = cuda.Context()
-    compat.set_expandable_segments(True)
-    try:
-        first, second, third = (ctx.new_buffer(size * MIB) for size in (2, 3, 2))
-        second.fill(1)
-        del first, third
-        buffer = ctx.new_buffer(6 * MIB)
-        buffer.copy_from_host(b"moved")
-        assert buffer.slice(0, 5).to_pybytes() == b"moved"
-    finally:
-        compat.set_expandable_segments(False)
-    assert second.slice(3 * MIB - 1).to_pybytes() == b"\1"
-    del second, buffer
-    compat.empty_cache(ctx)
-    assert compat.memory_stats(ctx)["cached_blocks"] == 0
-
-
 @scenario(releases={"host_allocations": 1})
 def of_pinned_memory():
     limit = compat.pinned_memory_stats()["cache_limit"]

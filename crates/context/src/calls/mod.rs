@@ -3,7 +3,6 @@
 //! fills that wait for their turn and their end are in `copies` and `peers`, and what concerns a stream or
 //! an event alone is with it in `streams`.
 
-pub(crate) mod chunks;
 mod host_memory;
 mod memory;
 mod modules;

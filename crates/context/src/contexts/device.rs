@@ -193,7 +193,7 @@ impl Device {
         Ok(can != 0)
     }
 
-    pub(crate) fn handle(self) -> CudaResult<i32> {
+    pub(super) fn handle(self) -> CudaResult<i32> {
         initialise()?;
         // No device has a number that large: the driver refuses it.
         let number = i32::try_from(self.0).unwrap_or(i32::MAX);

@@ -5,13 +5,13 @@ use super::ledger::{Ledger, Place, Request, aligned};
 use super::lookup::RANGES;
 use super::pools::Pool;
 use super::release::{Freed, elsewhere, total};
-use super::{Block, Cache, Placement, Source, expandable};
+use super::{Block, Cache, Placement, Source};
 use crate::streams::wait_for_work_in_flight;
 use crate::{Context, Current, zeroing};
 use arrow_cuda_driver::{CudaResult, DeviceMemory, LongLock, blocking, report_failure};
 
 /// Other threads may take or cache the memory that was reclaimed, so this repeats, up to a limit.
-pub(super) const MAX_ATTEMPTS: u32 = 16;
+const MAX_ATTEMPTS: u32 = 16;
 
 impl Context {
     /// Allocates `size` bytes, more than 0, uninitialised.
@@ -85,18 +85,14 @@ impl Context {
         // Memory that outlives its context serves without a call of the driver.
         let enter = || self.enter_or_abandon();
         let entered = (!source.outlives_context()).then(enter).transpose()?;
-        let expands = source == Source::Device && expandable::is_on();
-        let found = pool.with_ledger(|ledger| {
-            ledger.expands = expands;
-            ledger.reuse(&ledger.request(size, placement))
-        })?;
+        let found = pool.with_ledger(|ledger| ledger.reuse(&ledger.request(size, placement)))?;
         if let Some(place) = found {
             return Ok(place);
         }
         let current = entered.map_or_else(enter, Ok)?;
         Cache::of(self, source).limit()?;
         let request = pool.with_ledger(|ledger| {
-            (ledger.caches_nothing, ledger.expands) = (!self.may_cache(), expands);
+            ledger.caches_nothing = !self.may_cache();
             ledger.request(size, placement)
         })?;
         match pool.reuse(&current, &request)? {
@@ -126,12 +122,6 @@ impl Context {
         let needed = if pool.source == Source::Device { size } else { 0 };
         self.free_surplus(pool, current, needed)
             .map_err(|error| error.while_allocating(request.size))?;
-        if request.is_expandable() {
-            if let Some(place) = self.expand(pool, current, &request)? {
-                return Ok(place);
-            }
-            request = request.unexpanded();
-        }
         let mut attempts = MAX_ATTEMPTS;
         loop {
             match pool.source.obtain(current, size) {
@@ -164,7 +154,7 @@ impl Context {
     /// meanwhile.
     ///
     /// Where nothing may wait, another thread does that, for later allocations.
-    pub(super) fn reclaim(&self, pool: &Pool, current: &Current<'_>) -> bool {
+    fn reclaim(&self, pool: &Pool, current: &Current<'_>) -> bool {
         let source = pool.source;
         if !source.may_wait() {
             let context = self.clone();
@@ -238,7 +228,7 @@ impl Pool {
 
     /// Waits for all work that may use released memory.  Returns the number of the last release before it, if any
     /// becomes ready.
-    pub(super) fn complete_in_flight(&self, current: &Current<'_>) -> CudaResult<u64> {
+    fn complete_in_flight(&self, current: &Current<'_>) -> CudaResult<u64> {
         let (has_in_flight, last_release) =
             self.with_ledger(|ledger| (ledger.has_in_flight(), ledger.last_release))?;
         let complete = if has_in_flight { wait_for_work(current, last_release) } else { 0 };

@@ -58,13 +58,7 @@ impl<'context> Cache<'context> {
     /// In a forked child; or when the driver cannot tell the device's memory.
     pub fn stats(self) -> CudaResult<MemoryStats> {
         let cache_limit = self.limit()?;
-        let stats = match self {
-            Self::Device(context) => {
-                context.pool(Source::Device).with_ledger(|ledger| ledger.stats())?
-            }
-            Self::Pinned => self.with_account(|account| account.stats)?,
-        };
-        Ok(MemoryStats { cache_limit, ..stats })
+        self.with_account(|account| MemoryStats { cache_limit, ..account.stats })
     }
 
     /// Lets both peaks of the statistics begin again, at what is allocated and reserved now.

@@ -7,8 +7,6 @@
 mod allocate;
 mod block;
 mod cache;
-#[expect(unsafe_code, reason = "unmaps and frees chunks that the ledger has removed")]
-mod expandable;
 #[expect(unsafe_code, reason = "moves what is reallocated, and clears memory that nobody has yet")]
 mod host_pool;
 mod ledger;
@@ -26,7 +24,6 @@ mod stats;
 
 pub use block::Block;
 pub use cache::Cache;
-pub use expandable::{is_in_expandable_segment, set_expandable_segments};
 pub use host_pool::HostPool;
 pub use ledger::Placement;
 pub use limits::set_default_cache_limit;

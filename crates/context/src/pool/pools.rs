@@ -1,13 +1,12 @@
 //! The pools of a context: for each source a ledger, and the fences that show when exposed blocks may be reused.
 
 use super::Source;
-use super::expandable::Expandable;
 use super::ledger::{Ledger, Segment};
 use super::release::elsewhere;
 use super::stats::Account;
 use crate::streams::{Fences, await_users_of_lost};
 use crate::{Context, Extension};
-use arrow_cuda_driver::{CudaResult, Lock, LongLock, blocking, may_release, report};
+use arrow_cuda_driver::{CudaResult, Lock, blocking, may_release, report};
 use std::mem;
 
 /// The account of pinned memory, which all pools of it in the process share.  Its lock is taken after that of a ledger.
@@ -18,16 +17,13 @@ pub(super) struct Pool {
     ledger: Lock<Ledger>,
     /// Taken before the ledger's lock.
     fences: Lock<Fences>,
-    /// Held while chunks are mapped.  Taken before the other locks.
-    pub(super) expandable: LongLock<Expandable>,
 }
 
 impl Pool {
     fn of(source: Source) -> Self {
         let mut ledger = Ledger::default();
         ledger.always_shares = source == Source::Pages;
-        let (fences, expandable) = (Lock::default(), LongLock::default());
-        Self { source, ledger: Lock::new(ledger), fences, expandable }
+        Self { source, ledger: Lock::new(ledger), fences: Lock::default() }
     }
 
     /// Reads or changes the ledger.  `work` neither calls the driver nor waits for the GIL: a release, on any
@@ -71,16 +67,12 @@ impl Extension for Pools {
             let pool = self.get(source);
             // The fences own contexts, this one too.  In a forked child nothing can be saved.
             drop(pool.with_fences(mem::take));
-            let mut expandable = pool.expandable.lock();
             let left = pool.with_ledger(|ledger| ledger.abandon(source.outlives_context()));
             let left = left.unwrap_or_default();
             match source.serves_libarrow() {
                 true if left.is_empty() => {}
                 true => elsewhere(move || unmap_unused(source, &left)),
                 false => unmap_unused(source, &left),
-            }
-            if let Ok(expandable) = &mut expandable {
-                expandable.abandon();
             }
         }
     }

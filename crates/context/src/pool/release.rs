@@ -79,11 +79,7 @@ impl Cache<'_> {
 
     /// Has the driver free all that is cached, and the events that the pools have kept for reuse.
     pub(super) fn clear(self) -> Freed {
-        self.free_removed(|pool, current| {
-            if pool.with_ledger(|ledger| ledger.has_chunks())? {
-                // The driver frees other memory once its work is complete, but unmaps chunks at once.
-                pool.complete_in_flight(current)?;
-            }
+        self.free_removed(|pool, _| {
             drop(pool.with_fences(mem::take));
             pool.with_ledger(Ledger::clear).map(Removed::from)
         })
@@ -209,7 +205,7 @@ impl Pool {
     /// Has the driver free segments that the ledger has removed, once nobody uses them.
     pub(super) fn free(&self, current: &Current<'_>, removed: &Removed) -> Freed {
         let waited = match (&removed.unused, removed.may_have_users()) {
-            // Ordinary device memory, before whose release the driver waits for this context; chunks lay free.
+            // Device memory, before whose release the driver waits for this context.
             (None, true) if self.source == Source::Device => current.context().await_other_users(),
             (None, true) => current.context().await_users(),
             // SAFETY: a fence is behind their releases, or work of this package alone has used them, which is complete.
@@ -222,14 +218,12 @@ impl Pool {
                 .as_ref()
                 .map_err(Clone::clone)
                 .and_then(|unused| unsafe { self.source.give_back(current, segment, unused) });
-            let record = |ledger: &mut Ledger| match (&freed, &waited) {
-                (Ok(()), _) => ledger.vacate(segment),
-                // Nothing was tried, so a later release tries again.
-                (Err(_), Err(_)) => ledger.postpone(segment),
-                (Err(_), Ok(_)) => ledger.restore_segment(segment),
-            };
-            if freed.is_err() || segment.handle > 0 {
-                drop(self.with_ledger(record));
+            if freed.is_err() {
+                drop(self.with_ledger(|ledger| match waited {
+                    // Nothing was tried, so a later release tries again.
+                    Err(_) => ledger.postpone(segment),
+                    Ok(_) => ledger.restore_segment(segment),
+                }));
             }
             (if freed.is_ok() { segment.capacity } else { 0 }, freed)
         });

@@ -1,6 +1,5 @@
 //! Where the memory of a pool comes from, and goes back to.
 
-use super::expandable;
 use super::ledger::{MIN_LARGE, Segment};
 use crate::{Current, Pages, Unused, memory_of_the_machine};
 use arrow_cuda_driver::{CudaError, CudaResult, codes, holds_interpreter};
@@ -65,11 +64,6 @@ impl Source {
         // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
-                Self::Device if segment.handle > 0 => {
-                    // The driver waits for nothing then.
-                    current.context().await_small_copies()?;
-                    expandable::free(segment, unused)
-                }
                 Self::Device => current.release_memory(segment.address, unused),
                 Self::Pinned | Self::Pages => {
                     current.unregister_host_memory(segment.address as *mut u8, unused)?;
@@ -80,19 +74,15 @@ impl Source {
         }
     }
 
-    /// Returns pages to the system that are no longer pinned, and chunks to the driver; other memory has gone with its
-    /// context.
+    /// Returns pages to the system that are no longer pinned; other memory has gone with its context.
     ///
     /// # Safety
     ///
     /// As for [`give_back`](Self::give_back).
-    pub(super) unsafe fn unmap(self, segment: &Segment, unused: &Unused) {
+    pub(super) unsafe fn unmap(self, segment: &Segment, _unused: &Unused) {
         if self.outlives_context() {
             // SAFETY: made in `pin_pages`; guaranteed by the caller.
             drop(unsafe { Pages::at(segment.address, segment.capacity as usize) });
-        } else if segment.handle > 0 {
-            // SAFETY: guaranteed by the caller.
-            unsafe { expandable::abandon(segment, unused) };
         }
     }
 }

@@ -6,7 +6,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod device;
-mod expandable;
 mod faults;
 mod host_pool;
 mod pinned;

@@ -1,6 +1,6 @@
 //! Virtual memory management: chunks of device memory, and the addresses at which they are mapped.
 
-use crate::base::code::{INVALID_DEVICE, INVALID_VALUE, NOT_SUPPORTED, Result};
+use crate::base::code::{INVALID_DEVICE, INVALID_VALUE, Result};
 use crate::contexts::stack;
 use crate::driver::Driver;
 use crate::entry::{Out, exported};
@@ -117,9 +117,6 @@ exported! { driver:
 fn device_of(driver: &Driver, properties: *const Properties) -> Result<usize> {
     if properties.is_null() {
         return Err(INVALID_VALUE);
-    }
-    if !driver.config.chunks {
-        return Err(NOT_SUPPORTED);
     }
     // SAFETY: the caller passes properties.
     let properties = unsafe { properties.read_unaligned() };

@@ -109,7 +109,7 @@ fn attribute_of(config: &Config, ordinal: usize, attribute: i32) -> i32 {
         75 => 9,                                          // compute capability, major
         76 => 0,                                          // and minor
         // Chunks can be mapped, as memory that network cards reach.
-        102 | 110 => i32::from(config.chunks),
+        102 | 110 => 1,
         81 => 228 << 10, // shared memory of a multiprocessor
         82 => 64 << 10,  // its registers
         106 => 32,       // its blocks

@@ -16,8 +16,6 @@ pub struct Config {
     pub latency: Duration,
     /// Whether the devices can access each other's memory.
     pub peers: bool,
-    /// Whether the devices have virtual memory management.
-    pub chunks: bool,
 }
 
 impl Config {
@@ -40,7 +38,6 @@ impl Config {
                 parse_latency,
             )?,
             peers: read("CUDA_SIM_PEERS", "on or off", true, parse_switch)?,
-            chunks: read("CUDA_SIM_CHUNKS", "on or off", true, parse_switch)?,
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::contexts::argument::context_or_first;
 use crate::errors::{OrRaise, non_negative};
-use arrow_cuda_context::{self as context, Context, MemoryStats};
+use arrow_cuda_context::{Context, MemoryStats};
 use arrow_cuda_driver::CudaResult;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -223,42 +223,6 @@ pub(crate) fn set_cache_limit(
 ) -> PyResult<()> {
     let nbytes = non_negative("nbytes", nbytes)?;
     with_context(py, context, |context| context.cache().set_limit(nbytes))
-}
-
-/// Set whether device memory that is allocated from now on lies in expandable segments.
-///
-/// Such a segment is a range of addresses, one for each context, in which physical chunks of
-/// memory are mapped where buffers need them, and moved when the free ones lie elsewhere.
-/// With buffers of many sizes, less memory is reserved beside what is in use; to move a chunk
-/// takes tens of microseconds.  Buffers of up to 1 MiB, and memory that is not cached, stay as
-/// they are, as does memory that is allocated already.
-///
-/// The driver cannot share such memory with other processes: `CudaBuffer.export_for_ipc`
-/// raises an exception for it.  Copy it to a buffer that is allocated while the setting is off.
-///
-/// The environment variable ``PYARROW_CUDA_EXPANDABLE_SEGMENTS`` sets it at first; the default
-/// is off.
-///
-/// Parameters
-/// ----------
-/// enabled : bool
-///     Whether the segments are used, on all devices.  On a device without virtual memory
-///     management, allocations of more than 1 MiB then raise an OSError.
-///
-/// Raises
-/// ------
-/// TypeError
-///     If `enabled` is not a bool.
-///
-/// Examples
-/// --------
-/// >>> from pyarrow_cuda_compat import set_expandable_segments
-/// >>> set_expandable_segments(True)
-/// >>> buf = ctx.new_buffer(3 << 20)  # other processes cannot map it
-/// >>> set_expandable_segments(False)
-#[pyfunction]
-pub(crate) fn set_expandable_segments(enabled: bool) {
-    context::set_expandable_segments(enabled);
 }
 
 fn with_context<T: Send>(

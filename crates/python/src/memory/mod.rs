@@ -25,7 +25,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         cache::reset_peak_memory_stats,
         cache::empty_cache,
         cache::set_cache_limit,
-        cache::set_expandable_segments,
         pinned_cache::pinned_memory_stats,
         pinned_cache::reset_peak_pinned_memory_stats,
         pinned_cache::empty_pinned_cache,

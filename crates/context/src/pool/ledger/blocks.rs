@@ -9,7 +9,7 @@ use super::classes::Class;
 use crate::pool::stats::Account;
 use std::ops::Range;
 
-/// Memory that the driver has allocated; or a range of addresses, the expandable segment.
+/// Memory that the driver has allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) address: u64,
@@ -23,18 +23,9 @@ pub(crate) struct Segment {
     pub(super) vacant_since: u64,
     /// Whether work in flight may use a part of it that was released and serves nobody again.
     pub(crate) may_have_users: bool,
-    /// The handle of a chunk of the expandable segment that goes back to the driver by itself; else 0.
-    pub(crate) handle: u64,
 }
 
 impl Segment {
-    /// A chunk of the expandable segment, as something that is given back by itself.
-    pub(crate) fn of_chunk(address: u64, capacity: u64, handle: u64) -> Self {
-        let (class, is_open, in_use, vacant_since) = (Class::Expandable, true, 0, 0);
-        let may_have_users = false; // it lay in a block that was ready
-        Self { address, capacity, class, is_open, in_use, vacant_since, may_have_users, handle }
-    }
-
     pub(super) fn addresses(&self) -> Range<u64> {
         self.address..self.address + self.capacity
     }
@@ -81,8 +72,6 @@ pub(super) enum State {
     },
     /// Released, but nobody gets it: its bytes are being wiped, or its segment goes back to the driver.
     Withheld,
-    /// Addresses of the expandable segment, without memory behind them.
-    Unmapped,
 }
 
 #[derive(Clone, Copy, Debug)]

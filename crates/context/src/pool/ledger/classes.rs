@@ -14,8 +14,6 @@ const TOLERANCE_DIVISOR: u64 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// All but small blocks share the expandable segment, while such segments are on.
-    Expandable,
     /// Many share a segment: the class grows by an eighth with each, up to a limit.
     Small,
     /// Some share a segment: the class doubles what it has with each, up to a limit.
@@ -25,7 +23,7 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    pub(crate) const COUNT: usize = 4;
+    pub(crate) const COUNT: usize = 3;
 
     pub(crate) fn of(size: u64) -> Self {
         match size {
@@ -43,7 +41,7 @@ impl Class {
     pub(crate) fn step(self) -> u64 {
         match self {
             Self::Small => ALIGNMENT,
-            Self::Medium | Self::Expandable => MAX_SMALL / 16,
+            Self::Medium => MAX_SMALL / 16,
             Self::Large => SEGMENT,
         }
     }
@@ -53,7 +51,7 @@ impl Class {
         let size = match self {
             Self::Small => capacity.max((reserved / 8).min(MIN_LARGE / 2)),
             Self::Medium => capacity.max(reserved.min(2 * MIN_LARGE)),
-            Self::Large | Self::Expandable => capacity,
+            Self::Large => capacity,
         };
         size.checked_next_multiple_of(SEGMENT).unwrap_or(size)
     }

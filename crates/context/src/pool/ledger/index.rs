@@ -3,7 +3,7 @@
 
 use super::blocks::{Block, Segment, State};
 use super::classes::Class;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]
 pub(super) struct OfClass {
@@ -25,11 +25,6 @@ pub(super) struct Index {
     /// The release and address of each block in flight.
     in_flight: BTreeSet<(u64, u64)>,
     last_vacant: u64,
-    /// The size and handle of each chunk of the expandable segment, by address.
-    pub(super) chunks: BTreeMap<u64, (u64, u64)>,
-    /// The ready blocks of that segment in which whole chunks lie: the bytes of these, and the address.
-    pub(super) free: BTreeSet<(u64, u64)>,
-    pub(super) free_bytes: u64,
 }
 
 impl Index {
@@ -43,9 +38,6 @@ impl Index {
             }
             State::Ready => {
                 put(&mut of_class.ready, (block.capacity, address), is_added);
-                if segment.class == Class::Expandable {
-                    return self.change_free(address, block.capacity, is_added);
-                }
                 if block.capacity == segment.capacity {
                     put(&mut of_class.vacant, (segment.vacant_since, address), is_added);
                     &mut of_class.vacant_bytes
@@ -53,24 +45,9 @@ impl Index {
                     &mut of_class.ready_in_parts
                 }
             }
-            State::InUse(_) | State::Withheld | State::Unmapped => return,
+            State::InUse(_) | State::Withheld => return,
         };
         *bytes = add(*bytes, block.capacity, is_added);
-    }
-
-    /// Adds the chunks that lie in a ready block with all of their memory, or removes them.
-    fn change_free(&mut self, address: u64, capacity: u64, is_added: bool) {
-        let end = address + capacity;
-        let first = self.chunks.range(address..end).next();
-        let last = self.chunks.range(address..end).next_back();
-        if let Some(((first, _), (last, (capacity, _)))) = first.zip(last) {
-            let last = if last + capacity <= end { last + capacity } else { *last };
-            let free = last - first;
-            if free > 0 {
-                put(&mut self.free, (free, address), is_added);
-                self.free_bytes = add(self.free_bytes, free, is_added);
-            }
-        }
     }
 
     pub(super) fn add(&mut self, segment: &mut Segment, address: u64, block: &Block) {

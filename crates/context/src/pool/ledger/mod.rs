@@ -3,7 +3,6 @@
 
 mod blocks;
 mod classes;
-mod expandable;
 mod index;
 mod request;
 mod sharing;
@@ -17,11 +16,9 @@ use classes::Class;
 use index::Index;
 use slack::Slack;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 pub(crate) use blocks::{Access, Segment};
 pub(crate) use classes::{ALIGNMENT, MIN_LARGE, SEGMENT};
-pub(crate) use expandable::Plan;
 pub use request::Placement;
 pub(crate) use request::{Request, aligned};
 
@@ -49,27 +46,20 @@ pub(crate) struct Ledger {
     pub(crate) caches_nothing: bool,
     /// Blocks share segments even where nothing may be cached: for many small allocations.
     pub(crate) always_shares: bool,
-    /// The addresses of the expandable segment, once it is reserved.
-    range: Range<u64>,
-    /// Whether new blocks lie in the expandable segment.
-    pub(crate) expands: bool,
     pub(crate) account: Account,
 }
 
 impl Ledger {
     pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {
-        let mut class = Class::of(size);
+        let class = Class::of(size);
         let is_cacheable = self.always_shares || self.allowance() > 0;
-        if self.expands && is_cacheable && class != Class::Small {
-            class = Class::Expandable;
-        }
         let capacity = if is_cacheable { class.capacity(size) } else { size };
         let (alone, is_alone) = (None, false);
         let packed = Request { size, capacity, class, alone, is_alone, is_cacheable };
         let alone = class.segment(capacity, 0);
         let may_be_alone = placement == Placement::Alone
             && is_cacheable
-            && !matches!(class, Class::Large | Class::Expandable)
+            && class != Class::Large
             && alone - size <= self.slack.room();
         if !may_be_alone {
             return packed;
@@ -164,17 +154,9 @@ impl Ledger {
     /// Adds a segment that the driver has allocated for a request, and takes the request's block.
     pub(crate) fn add(&mut self, address: u64, capacity: u64, request: &Request) -> Place {
         let (class, is_open) = (request.class, request.is_cacheable);
-        let (in_use, vacant_since, may_have_users, handle) = (1, 0, false, 0);
-        let mut segment = Segment {
-            address,
-            capacity,
-            class,
-            is_open,
-            in_use,
-            vacant_since,
-            may_have_users,
-            handle,
-        };
+        let (in_use, vacant_since, may_have_users) = (1, 0, false);
+        let mut segment =
+            Segment { address, capacity, class, is_open, in_use, vacant_since, may_have_users };
         let (state, is_alone, has_residue) = (State::Ready, false, false);
         let block = Block { segment: address, capacity, size: 0, state, is_alone, has_residue };
         segment.end_use(&mut self.account);
@@ -188,10 +170,7 @@ impl Ledger {
     }
 
     fn serve(&mut self, address: u64, request: &Request) -> Place {
-        let mut segment = self.take(address, request.capacity, request.size);
-        if request.class == Class::Expandable {
-            segment = address; // what lies beside it may be unmapped
-        }
+        let segment = self.take(address, request.capacity, request.size);
         self.account.count_allocated(request.size);
         if request.is_alone {
             let block = self.block_mut(address);
@@ -252,17 +231,11 @@ impl Ledger {
     pub(crate) fn restore_segment(&mut self, segment: &Segment) {
         self.account.stats.driver_frees -= 1;
         self.account.count_reserved(segment.capacity);
-        if segment.handle > 0 {
-            self.lose(segment);
-        }
     }
 
     /// Puts a removed segment back as one that serves nobody again.
     pub(crate) fn postpone(&mut self, segment: &Segment) {
         self.restore_segment(segment);
-        if segment.handle > 0 {
-            return;
-        }
         let Segment { address, capacity, class, .. } = *segment;
         let (state, is_alone, has_residue) = (State::Withheld, false, true);
         let block = Block { segment: address, capacity, size: 0, state, is_alone, has_residue };
@@ -280,9 +253,7 @@ impl Ledger {
     /// The address and size of the block in use that contains an address.  The driver reserved its
     /// memory from `reserved_from` on.
     pub(crate) fn block_at(&self, address: u64, reserved_from: u64) -> Option<(u64, u64)> {
-        // In the expandable segment, the driver names a chunk.
-        let from = if self.is_expandable(address) { self.range.start } else { reserved_from };
-        let (start, block) = self.blocks.range(from..=address).next_back()?;
+        let (start, block) = self.blocks.range(reserved_from..=address).next_back()?;
         matches!(block.state, State::InUse(_)).then_some((*start, block.size))
     }
 
@@ -330,17 +301,14 @@ impl Ledger {
             return left;
         }
         let mut account = std::mem::take(&mut self.account);
-        self.segments.remove(&self.range.start); // its chunks count instead
         for segment in self.segments.values_mut() {
             segment.begin_use(&mut account); // no longer cached
             account.stats.reserved_bytes -= segment.capacity;
         }
-        let chunks = self.chunks();
-        account.stats.reserved_bytes -= chunks.iter().map(|chunk| chunk.capacity).sum::<u64>();
         let in_use = self.blocks.values().filter(|it| matches!(it.state, State::InUse(_)));
         account.stats.allocated_bytes -= in_use.map(|block| block.size).sum::<u64>();
         *self = Self { account, ..Self::default() };
-        chunks
+        Vec::new()
     }
 }
 

@@ -29,16 +29,6 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Whether chunks of the expandable segment serve it.
-    pub(crate) fn is_expandable(&self) -> bool {
-        self.class == Class::Expandable
-    }
-
-    /// The request to fall back to if the expandable segment has no addresses left.
-    pub(crate) fn unexpanded(self) -> Self {
-        Self { class: Class::of(self.size), ..self }.packed()
-    }
-
     /// The request to fall back to if the driver has no room for a whole segment.
     pub(crate) fn packed(self) -> Self {
         let (alone, is_alone) = (None, false);

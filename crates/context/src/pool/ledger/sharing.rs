@@ -6,9 +6,6 @@ use super::blocks::{Access, State};
 impl Ledger {
     /// Widens the access to the block in use at an address.  Returns where it begins.
     pub(crate) fn widen(&mut self, address: u64, access: Access) -> Option<u64> {
-        if self.is_expandable(address) {
-            return None; // its driver cannot share it
-        }
         let (start, block) = self.containing(address)?;
         let State::InUse(known) = block.state else { return None };
         self.block_mut(start).state = State::InUse(known.max(access));

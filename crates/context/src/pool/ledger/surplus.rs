@@ -2,7 +2,6 @@
 
 use super::Ledger;
 use super::blocks::Segment;
-use crate::pool::stats::MemoryStats;
 
 /// A context keeps at most what it needed at its peak, and three parts in this many more.
 const SURPLUS_DIVISOR: u64 = 13;
@@ -19,9 +18,7 @@ impl Ledger {
     /// Whether [`take_surplus`](Self::take_surplus) would return something if nothing were in
     /// flight.
     pub(crate) fn has_surplus(&self, needed: u64) -> bool {
-        let has_idle = self.surplus_segment(needed).is_some()
-            || self.frees_chunks()
-            || self.index.in_flight_bytes() > 0;
+        let has_idle = self.surplus_segment(needed).is_some() || self.index.in_flight_bytes() > 0;
         has_idle && self.is_surplus(needed)
     }
 
@@ -41,35 +38,10 @@ impl Ledger {
         self.index.oldest_vacant(kept)
     }
 
-    fn remove_surplus(&mut self, needed: u64) -> Option<Segment> {
-        match self.surplus_segment(needed) {
-            Some(segment) => Some(self.remove_segment(segment)),
-            None if self.frees_chunks() => self.remove_chunk(),
-            None => None,
-        }
-    }
-
-    /// Whether free chunks may go.  As long as the expandable segment is used, they rather move within it.
-    fn frees_chunks(&self) -> bool {
-        self.index.free_bytes > 0 && (!self.expands || self.exceeds_limit())
-    }
-
-    /// The account's statistics, with the free chunks of the expandable segment.
-    pub(crate) fn stats(&self) -> MemoryStats {
-        let (cached_bytes, free) = (self.cached_bytes(), self.index.free.len() as u64);
-        let stats = self.account.stats;
-        MemoryStats { cached_bytes, cached_blocks: stats.cached_blocks + free, ..stats }
-    }
-
-    /// What could go back to the driver.
-    fn cached_bytes(&self) -> u64 {
-        self.account.stats.cached_bytes + self.index.free_bytes
-    }
-
     pub(crate) fn exceeds_limit(&self) -> bool {
         match self.caches_nothing {
             true => self.segments.values().any(Segment::is_unused),
-            false => self.cached_bytes() > self.allowance(),
+            false => self.account.stats.cached_bytes > self.allowance(),
         }
     }
 
@@ -93,9 +65,9 @@ impl Ledger {
         }
         while self.is_surplus(needed)
             && (surplus.len() < MAX_AT_ONCE || self.exceeds_limit())
-            && let Some(segment) = self.remove_surplus(needed)
+            && let Some(segment) = self.surplus_segment(needed)
         {
-            surplus.push(segment);
+            surplus.push(self.remove_segment(segment));
         }
         surplus
     }
@@ -123,17 +95,12 @@ impl Ledger {
         let unused: Vec<_> = self.index.vacant().chain(unused).collect();
         let mut removed = Vec::new();
         for address in unused {
-            if self.cached_bytes() <= bytes {
+            if self.account.stats.cached_bytes <= bytes {
                 break;
             }
             if self.segments.contains_key(&address) {
                 removed.push(self.remove_segment(address));
             }
-        }
-        while self.cached_bytes() > bytes
-            && let Some(chunk) = self.remove_chunk()
-        {
-            removed.push(chunk);
         }
         removed
     }

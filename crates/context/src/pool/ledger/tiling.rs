@@ -61,7 +61,7 @@ impl Ledger {
             block.state = State::InFlight { release: self.last_release };
             self.index.add(segment, address, block);
         } else {
-            merge(&mut self.blocks, &mut self.index, segment, address, State::Ready);
+            merge(&mut self.blocks, &mut self.index, segment, address);
         }
     }
 
@@ -71,7 +71,7 @@ impl Ledger {
             let block = &self.blocks[&address];
             let segment = self.segments.get_mut(&block.segment).expect("a block lies in a segment");
             self.index.remove(segment, address, block);
-            merge(&mut self.blocks, &mut self.index, segment, address, State::Ready);
+            merge(&mut self.blocks, &mut self.index, segment, address);
         }
     }
 
@@ -126,20 +126,19 @@ impl Ledger {
     }
 }
 
-/// Makes a block ready, or unmapped, that nobody uses and no index has, and merges it with its neighbours of that
-/// state.
-pub(super) fn merge(
+/// Makes a block ready that nobody uses and no index has, and merges it with its ready neighbours.
+fn merge(
     blocks: &mut BTreeMap<u64, Block>,
     index: &mut Index,
     segment: &mut Segment,
     address: u64,
-    state: State,
 ) {
-    let is_alike = |(_, it): &(&u64, &Block)| it.segment == segment.address && it.state == state;
+    let is_ready =
+        |(_, it): &(&u64, &Block)| it.segment == segment.address && it.state == State::Ready;
     let mut from_here = blocks.range(address..);
     let (_, block) = from_here.next().expect("the caller has found it");
-    let behind = from_here.next().filter(is_alike);
-    let before = blocks.range(..address).next_back().filter(is_alike);
+    let behind = from_here.next().filter(is_ready);
+    let before = blocks.range(..address).next_back().filter(is_ready);
     let neighbours = [before, behind].map(|found| found.map(|(at, _)| *at));
     let (mut start, mut merged) = (address, *block);
     for at in neighbours.into_iter().flatten() {
@@ -150,7 +149,7 @@ pub(super) fn merge(
         merged.capacity += neighbour.capacity;
         merged.has_residue |= neighbour.has_residue;
     }
-    (merged.state, merged.size, merged.is_alone) = (state, 0, false);
+    (merged.state, merged.size, merged.is_alone) = (State::Ready, 0, false);
     index.add(segment, start, &merged);
     *blocks.get_mut(&start).expect("the first of them stays") = merged;
 }
