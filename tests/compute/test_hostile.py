@@ -93,7 +93,6 @@ def test_trust_ends_before_code_of_the_caller(there, kind, name):
         read()
 
 
-@pytest.mark.skipif(not hasattr(pa.Array, "__add__"), reason="pyarrow 25 and later have operators")
 def test_trust_ends_with_the_function(there):
     array = there(pa.array([1]))
     for before in (None, array):
@@ -107,6 +106,7 @@ def interrupted():
     raise KeyboardInterrupt
 
 
+@pytest.mark.skipif(not hasattr(pa.Array, "__add__"), reason="pyarrow 25 and later have operators")
 def test_trust_of_an_operator_ends(there):
     array = there(pa.array([1, 2, 3]))
     reader = Reader(array.to_numpy)

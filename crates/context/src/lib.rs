@@ -33,11 +33,9 @@ mod pool;
 mod small_copies;
 mod stored;
 mod streams;
-#[expect(unsafe_code, reason = "writes to memory that nobody has yet")]
-mod zeroing;
 
-pub use calls::{Attribute, Function, RawStream, StreamHandle};
-pub use contexts::{Context, Current, Device, Extension, driver_version, is_readable};
+pub use calls::{Function, RawStream, StreamHandle, Unused};
+pub use contexts::{Attribute, Context, Current, Device, Extension, driver_version, is_readable};
 #[cfg(feature = "cudarc")]
 pub use cudarc_types::CudarcStream;
 #[cfg(any(feature = "cudarc", feature = "cust"))]
@@ -50,6 +48,6 @@ pub use pool::{
     prepare_sharing, retain_exported, set_default_cache_limit,
 };
 pub use streams::{
-    Arrival, Completed, Consumer, Event, Pending, Ready, Retained, Stream, Unused, completed,
+    Arrival, Completed, Consumer, Event, Pending, Ready, Retained, Stream, completed,
     wait_for_work_in_flight,
 };

@@ -73,7 +73,7 @@ impl Current<'_> {
         size: usize,
     ) -> CudaResult<()> {
         let is_within = are_same(self.context(), target);
-        target.await_small_copies()?;
+        target.await_deferred()?;
         if !is_within {
             target.enter()?.await_turn(StreamHandle::DEFAULT)?;
         }
@@ -118,8 +118,8 @@ impl Current<'_> {
         stream: StreamHandle<'_>,
     ) -> CudaResult<()> {
         let stream = self.raw_stream_for_work(stream)?;
-        target.await_small_copies()?;
-        source.await_small_copies()?;
+        target.await_deferred()?;
+        source.await_deferred()?;
         match are_same(source, target) {
             // SAFETY: guaranteed by the caller.
             true => unsafe { call!(cuMemcpyDtoDAsync_v2(to, from, size, stream)) },

@@ -6,7 +6,7 @@
 //! its 8 microseconds (measured on an H100).
 
 use crate::copies::STAGED;
-use crate::{Block, Context, Current, Event, Extension, Pages, StreamHandle};
+use crate::{Block, Current, Event, Extension, Pages, StreamHandle};
 use arrow_cuda_driver::{CudaResult, LongLock, blocking, is_forked_child};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,6 +46,16 @@ impl Extension for SmallCopies {
         let slots = self.slots.lock().map(|mut slots| std::mem::take(&mut *slots));
         drop(slots);
     }
+
+    fn await_deferred(&self) -> CudaResult<()> {
+        let queued = self.queued.load(Ordering::SeqCst);
+        // In a forked child there is nothing to wait for.
+        if self.awaited.load(Ordering::Acquire) < queued && !is_forked_child() {
+            self.await_end()?;
+            self.awaited.fetch_max(queued, Ordering::Release);
+        }
+        Ok(())
+    }
 }
 
 impl Current<'_> {
@@ -76,7 +86,7 @@ impl Current<'_> {
         self.await_stream_in_place_of(StreamHandle::DEFAULT)?;
         let copies = self.context().own_extension(SmallCopies::default);
         if copies.under_way() >= SLOTS {
-            self.context().await_small_copies()?;
+            copies.await_deferred()?;
         }
         // SAFETY: guaranteed by the caller.
         if !unsafe { copies.queue(self, to, data, size) }? {
@@ -84,31 +94,9 @@ impl Current<'_> {
         }
         if block.is_exposed() {
             // Whoever has exposed it meanwhile may have found nothing to wait for.
-            self.context().await_small_copies()?;
+            copies.await_deferred()?;
         }
         Ok(true)
-    }
-}
-
-impl Context {
-    /// Waits for the copies that calls have left to the device.
-    ///
-    /// # Errors
-    ///
-    /// When the context is gone; errors of the device's work.
-    pub(crate) fn await_small_copies(&self) -> CudaResult<()> {
-        let Some(copies) = self.extension::<SmallCopies>() else { return Ok(()) };
-        let queued = copies.queued.load(Ordering::SeqCst);
-        // In a forked child there is nothing to wait for.
-        if copies.awaited.load(Ordering::Acquire) < queued && !is_forked_child() {
-            match copies.await_end(self) {
-                // The memory has gone with it.
-                Err(error) if self.is_gone(&error) => {}
-                awaited => awaited?,
-            }
-            copies.awaited.fetch_max(queued, Ordering::Release);
-        }
-        Ok(())
     }
 }
 
@@ -149,16 +137,24 @@ impl SmallCopies {
         Ok(true)
     }
 
-    fn await_end(&self, context: &Context) -> CudaResult<()> {
+    fn await_end(&self) -> CudaResult<()> {
         let Some(end) = self.slots.lock()?.end.clone() else { return Ok(()) };
-        let (current, began) = (context.enter()?, Instant::now());
-        while began.elapsed() < SHORT {
-            if current.is_reached(&end) == Ok(true) {
-                return Ok(());
-            }
+        match wait_for(&end) {
+            // The memory has gone with it.
+            Err(error) if end.context().is_gone(&error) => Ok(()),
+            awaited => awaited,
         }
-        blocking(|| end.wait())
     }
+}
+
+fn wait_for(end: &Event) -> CudaResult<()> {
+    let (current, began) = (end.context().enter()?, Instant::now());
+    while began.elapsed() < SHORT {
+        if current.is_reached(end) == Ok(true) {
+            return Ok(());
+        }
+    }
+    blocking(|| end.wait())
 }
 
 impl Slots {

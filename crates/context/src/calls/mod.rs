@@ -6,9 +6,9 @@
 mod host_memory;
 mod memory;
 mod modules;
-mod pointers;
 mod streams;
+mod unused;
 
 pub use modules::Function;
-pub use pointers::Attribute;
 pub use streams::{RawStream, StreamHandle};
+pub use unused::Unused;

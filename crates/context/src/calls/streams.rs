@@ -53,7 +53,7 @@ impl Current<'_> {
     /// are.
     pub(crate) fn raw_stream_for_work(&self, stream: StreamHandle<'_>) -> CudaResult<RawStream> {
         if !stream.is_default() {
-            self.context().await_small_copies()?;
+            self.context().await_deferred()?;
         }
         self.raw_stream(stream)
     }

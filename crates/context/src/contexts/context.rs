@@ -134,6 +134,12 @@ impl Context {
         made.unwrap_or_else(|never| match never {})
     }
 
+    /// Waits for the work that extensions have left to the device: for all that reach the memory in another way than
+    /// by calls without a stream.
+    pub(crate) fn await_deferred(&self) -> CudaResult<()> {
+        self.0.extensions.await_deferred()
+    }
+
     /// Notifies all extensions that somebody has reset the device.
     pub(crate) fn abandon(&self) {
         self.0.extensions.abandon();

@@ -1,7 +1,7 @@
 //! State that the layers above attach to a context: the memory ledgers, work in flight, compiled kernels,
 //! copy threads.
 
-use arrow_cuda_driver::LongLock;
+use arrow_cuda_driver::{CudaResult, LongLock};
 use std::any::Any;
 use std::sync::OnceLock;
 
@@ -13,6 +13,15 @@ pub trait Extension: Any + Send + Sync {
     /// Called when somebody has reset the device: the driver has destroyed everything in the
     /// context, so nothing of it may be used or released any more.
     fn abandon(&self) {}
+
+    /// Waits for what the layer has left to the device, which nobody outside knows of.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the device's work.
+    fn await_deferred(&self) -> CudaResult<()> {
+        Ok(())
+    }
 }
 
 /// The number of layers that attach an extension.
@@ -51,6 +60,11 @@ impl Extensions {
             assert!(added, "more than {MAX_EXTENSIONS} extensions of a context");
         }
         Ok(self.get().expect("added above"))
+    }
+
+    pub(super) fn await_deferred(&self) -> CudaResult<()> {
+        let mut filled = self.slots.iter().map_while(OnceLock::get);
+        filled.try_for_each(|extension| extension.await_deferred())
     }
 
     pub(super) fn abandon(&self) {

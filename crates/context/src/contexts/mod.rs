@@ -10,6 +10,8 @@ mod device;
 mod extensions;
 #[expect(unsafe_code, reason = "calls the driver")]
 mod identity;
+#[expect(unsafe_code, reason = "calls the driver")]
+mod pointers;
 #[expect(unsafe_code, reason = "asks the kernel what is readable")]
 mod readable;
 #[expect(unsafe_code, reason = "trusts the owners of borrowed contexts")]
@@ -19,5 +21,6 @@ pub use context::Context;
 pub use current::Current;
 pub use device::{Device, driver_version};
 pub use extensions::Extension;
+pub use pointers::Attribute;
 pub use readable::is_readable;
 pub(crate) use registry::all;

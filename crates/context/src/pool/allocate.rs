@@ -4,10 +4,12 @@
 use super::ledger::{Ledger, Place, Request, aligned};
 use super::lookup::RANGES;
 use super::pools::Pool;
-use super::release::{Freed, elsewhere, total};
+use super::pools::elsewhere;
+use super::release::{Freed, total};
+use super::zeroing;
 use super::{Block, Cache, Placement, Source};
 use crate::streams::wait_for_work_in_flight;
-use crate::{Context, Current, zeroing};
+use crate::{Context, Current};
 use arrow_cuda_driver::{CudaResult, DeviceMemory, LongLock, blocking, report_failure};
 
 /// Other threads may take or cache the memory that was reclaimed, so this repeats, up to a limit.

@@ -68,10 +68,10 @@ impl Block {
         }
         // From here on, small copies into the block are awaited by their own calls.
         self.is_exposed.store(true, Ordering::SeqCst);
-        let mut awaited = self.context.await_small_copies();
+        let mut awaited = self.context.await_deferred();
         if awaited.is_err() {
             // Unless the device itself has failed, the bytes are there after another wait.
-            let again = self.context.await_small_copies();
+            let again = self.context.await_deferred();
             report_failure("an address", std::mem::replace(&mut awaited, again));
         }
         self.is_settled.fetch_or(awaited.is_ok(), Ordering::Release);

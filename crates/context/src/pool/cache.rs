@@ -1,8 +1,7 @@
 //! The caches of released memory: their statistics and their limits.
 
 use super::limits::{default_device_limit, default_pinned_limit};
-use super::pools::PINNED;
-use super::stats::Account;
+use super::stats::{Account, PINNED};
 use super::{MemoryStats, Source};
 use crate::Context;
 use arrow_cuda_driver::CudaResult;

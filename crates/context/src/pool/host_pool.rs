@@ -5,8 +5,9 @@
 //! Python's objects.
 
 use super::ledger::{ALIGNMENT, SEGMENT};
+use super::zeroing;
 use super::{Placement, Source};
-use crate::{Cache, Context, Extension, zeroing};
+use crate::{Cache, Context, Extension};
 use arrow_cuda_driver::{CudaResult, keeping_interpreter, may_release, report_failure};
 use std::ptr::{self, NonNull};
 

@@ -21,6 +21,8 @@ mod sharing;
 #[expect(unsafe_code, reason = "pins pages, and gives memory back")]
 mod source;
 mod stats;
+#[expect(unsafe_code, reason = "writes to memory that nobody has yet")]
+mod zeroing;
 
 pub use block::Block;
 pub use cache::Cache;

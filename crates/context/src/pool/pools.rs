@@ -2,15 +2,11 @@
 
 use super::Source;
 use super::ledger::{Ledger, Segment};
-use super::release::elsewhere;
-use super::stats::Account;
+use super::stats::PINNED;
 use crate::streams::{Fences, await_users_of_lost};
 use crate::{Context, Extension};
 use arrow_cuda_driver::{CudaResult, Lock, blocking, may_release, report};
-use std::mem;
-
-/// The account of pinned memory, which all pools of it in the process share.  Its lock is taken after that of a ledger.
-pub(super) static PINNED: Lock<Option<Account>> = Lock::new(None);
+use std::{mem, thread};
 
 pub(super) struct Pool {
     pub(super) source: Source,
@@ -76,6 +72,11 @@ impl Extension for Pools {
             }
         }
     }
+}
+
+/// Has a thread of its own do what may wait.  Without one, that is left to a later call.
+pub(super) fn elsewhere(work: impl FnOnce() + Send + 'static) {
+    drop(thread::Builder::new().name("cuda-releases".into()).spawn(work));
 }
 
 /// Unmaps segments of a context that is gone.  Its work has gone with it, but that of other contexts may use them.

@@ -1,11 +1,11 @@
 //! Returning memory: blocks to the ledger, segments to the driver.
 
 use super::ledger::{Ledger, Segment};
-use super::pools::Pool;
+use super::pools::{Pool, elsewhere};
 use super::{Cache, Source};
 use crate::{Context, Current, Unused, contexts};
 use arrow_cuda_driver::{CudaResult, blocking, holds_interpreter, may_release, report_failure};
-use std::{mem, thread};
+use std::mem;
 
 /// How many bytes the driver has freed, and the first failure.
 pub(super) type Freed = (u64, CudaResult<()>);
@@ -28,11 +28,6 @@ impl Removed {
     fn may_have_users(&self) -> bool {
         self.segments.iter().any(|segment| segment.may_have_users)
     }
-}
-
-/// Has a thread of its own do what may wait.  Without one, that is left to a later call.
-pub(super) fn elsewhere(work: impl FnOnce() + Send + 'static) {
-    drop(thread::Builder::new().name("cuda-releases".into()).spawn(work));
 }
 
 pub(super) fn total(each: impl IntoIterator<Item = Freed>) -> Freed {

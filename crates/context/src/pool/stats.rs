@@ -1,5 +1,7 @@
 //! Statistics of memory, and the limit of what is cached.
 
+use arrow_cuda_driver::Lock;
+
 /// The memory that a context has on its device, or that the process has pinned, in bytes unless the name says
 /// otherwise.  Memory of other libraries does not count.
 ///
@@ -44,6 +46,9 @@ pub struct MemoryStats {
     /// How often all cached memory went back to the driver because there was no room.
     pub out_of_memory_retries: u64,
 }
+
+/// The account of pinned memory, which all pools of it in the process share.  Its lock is taken after that of a ledger.
+pub(super) static PINNED: Lock<Option<Account>> = Lock::new(None);
 
 /// The account of the pools that share a limit: of one pool of device memory, or of all pools of pinned memory.
 #[derive(Debug, Default)]

@@ -1,10 +1,14 @@
 //! Events: points in the work of streams.
 
 use crate::stored::stored;
-use crate::{Context, Current, Retained, StreamHandle};
+use crate::{Context, Current, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
+use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
+
+/// An owner that keeps memory valid.
+pub type Retained = Box<dyn Any + Send + Sync>;
 
 /// A `CUevent`.
 type RawEvent = *mut c_void;

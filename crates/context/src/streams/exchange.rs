@@ -178,7 +178,7 @@ impl Context {
         if events.is_empty() && Stream::current(self).is_none() {
             return self.check_identity();
         }
-        self.await_small_copies()?;
+        self.await_deferred()?;
         self.queue_after(&self.unreached(events)?)
     }
 
@@ -222,7 +222,7 @@ impl Context {
     /// default stream.  It takes some microseconds, or a tenth of a
     /// millisecond if only streams that are ordered with the default stream are busy.
     fn event_behind(&self, events: &[&Event]) -> CudaResult<Option<Event>> {
-        self.await_small_copies()?;
+        self.await_deferred()?;
         let current = self.enter()?;
         let unreached = self.unreached(events)?;
         let is_busy = !current.is_stream_complete(StreamHandle::DEFAULT)?;

@@ -6,7 +6,8 @@
 //! Each event covers all streams of its context, also streams of other libraries and those that are not
 //! ordered with the default stream (seen on an H200).
 
-use super::users::{Unused, contexts_of_the_process};
+use super::users::contexts_of_the_process;
+use crate::Unused;
 use crate::{Context, Current, Event};
 use arrow_cuda_driver::CudaResult;
 use std::collections::VecDeque;
@@ -87,7 +88,7 @@ impl Fences {
             }
             std::hint::spin_loop();
         }
-        Ok(Some((self.remove(self.fences.len()), Unused::behind_fence())))
+        Ok(Some((self.remove(self.fences.len()), Unused::after_waits())))
     }
 
     /// Removes the first fences.  Returns the number of the last release before them.

@@ -4,10 +4,10 @@
 //! of different contexts share no lock.  Nothing is dropped under a lock: a retained object may be a
 //! Python object, whose destructor may do anything.
 
+use super::event::{Event, Retained};
 use super::queues::Queues;
-use crate::{Context, Current, Event, Extension};
+use crate::{Context, Current, Extension};
 use arrow_cuda_driver::{CudaResult, Lock, codes};
-use std::any::Any;
 
 /// How many other streams a use of a stream asks for.  Asking for all would cost the more the more
 /// streams are busy; asking for none would retain for good what a stream used that is not used again.
@@ -230,9 +230,6 @@ fn is_over(answer: &CudaResult<bool>) -> bool {
         Err(error) => error.code().is_some_and(|code| codes::FATAL.contains(&code)),
     }
 }
-
-/// An owner that keeps memory valid.
-pub type Retained = Box<dyn Any + Send + Sync>;
 
 /// The owners that were retained for work that is now complete.  The receiver chooses where to drop
 /// them.

@@ -15,10 +15,9 @@ mod users;
 mod waits;
 
 pub use arrival::Arrival;
-pub use event::Event;
+pub use event::{Event, Retained};
 pub use exchange::{Consumer, Pending, Ready};
 pub(crate) use fences::Fences;
-pub use in_flight::{Completed, Retained, completed, wait_for_work_in_flight};
+pub use in_flight::{Completed, completed, wait_for_work_in_flight};
 pub use stream::Stream;
-pub use users::Unused;
 pub(crate) use users::await_users_of_lost;

@@ -3,32 +3,8 @@
 //! A driver that frees memory waits for the work of the memory's own device, or of its own context, and nobody
 //! else (seen on an H200): work of another one faults, or finds what is there next.
 
-use crate::{Context, Device, contexts};
+use crate::{Context, Device, Unused, contexts};
 use arrow_cuda_driver::{CudaResult, codes};
-
-/// Evidence that no work uses the memory any more that is to be freed, unpinned or unmapped.
-///
-/// [`Context::await_users`] gives it, and so does a fence behind the memory's release.
-#[derive(Debug)]
-#[must_use = "it is for the call that gives the memory back"]
-pub struct Unused(());
-
-impl Unused {
-    /// For memory that no queued work has seen.
-    ///
-    /// # Safety
-    ///
-    /// No work in flight may use what is released with this.
-    #[expect(unsafe_code, reason = "callers release memory with it")]
-    pub const unsafe fn promised() -> Self {
-        Self(())
-    }
-
-    /// After a fence was reached that follows the release of the memory.
-    pub(super) const fn behind_fence() -> Self {
-        Self(())
-    }
-}
 
 impl Context {
     /// Blocks until all work of the process is complete that may use memory of this context: that of every primary
@@ -76,7 +52,7 @@ fn await_users_in(contexts: Vec<Context>) -> CudaResult<Unused> {
             _ => {}
         }
     }
-    Ok(Unused(()))
+    Ok(Unused::after_waits())
 }
 
 fn is_fatal(code: Option<i32>) -> bool {

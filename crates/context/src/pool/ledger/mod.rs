@@ -3,6 +3,7 @@
 
 mod blocks;
 mod classes;
+mod entries;
 mod index;
 mod request;
 mod sharing;
@@ -10,15 +11,12 @@ mod slack;
 mod surplus;
 mod tiling;
 
-use super::stats::Account;
 use blocks::{Block, State};
 use classes::Class;
-use index::Index;
-use slack::Slack;
-use std::collections::BTreeMap;
 
 pub(crate) use blocks::{Access, Segment};
 pub(crate) use classes::{ALIGNMENT, MIN_LARGE, SEGMENT};
+pub(crate) use entries::Ledger;
 pub use request::Placement;
 pub(crate) use request::{Request, aligned};
 
@@ -29,25 +27,6 @@ pub(crate) type Place = (u64, u64);
 /// what is ready in other segments beside blocks in use, is at most one part in this many of what the
 /// context needed at its peak.
 const PARTS_DIVISOR: u64 = 12;
-
-#[derive(Debug, Default)]
-pub(crate) struct Ledger {
-    /// By address.
-    blocks: BTreeMap<u64, Block>,
-    /// By address.
-    segments: BTreeMap<u64, Segment>,
-    index: Index,
-    /// The number of the last release of a block that was exposed.
-    pub(crate) last_release: u64,
-    slack: Slack,
-    /// The closed segments in which nothing is in use any more.
-    pub(crate) finished: Vec<u64>,
-    /// Nothing may be cached here, whatever the limit.
-    pub(crate) caches_nothing: bool,
-    /// Blocks share segments even where nothing may be cached: for many small allocations.
-    pub(crate) always_shares: bool,
-    pub(crate) account: Account,
-}
 
 impl Ledger {
     pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {

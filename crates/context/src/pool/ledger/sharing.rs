@@ -1,7 +1,7 @@
 //! Blocks that other processes can reach, with the whole segment that they lie in.
 
-use super::Ledger;
 use super::blocks::{Access, State};
+use super::entries::Ledger;
 
 impl Ledger {
     /// Widens the access to the block in use at an address.  Returns where it begins.

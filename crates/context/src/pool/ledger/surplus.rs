@@ -1,7 +1,7 @@
 //! Surplus memory, which goes back to the driver.
 
-use super::Ledger;
 use super::blocks::Segment;
+use super::entries::Ledger;
 
 /// A context keeps at most what it needed at its peak, and three parts in this many more.
 const SURPLUS_DIVISOR: u64 = 13;

@@ -1,25 +1,11 @@
 //! How blocks are split, reused and merged, and segments closed and removed.
 
-use super::Ledger;
 use super::blocks::{Access, Block, Segment, State};
+use super::entries::Ledger;
 use super::index::Index;
 use std::collections::BTreeMap;
 
 impl Ledger {
-    pub(super) fn block_mut(&mut self, address: u64) -> &mut Block {
-        self.blocks.get_mut(&address).expect("the caller has found it")
-    }
-
-    fn segment_mut(&mut self, address: u64) -> &mut Segment {
-        self.segments.get_mut(&address).expect("a block lies in a segment")
-    }
-
-    /// The block that contains an address, and where it begins.
-    pub(super) fn containing(&self, address: u64) -> Option<(u64, &Block)> {
-        let (start, block) = self.blocks.range(..=address).next_back()?;
-        (address - start < block.capacity).then_some((*start, block))
-    }
-
     /// Takes the first `capacity` bytes of a ready block into use.  Returns the block's segment.
     pub(super) fn take(&mut self, address: u64, capacity: u64, size: u64) -> u64 {
         let block = self.blocks.get_mut(&address).expect("the caller has found it");

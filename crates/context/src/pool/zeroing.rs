@@ -1,12 +1,13 @@
 //! Whether memory is zeroed before anybody gets it.
 
-use crate::{Block, Current};
+use super::Block;
+use crate::Current;
 use arrow_cuda_driver::{CudaResult, Variable};
 use std::sync::OnceLock;
 
 static ZERO: Variable = Variable::new("PYARROW_CUDA_ZERO", "'on' or 'off'");
 
-pub(crate) fn is_on() -> bool {
+pub(super) fn is_on() -> bool {
     static IS_ON: OnceLock<bool> = OnceLock::new();
     *IS_ON.get_or_init(|| {
         let value = ZERO.read("new memory is zeroed", |text| match text {
@@ -20,7 +21,7 @@ pub(crate) fn is_on() -> bool {
 }
 
 /// A new block, zeroed if the variable is on: it may hold the bytes of earlier buffers.
-pub(crate) fn prepared(block: Block) -> CudaResult<Block> {
+pub(super) fn prepared(block: Block) -> CudaResult<Block> {
     if !is_on() {
         return Ok(block);
     }
