@@ -1,27 +1,9 @@
-//! Physical chunks, and reserved ranges of addresses in which they are mapped.
+//! Chunks, which are mapped in reserved ranges of addresses.
 
-use std::collections::BTreeMap;
-
+use super::chunk::Chunk;
 use super::{BLOCK, Kind, Memory};
 use crate::base::code::{INVALID_VALUE, OUT_OF_MEMORY, Result};
 use crate::contexts::Context;
-
-#[derive(Default)]
-pub struct Chunks {
-    /// By handle.  A chunk lives until it is released and mapped nowhere.
-    pub alive: BTreeMap<u64, Chunk>,
-    /// The device and size of each range, by address.
-    reserved: BTreeMap<u64, (usize, u64)>,
-    last: u64,
-}
-
-pub struct Chunk {
-    device: usize,
-    offset: u64,
-    size: u64,
-    is_released: bool,
-    mappings: usize,
-}
 
 impl Memory {
     /// Reserves addresses.  They come from the window of a device, though others may be mapped there.

@@ -1,20 +1,22 @@
 //! All memory that calls may name: of devices, of the host, and of other processes.
 
 mod allocator;
+mod chunk;
 mod chunks;
 mod device;
+mod ipc_handle;
 mod region;
 mod sharing;
 mod window;
 
 pub use allocator::BLOCK;
+pub use ipc_handle::{HANDLE_BYTES, IpcHandle};
 pub use region::{Kind, Region};
-pub use sharing::{HANDLE_BYTES, IpcHandle};
 pub use window::Window;
 
 use std::collections::BTreeMap;
 
-use chunks::Chunks;
+use chunk::Chunks;
 use device::DeviceMemory;
 
 use crate::base::code::{INVALID_VALUE, OUT_OF_MEMORY, Result};

@@ -1,6 +1,6 @@
 //! Regions of memory: what is allocated, registered or imported.
 
-use super::IpcHandle;
+use super::ipc_handle::IpcHandle;
 use crate::base::lock;
 use crate::contexts::Context;
 

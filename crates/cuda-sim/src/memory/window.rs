@@ -15,8 +15,8 @@ use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::IpcHandle;
 use super::allocator::{ALIGNMENT, BLOCK};
+use super::ipc_handle::IpcHandle;
 use crate::base::{Mapping, READ_WRITE, map};
 
 /// The size of an entry in the list of exports, in bytes.
