@@ -2,7 +2,7 @@
 
 pyarrow's compute functions read host memory.  Where pylibcudf is installed, calls with data on a
 device run here instead, and the results stay on the device; aggregates become scalars on the host.
-This package computes nothing itself: each row maps a function of pyarrow to libcudf's.
+This package computes nothing itself: each kernel maps a function of pyarrow to libcudf's.
 
 Each module uses only those above it.
 
@@ -12,7 +12,7 @@ Each module uses only those above it.
 `current`       the context in which the thread's call computes
 `rmm_resource`  RMM's memory, from this package
 `caches`        caches whose keys tell apart what equality does not; there are no others
-`known`         columns that are remembered for results and tables
+`conversions`   columns that are remembered for results and tables
 `kinds`         kinds of types, in the words of the registry
 `forms`         what libcudf needs of the memory of a type's arrays
 `admission`     the gate towards libcudf: alignment, rows, place
@@ -29,6 +29,6 @@ Each module uses only those above it.
 `dispatch`      answers a call
 ==============  ====================================================================================
 
-A row answers as pyarrow does, or not at all: `NotCovered` becomes the refusal that data on a device
-meets without libcudf, with the reason.
+A kernel answers as pyarrow does, or not at all: `NotCovered` becomes the refusal that data on a
+device meets without libcudf, with the reason.
 """

@@ -15,10 +15,10 @@ from .._data import batch_of
 from . import spans
 from .admission import admitted, need_rows
 from .caches import Cache
+from .conversions import conversion_of, remember
 from .current import here
 from .forms import MOST_ROWS, form_of
 from .kinds import cudf_type, kind_of
-from .known import known, remember
 from .layouts import conforming, pieces
 from .refusals import NotCovered, need
 
@@ -80,22 +80,22 @@ def scalar_of(value: pa.Scalar) -> Any:
 
 
 def argument(value: Any) -> tuple[Any, Any, int]:
-    """An argument, maybe in one piece on the device, as libcudf's, and the number that it is
-    below."""
+    """An argument, maybe in one piece on the device, as libcudf's, and the upper bound of
+    its values."""
     if isinstance(value, pa.Scalar):
         return value, scalar_of(value), 0
     if isinstance(value, _TABLES):
         return value, table_of(value), 0
-    found = known(value)
+    found = conversion_of(value)
     if found is not None:
-        return value, found.column, found.below
+        return value, found.column, found.upper_bound
     piece = on_device(value)
     return piece, to_cudf(piece), 0
 
 
 def table_of(data: Any) -> Any:
     """A table or record batch as libcudf's, which is remembered if it is a view."""
-    found = known(data)
+    found = conversion_of(data)
     if found is None:
         made = to_cudf(on_device(data))
         if _is_view(made, data):

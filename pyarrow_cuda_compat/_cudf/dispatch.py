@@ -1,4 +1,4 @@
-"""Answers calls by the rows of all functions."""
+"""Answers calls by the kernels of all functions."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .columns import (
     to_cudf,
     to_table,
 )
+from .conversions import remember
 from .current import compute_in, here, resume_in
 from .forms import MOST_ROWS
 from .functions import aggregates, arithmetic, casts, comparisons, plain, selections, strings, times
 from .kinds import kind_of
-from .known import remember
 from .refusals import NotCovered
-from .registry import ROWS, Row
+from .registry import KERNELS, Kernel
 
 _TABLES = pa.RecordBatch | pa.Table
 _PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)
@@ -54,11 +54,11 @@ def run(
     Raises
     ------
     NotCovered
-        If there is no row for the function, the types or the options.
+        If there is no kernel for the function, the types or the options.
     """
     given = [calls.as_given(each) for each in arguments]
     kept, decoded = calls.options_of(function, options)
-    row, prototype = _plan(
+    kernel, prototype = _plan(
         original, function.name, tuple(map(calls.shape_of, given)), kept, lambda: options
     )
     data = [it for it in given if isinstance(it, DATA)]
@@ -70,7 +70,7 @@ def run(
             "Passed batch length for execution did not match actual length of values for "
             f"execution of scalar function '{function.name}'"
         )
-    if row.is_elementwise and len(set(map(len, data))) > 1:
+    if kernel.is_elementwise and len(set(map(len, data))) > 1:
         raise pa.ArrowInvalid("Array arguments must all be the same length")
     if not any(map(len, data)):
         # pyarrow converts the scalars even so, and may refuse one.
@@ -83,7 +83,7 @@ def run(
     pieces, values, below = zip(*(made[id(it)] for it in given), strict=True)
     types = [None if isinstance(it, _TABLES) else it.type for it in pieces]
     call = Call(function.name, list(values), types, decoded, prototype, list(pieces), below)
-    return _in_form(call, row.answer(call, *row.extra))
+    return _in_form(call, kernel.answer(call, *kernel.extra))
 
 
 #: A multiple of the rows of a byte or word of bits.
@@ -113,10 +113,10 @@ def chained(
         (pa.Scalar if isinstance(value, plc.Scalar) else pa.Array, kind)
         for value, kind in zip(values, types, strict=True)
     )
-    row, prototype = _plan(pc.Function.call, name, shapes, kept, lambda: calls.object_of(kept))
+    kernel, prototype = _plan(pc.Function.call, name, shapes, kept, lambda: calls.object_of(kept))
     decoded = calls.decoded(kept) if kept else calls.default_options(name)[1]
     call = Call(name, values, types, decoded, prototype, [])
-    answer = row.answer(call, *row.extra)
+    answer = kernel.answer(call, *kernel.extra)
     # Parts of structs and whole ones are Arrow's.
     return to_cudf(answer) if isinstance(answer, pa.Array) else answer, prototype.type
 
@@ -126,29 +126,29 @@ _plans = Cache(4096)
 
 def _plan(
     original: Any, name: str, shapes: tuple[Any, ...], kept: bytes, options: Callable[[], Any]
-) -> tuple[Row, Any]:
-    """The row of a function, which covers the types of the arguments, and what pyarrow returns for
-    such arguments without rows."""
+) -> tuple[Kernel, Any]:
+    """The kernel of a function, which covers the types of the arguments, and what pyarrow returns
+    for such arguments without rows."""
 
-    def make() -> tuple[Row, Any]:
-        row = ROWS.get(name)
-        if row is None:
+    def make() -> tuple[Kernel, Any]:
+        kernel = KERNELS.get(name)
+        if kernel is None:
             raise NotCovered("libcudf has no such function, or answers in another way")
-        check_types(row, [kind for _, kind in shapes])
-        return row, calls.prototype(original, name, shapes, options())
+        check_types(kernel, [kind for _, kind in shapes])
+        return kernel, calls.prototype(original, name, shapes, options())
 
-    plan: tuple[Row, Any] = _plans.get(make, name, shapes, kept)
+    plan: tuple[Kernel, Any] = _plans.get(make, name, shapes, kept)
     return plan
 
 
-def check_types(row: Row, given: list[Any]) -> None:
+def check_types(kernel: Kernel, given: list[Any]) -> None:
     """Given types, and schemas of tables."""
     for place, types in enumerate(given):
-        allowed = row.takes[min(place, len(row.takes) - 1)]
+        allowed = kernel.takes[min(place, len(kernel.takes) - 1)]
         for kind in types.types if isinstance(types, pa.Schema) else [types]:
             if kind_of(kind) not in allowed:
                 raise NotCovered(f"not with arguments of type {kind}")
-    if row.of_one_type and len(set(given)) > 1:
+    if kernel.of_one_type and len(set(given)) > 1:
         raise NotCovered("not with arguments of several types")
 
 
@@ -178,7 +178,7 @@ def _in_form(call: Call, found: Any) -> Any:
         result = to_arrow(found, call.type)
     # An argument's own memory may be written to by the program.
     if is_as_imported(found, call.type) and not spans.has_memory_of(found, call.values):
-        remember(result, here(), found, is_result=True, below=call.result_below)
+        remember(result, here(), found, is_result=True, upper_bound=call.result_below)
     return result
 
 

@@ -18,12 +18,12 @@ from . import operations as op
 from .caches import Cache
 from .calls import options_of
 from .columns import on_device, table_of, to_table
+from .conversions import conversion_of
 from .current import here
 from .evaluation import Evaluation
 from .functions.casts import EXACT
 from .functions.comparisons import need_no_negative_zero
 from .kinds import ANY, NUMBERS, TIMES, cudf_type, kind_of
-from .known import known
 from .refusals import need
 
 _is = pa.types
@@ -47,7 +47,7 @@ def _need_names(schema: pa.Schema, names: Iterable[Any]) -> None:
 
 def _columns(table: Any, names: Iterable[str]) -> Any:
     """Some columns of a table as libcudf's."""
-    if known(table) is None:
+    if conversion_of(table) is None:
         return table_of(table.select(list(names)))
     columns = table_of(table).columns()
     return plc.Table([columns[table.schema.get_field_index(name)] for name in names])
@@ -273,7 +273,7 @@ class _Side:
     def __init__(self, table: Any, keys: list[str]) -> None:
         _need_kinds(table.schema, ANY)
         # Chunks become one only once.
-        self.table, self.keys = table if known(table) else on_device(table), keys
+        self.table, self.keys = table if conversion_of(table) else on_device(table), keys
         fields = [table.schema.field(key) for key in keys]
         _need_kinds(pa.schema(fields), _KEYS)
         self.kinds = [field.type for field in fields]

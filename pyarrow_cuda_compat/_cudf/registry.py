@@ -1,4 +1,4 @@
-"""What a row is, and how rows are listed."""
+"""The functions of pyarrow that libcudf answers: a kernel for each."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Kernel:
     """A function of pyarrow to which libcudf gives the same answer."""
 
-    #: Takes a `Call` and the extra arguments of the row, and returns a column or a value of
+    #: Takes a `Call` and the extra arguments of the kernel, and returns a column or a value of
     #: pyarrow's.
     answer: Callable[..., Any]
     #: The kinds of types that each argument may have, as `kinds` names them; the last ones hold for
@@ -24,20 +24,20 @@ class Row:
     of_one_type: bool
 
 
-ROWS: dict[str, Row] = {}
+KERNELS: dict[str, Kernel] = {}
 
 
 def rows(
     *takes: str, elementwise: Any = True, of_one_type: Any = False, **names: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Lists a function as the answer of rows: by name, each with what the function gets behind the
-    call."""
+    """Lists a function as kernels: by the names of pyarrow's functions, each with what it gets
+    behind the call."""
 
     def listed(answer: Callable[..., Any]) -> Callable[..., Any]:
         kinds = tuple(tuple(each.split()) for each in takes)
         for name, extra in (names or {answer.__name__: ()}).items():
             extra = extra if isinstance(extra, tuple) else (extra,)
-            ROWS[name.rstrip("_")] = Row(answer, kinds, elementwise, extra, of_one_type)
+            KERNELS[name.rstrip("_")] = Kernel(answer, kinds, elementwise, extra, of_one_type)
         return answer
 
     return listed

@@ -258,7 +258,7 @@ def rows() -> dict[str, Any]:
         found = engine.implementations(load_cudf)
     except EngineUnavailable as error:
         raise SystemExit(error) from None
-    return {name: row.takes for name, row in sorted(found.ROWS.items())} | dict.fromkeys(METHODS)
+    return {name: row.takes for name, row in sorted(found.KERNELS.items())} | dict.fromkeys(METHODS)
 
 
 def main(words: list[str]) -> int:
@@ -290,7 +290,7 @@ def main(words: list[str]) -> int:
 
 def kept(found: list[dict[str, Any]]) -> str:
     """The counts, a line for each row, with the versions that they hold for."""
-    listed = engine.implementations(load_cudf).ROWS
+    listed = engine.implementations(load_cudf).KERNELS
     lines = []
     for each in sorted(found, key=lambda it: it["name"]):
         row = listed.get(each["name"])

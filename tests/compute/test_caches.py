@@ -243,8 +243,8 @@ def test_no_dict_of_compute_is_a_cache_of_its_own():
             if isinstance(node, ast.Assign | ast.AnnAssign) and ast.unparse(value or node) == "{}":
                 found[ast.unparse(getattr(node, "target", None) or node.targets[0])] = path.stem
     assert found == {
-        "_known": "known",
+        "_conversions": "conversions",
         "_last": "calls",
         "_shared": "rmm_resource",
-        "ROWS": "registry",
+        "KERNELS": "registry",
     }

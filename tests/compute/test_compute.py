@@ -17,7 +17,7 @@ from pyarrow import cuda
 from pyarrow.cuda import CudaBuffer
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat._cudf import engine, known, rmm_resource
+from pyarrow_cuda_compat._cudf import conversions, engine, rmm_resource
 from pyarrow_cuda_compat._patches.guards.compute import load_cudf
 from pyarrow_cuda_compat._patches.guards.table import METHOD, TABLE
 from support.threads import in_thread
@@ -79,13 +79,15 @@ def test_views_of_tables_are_kept(there, libcudf):
         assert back(sliced.filter(pc.field("a") > 1))["a"].to_pylist() == expected
         assert "import" not in libcudf
     place = id(table)
-    assert known.known(table).column.columns()[0].data().ptr == data.address
+    assert conversions.conversion_of(table).column.columns()[0].data().ptr == data.address
     del table, sliced
-    assert place not in known._known
+    assert place not in conversions._conversions
     chunks = pa.chunked_array([values, values])
     copied = pa.table({"a": chunks})
     copied.filter(pc.field("a") > 1)
-    assert known.known(copied) is None  # such a copy would not follow the program's writes
+    assert (
+        conversions.conversion_of(copied) is None
+    )  # such a copy would not follow the program's writes
 
 
 def test_a_stream_in_a_block_waits_for_results(there, default_stream):
@@ -643,8 +645,8 @@ KEPT = Path(__file__).parents[2] / "conformance/results/compute.json"
 def test_each_row_was_compared_with_pyarrow_on_a_gpu(rows):
     """`python -m compute.answers --json` on a GPU writes the file anew after a change of a row."""
     kept = json.loads(KEPT.read_text())["rows"]
-    assert {*rows.ROWS, *METHODS} == set(kept)
-    changed = {name for name, row in rows.ROWS.items() if kept[name]["digest"] != digest_of(row)}
+    assert {*rows.KERNELS, *METHODS} == set(kept)
+    changed = {name for name, row in rows.KERNELS.items() if kept[name]["digest"] != digest_of(row)}
     assert not changed
     assert min(it["same"] for it in kept.values()) >= 1000
 

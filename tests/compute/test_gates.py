@@ -11,7 +11,7 @@ from pyarrow import cuda
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._cudf import known
+from pyarrow_cuda_compat._cudf import conversions
 
 from . import standin
 
@@ -109,7 +109,7 @@ def test_copies_without_bytes_are_not_remembered():
     for given in (words, shifted_words):
         table = pa.table({"a": numbers, "s": given})
         assert back(table.filter(pc.field("a") > 1))["s"].to_pylist() == [""]
-        assert known.known(table) is None
+        assert conversions.conversion_of(table) is None
 
 
 # --- rows --------------------------------------------------------------------------------------
@@ -345,8 +345,8 @@ def test_a_part_of_an_argument_is_no_new_result(there):
     lists = there(pa.array([[1, 2], [3]]))
     flat = pc.list_flatten(lists)
     assert back(flat).to_pylist() == [1, 2, 3]
-    assert known.known(flat) is None
-    assert known.known(pc.add(flat, 1)) is not None
+    assert conversions.conversion_of(flat) is None
+    assert conversions.conversion_of(pc.add(flat, 1)) is not None
 
 
 def test_one_string_that_is_too_long(there, short):

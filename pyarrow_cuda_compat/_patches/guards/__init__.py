@@ -86,7 +86,7 @@ def _guard_members(module: str) -> _Wrappers:
             if owner:
                 home = vars(home).get(owner)
             found = None if home is None else vars(home).get(member)
-            if found is not None and not _is_guarded_in_place(found, f"{module}.{name}", rule):
+            if found is not None and not _guard_in_place(found, f"{module}.{name}", rule):
                 wrapper = _wrapped(found, f"{module}.{name}", rule)
                 if owner:
                     setattr(home, member, wrapper)
@@ -95,7 +95,7 @@ def _guard_members(module: str) -> _Wrappers:
     return wrappers
 
 
-def _is_guarded_in_place(found: Any, name: str, rule: str) -> bool:
+def _guard_in_place(found: Any, name: str, rule: str) -> bool:
     """Guards a compiled class, function, method or property.  Returns whether it is one."""
     if rule in _SUBSTITUTES:
         guard = _native._Guard(_SUBSTITUTES[rule], "any")

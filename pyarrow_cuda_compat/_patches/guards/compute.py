@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ... import _native, _tracing
 from ..._cudf import engine, rmm_resource
-from ..._cudf.known import known
+from ..._cudf.conversions import conversion_of
 from ..._cudf.refusals import Refusal, UnsupportedLocation
 
 _DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
@@ -142,7 +142,7 @@ def _context_of(arguments: Any) -> Any:
 def _add_contexts(contexts: set[Any], data: Any) -> None:
     """Adds the contexts of all memory of arrays, of columns or of chunks; none for buffers and
     messages."""
-    found = known(data)
+    found = conversion_of(data)
     if found is not None:
         contexts.add(found.context)
     elif isinstance(data, pa.Array):

@@ -1,0 +1,36 @@
+"""Arrays and tables as libcudf's, remembered for as long as a program has them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+from weakref import ref
+
+
+class Conversion(NamedTuple):
+    data: Any
+    #: The context in which it lies.
+    context: Any
+    #: The same as libcudf's column or table: booleans are in bytes there.
+    column: Any
+    #: Whether it is a result, which counts as unchanged.  A program may write to other data.
+    is_result: bool
+    #: Its values, which are not null, are at least 0 and less than this; 0 if that is not known.
+    upper_bound: int
+
+
+_conversions: dict[int, Conversion] = {}
+
+
+def remember(
+    data: Any, context: Any, column: Any, *, is_result: bool, upper_bound: int = 0
+) -> None:
+    place = id(data)
+    # Compiled code, whose default is the reference itself: no signal's handler raises in it.
+    weak = ref(data, partial(_conversions.pop, place))
+    _conversions[place] = Conversion(weak, context, column, is_result, upper_bound)
+
+
+def conversion_of(data: Any) -> Conversion | None:
+    found = _conversions.get(id(data))
+    return found if found is not None and found.data() is data else None
