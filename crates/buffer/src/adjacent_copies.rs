@@ -36,7 +36,7 @@ impl DeviceBuffer {
     /// As [`allocate_adjacent`](Self::allocate_adjacent), and other driver errors.
     pub fn adjacent_from_host(context: &Context, parts: &[&[u8]]) -> Result<Vec<Self>, Error> {
         let buffers = Self::allocate_adjacent(context, &sizes_of(parts))?;
-        let outcome = fill(context, &buffers, parts);
+        let outcome = copy_parts(context, &buffers, parts);
         exposed_if_failed(buffers, outcome).map(|(buffers, ())| buffers)
     }
 
@@ -246,7 +246,7 @@ fn are_alike(a: &Pair<'_>, b: &Pair<'_>) -> bool {
 }
 
 /// Copies the bytes of each part to its buffer, and clears the gaps between buffers.
-fn fill(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> Result<(), Error> {
+fn copy_parts(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> Result<(), Error> {
     let mut filled = Vec::with_capacity(parts.len());
     for (to, part) in buffers.iter().zip(parts).filter(|(to, _)| !to.is_empty()) {
         // The device reads pinned memory faster than others can gather it, if it is much.

@@ -33,10 +33,12 @@ pub(crate) fn copy_to<'py>(
         let pyarrow = pyarrow(py)?;
         let kind = kind_of(pyarrow, cls)?;
         let named = stream.map(|stream| ask("stream", stream)).transpose()?;
-        let destination = &place_of_context(pyarrow, destination)?;
+        let destination = &destination_object(pyarrow, destination)?;
         let place = match kind {
-            DataKind::ChunkedArray | DataKind::Table => Some(needed_place(pyarrow, destination)?),
-            DataKind::Array | DataKind::Batch => place_of(pyarrow, destination),
+            DataKind::ChunkedArray | DataKind::Table => {
+                Some(require_destination(pyarrow, destination)?)
+            }
+            DataKind::Array | DataKind::Batch => as_destination(pyarrow, destination),
         };
         let chosen = match place {
             Some(place) => {
@@ -92,9 +94,9 @@ pub(crate) fn buffer_to<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = buffer.py();
     let pyarrow = pyarrow(py)?;
-    let destination = &place_of_context(pyarrow, destination)?;
+    let destination = &destination_object(pyarrow, destination)?;
     span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
-    let place = needed_place(pyarrow, destination)?;
+    let place = require_destination(pyarrow, destination)?;
     let made = made(py, |bridge| bridge.buffer_to(live(buffer), place, is_view))?;
     match span(&made) {
         Some(span) if span.device_type == CUDA => wrap_memory_of(&made),
@@ -121,11 +123,11 @@ fn kind_of(pyarrow: &Pyarrow, class: &Bound<'_, PyType>) -> PyResult<DataKind> {
 }
 
 /// The memory manager of a context, or of the device that a number names; another destination itself.
-pub(super) fn place_of_context<'py>(
+pub(super) fn destination_object<'py>(
     pyarrow: &Pyarrow,
     destination: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if place_of(pyarrow, destination).is_none()
+    if as_destination(pyarrow, destination).is_none()
         && let Some(context) = context_named(destination)?
     {
         return memory_manager(destination.py(), &context);
@@ -134,7 +136,7 @@ pub(super) fn place_of_context<'py>(
 }
 
 /// The destination that a `pyarrow.Device` or a `pyarrow.MemoryManager` is.
-fn place_of<'a>(pyarrow: &Pyarrow, object: &'a Bound<'_, PyAny>) -> Option<Destination<'a>> {
+fn as_destination<'a>(pyarrow: &Pyarrow, object: &'a Bound<'_, PyAny>) -> Option<Destination<'a>> {
     let is_device = is_of(object, &pyarrow.lib.device);
     let is_place = is_device || is_of(object, &pyarrow.lib.memory_manager);
     // SAFETY: an object of its class.
@@ -142,11 +144,11 @@ fn place_of<'a>(pyarrow: &Pyarrow, object: &'a Bound<'_, PyAny>) -> Option<Desti
 }
 
 /// The same; pyarrow's exception for any other object.
-pub(super) fn needed_place<'a>(
+pub(super) fn require_destination<'a>(
     pyarrow: &Pyarrow,
     object: &'a Bound<'_, PyAny>,
 ) -> PyResult<Destination<'a>> {
-    if let Some(place) = place_of(pyarrow, object) {
+    if let Some(place) = as_destination(pyarrow, object) {
         return Ok(place);
     }
     Err(PyTypeError::new_err(format!(

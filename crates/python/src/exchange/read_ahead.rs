@@ -1,6 +1,6 @@
 //! Readers of copies of record batches, which read ahead: `pyarrow_cuda_compat/_patches/read_ahead.py`.
 
-use super::copy_to::{in_contexts, needed_place, place_of_context};
+use super::copy_to::{destination_object, in_contexts, require_destination};
 use crate::errors::{OrRaise, expected};
 use crate::pyarrow::from_pyarrow::{is_of, live};
 use crate::pyarrow::to_pyarrow::made;
@@ -24,8 +24,8 @@ pub(crate) fn read_ahead<'py>(
     let reader = checked(reader)?;
     let class = pyarrow.lib.record_batch_reader.bind(py);
     let ahead = cython_subclass::new_instance(class, class)?;
-    let destination = &place_of_context(pyarrow, destination)?;
-    let place = needed_place(pyarrow, destination)?;
+    let destination = &destination_object(pyarrow, destination)?;
+    let place = require_destination(pyarrow, destination)?;
     let (reader, fresh) = (live(reader), live(&ahead));
     // SAFETY: two objects of the class, the second one new.
     unsafe { pyarrow.bridge.read_ahead(reader, nbytes, place, has_stream, fresh) }.or_raise(py)?;
@@ -59,8 +59,8 @@ pub(crate) fn copy_ahead<'py>(
     }
     let copy = || {
         let named = stream.map(|stream| ask("stream", stream)).transpose()?;
-        let destination = &place_of_context(pyarrow, destination)?;
-        let place = needed_place(pyarrow, destination)?;
+        let destination = &destination_object(pyarrow, destination)?;
+        let place = require_destination(pyarrow, destination)?;
         let order = in_contexts(py, named, place, || taken.contexts)?;
         // SAFETY: as above.
         let copied = unsafe { pyarrow.bridge.copy_taken(ahead, &taken, order.stream()) };
