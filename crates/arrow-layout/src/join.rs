@@ -1,7 +1,7 @@
 //! A plan for concatenating arrays: the pieces that fill each buffer of the result.
 
 use crate::layout::{Content, Layout};
-use crate::reach::{ArrayNode, Place, Reach, places};
+use crate::reach::{ArrayBounds, ArrayNode, Reach, places};
 
 /// One array of the result of [`join`].
 #[repr(C)]
@@ -137,7 +137,7 @@ pub fn join(arrays: &[ArrayNode], columns: &[usize], found: &Reach) -> Result<Jo
 struct Part {
     number: usize,
     node: ArrayNode,
-    place: Place,
+    place: ArrayBounds,
     /// The position of its first element, as far as it has bits or runs, and the number of elements.
     offset: u64,
     length: u64,
@@ -149,7 +149,7 @@ type Sums = Vec<(u64, u64)>;
 
 struct Plan<'a> {
     arrays: &'a [ArrayNode],
-    places: Vec<Place>,
+    places: Vec<ArrayBounds>,
     found: &'a Reach,
     join: Join,
 }

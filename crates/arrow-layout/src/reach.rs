@@ -208,16 +208,16 @@ struct Task {
 
 /// Where an array's buffers begin, and the arrays within it end.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Place {
+pub(crate) struct ArrayBounds {
     pub(crate) buffers: usize,
     pub(crate) end: usize,
 }
 
-pub(crate) fn places(arrays: &[ArrayNode]) -> Vec<Place> {
+pub(crate) fn places(arrays: &[ArrayNode]) -> Vec<ArrayBounds> {
     let mut places = Vec::with_capacity(arrays.len());
     let mut buffers = 0;
     for array in arrays {
-        places.push(Place { buffers, end: 0 });
+        places.push(ArrayBounds { buffers, end: 0 });
         buffers += array.buffers as usize;
     }
     // Backwards: the arrays within one follow it.
@@ -237,7 +237,7 @@ struct Trimming<'a> {
     arrays: &'a [ArrayNode],
     sizes: &'a [u64],
     reads: Reads,
-    places: Vec<Place>,
+    places: Vec<ArrayBounds>,
     reached: Vec<Reached>,
     ranges: Vec<ByteRange>,
     whole: Vec<usize>,

@@ -6,7 +6,7 @@
 use crate::error::invalid;
 use crate::{DeviceBuffer, Error, range};
 use arrow_cuda_context::{Completed, Context, Placement, Retained};
-use arrow_cuda_transfer::{self as transfer, CopyOrder};
+use arrow_cuda_transfer::{self as transfer, CopyOrder, DeviceTarget};
 use std::mem::MaybeUninit;
 
 impl DeviceBuffer {
@@ -103,7 +103,8 @@ impl DeviceBuffer {
         if !self.check_writable(position, size as u64)? {
             return Ok(Completed::default());
         }
-        let (context, to) = (self.context(), (self.private_address + position, self.block()));
+        let address = self.private_address + position;
+        let (context, to) = (self.context(), DeviceTarget { address, block: self.block() });
         let owners = || -> Retained { Box::new((self.clone(), owner())) };
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
         let copied = unsafe { transfer::copy_from_host_in(order, context, to, data, size, owners) };

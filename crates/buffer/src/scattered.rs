@@ -2,6 +2,7 @@
 
 use crate::copy::too_large;
 use crate::{DeviceBuffer, Error, range};
+use arrow_cuda_context::Context;
 use arrow_cuda_transfer as transfer;
 use std::mem::MaybeUninit;
 
@@ -50,6 +51,27 @@ impl DeviceBuffer {
             unsafe { bytes.set_len(from.size as usize) };
         }
         Ok(vecs)
+    }
+
+    /// A new buffer with ranges of host memory, one behind the other.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"one", b"", b"four"])?;
+    /// assert_eq!(buffer.to_vec()?, b"onefour");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the device has no room; driver errors.
+    pub fn gathered(context: &Context, parts: &[&[u8]]) -> Result<Self, Error> {
+        let size = parts.iter().map(|part| part.len() as u64).sum();
+        let buffer = Self::allocate(context, size)?;
+        buffer.copy_from_host_gathered(0, parts)?;
+        Ok(buffer)
     }
 
     /// Gathers ranges of host memory into the buffer, one behind the other from `position` on: many

@@ -93,10 +93,7 @@ pub fn serialize_record_batch(
 /// Copies parts of host memory to one buffer.
 pub(crate) fn gathered(parts: &[Buffer], context: &Context) -> Result<DeviceBuffer, Error> {
     let parts: Vec<&[u8]> = parts.iter().map(|part| &**part).collect();
-    let size = parts.iter().map(|part| part.len() as u64).sum();
-    let buffer = DeviceBuffer::allocate(context, size)?;
-    buffer.copy_from_host_gathered(0, &parts)?;
-    Ok(buffer)
+    Ok(DeviceBuffer::gathered(context, &parts)?)
 }
 
 /// Copies a record batch, one message in device memory, to the host.

@@ -69,7 +69,7 @@ pub(crate) fn byte_order(footer: &[u8]) -> Result<Option<Endianness>, InvalidFla
 }
 
 /// Where a message of a file is, as its footer says.
-pub(crate) struct Place {
+pub(crate) struct MessageLocation {
     /// Where it begins, in bytes; beyond the end of any file if that is negative.
     pub(crate) position: u64,
     /// The bytes before its body.
@@ -78,11 +78,11 @@ pub(crate) struct Place {
 }
 
 /// Where a file's messages are: first the dictionaries, then the record batches.
-pub(crate) fn blocks(footer: &[u8]) -> Result<[Vec<Place>; 2], InvalidFlatbuffer> {
+pub(crate) fn blocks(footer: &[u8]) -> Result<[Vec<MessageLocation>; 2], InvalidFlatbuffer> {
     verify::<FooterParts>(footer)?;
     // SAFETY: as above, and both lists were verified.
     let footer = unsafe { root_as_footer_unchecked(footer) };
-    let place = |block: &Block| Place {
+    let place = |block: &Block| MessageLocation {
         position: u64::try_from(block.offset()).unwrap_or(u64::MAX),
         body_offset: block.metaDataLength().into(),
         body_length: block.bodyLength(),

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::frame::Frame;
 use crate::metadata::{Content, Metadata};
-use crate::outline::{Place, blocks, schema_message};
+use crate::outline::{MessageLocation, blocks, schema_message};
 use crate::plain::PlainMessage;
 use crate::stored_buffer::StoredBuffer;
 use arrow_cuda_buffer::{Error as BufferError, read_at};
@@ -194,7 +194,7 @@ impl StoredMessages {
         self.all.push(PlainMessage::of_schema(schema, BODIES));
         let mut known = BTreeSet::new();
         for (list, places) in blocks(&footer).map_err(damaged)?.into_iter().enumerate() {
-            for Place { position, body_offset, body_length } in places {
+            for MessageLocation { position, body_offset, body_length } in places {
                 let Some(read) = self.read_message(source, position)? else { return Ok(false) };
                 match (list, read.content) {
                     // All batches of a file have the same dictionaries.

@@ -36,18 +36,33 @@ fn copy_in_pieces(
 /// When the context is gone; driver errors.
 pub unsafe fn copy_from_host(context: &Context, to: u64, data: &[u8]) -> CudaResult<()> {
     // SAFETY: guaranteed by the caller.
-    unsafe { copy_from_host_to(context, (to, None), data) }
+    unsafe { copy_from_host_to(context, DeviceTarget::at(to), data) }
 }
 
-/// The same; an address within a block that is not exposed need not have the bytes yet when the call
-/// returns.
+/// Device memory that a copy writes to.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceTarget<'a> {
+    /// Where the bytes go.
+    pub address: u64,
+    /// The block that has the address, if this process has allocated it.
+    pub block: Option<&'a Block>,
+}
+
+impl DeviceTarget<'_> {
+    /// Memory of which only the address is known.
+    pub const fn at(address: u64) -> Self {
+        Self { address, block: None }
+    }
+}
+
+/// Copies likewise to a target, which need not have the bytes yet when the call returns if its block is not exposed.
 ///
 /// # Safety
 ///
 /// As for [`copy_from_host`].
 pub(crate) unsafe fn copy_from_host_to(
     context: &Context,
-    (to, block): (u64, Option<&Block>),
+    DeviceTarget { address: to, block }: DeviceTarget<'_>,
     data: &[u8],
 ) -> CudaResult<()> {
     let current = context.enter()?;

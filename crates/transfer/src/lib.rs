@@ -33,7 +33,7 @@ mod produced;
 mod registered;
 mod staging;
 
-pub use copy::{copy_from_host, copy_to_host, equals_host};
+pub use copy::{DeviceTarget, copy_from_host, copy_to_host, equals_host};
 pub use engine::{MAX_THREADS, TransferLimits, set_transfer_limits, transfer_limits};
 pub use file::{FileError, copy_from_file, copy_to_file};
 pub use gathered::{copy_from_host_gathered, copy_to_host_scattered};

@@ -1,9 +1,9 @@
 //! When a copy is made: now, or in the order of a stream.
 
-use crate::copy::copy_from_host_to;
+use crate::copy::{DeviceTarget, copy_from_host_to};
 use crate::copy_to_host;
 use crate::pinned::is_device_accessible;
-use arrow_cuda_context::{Block, Completed, Context, Retained, Stream};
+use arrow_cuda_context::{Completed, Context, Retained, Stream};
 use arrow_cuda_driver::CudaResult;
 use std::mem::MaybeUninit;
 use std::slice;
@@ -39,7 +39,7 @@ pub enum CopyOrder<'a> {
 pub unsafe fn copy_from_host_in(
     order: CopyOrder<'_>,
     context: &Context,
-    (to, block): (u64, Option<&Block>),
+    to: DeviceTarget<'_>,
     data: *const u8,
     size: usize,
     owner: impl FnOnce() -> Retained,
@@ -50,7 +50,7 @@ pub unsafe fn copy_from_host_in(
         if is_device_accessible(&current, data, size)? {
             return stream.enqueue(owner(), |current, stream| {
                 // SAFETY: guaranteed by the caller; the owner is retained until the copy is made.
-                unsafe { current.queue_copy_from_host(to, data, size, stream) }
+                unsafe { current.queue_copy_from_host(to.address, data, size, stream) }
             });
         }
         drop(current); // a wait may handle signals
@@ -60,7 +60,7 @@ pub unsafe fn copy_from_host_in(
     // SAFETY: guaranteed by the caller.
     let data = if size == 0 { &[] } else { unsafe { slice::from_raw_parts(data, size) } };
     // SAFETY: guaranteed by the caller.
-    unsafe { copy_from_host_to(context, (to, block), data) }.map(|()| completed)
+    unsafe { copy_from_host_to(context, to, data) }.map(|()| completed)
 }
 
 /// Copies `size` bytes of a device to the host.

@@ -1,7 +1,7 @@
 //! Copies now and in the order of a stream, at their limits.
 
 use arrow_cuda_context::{Context, Retained, Stream};
-use arrow_cuda_transfer::{CopyOrder, copy_from_host_in, copy_to_host_in};
+use arrow_cuda_transfer::{CopyOrder, DeviceTarget, copy_from_host_in, copy_to_host_in};
 use std::ptr;
 
 #[test]
@@ -13,7 +13,7 @@ fn no_bytes_need_no_memory() {
         // SAFETY: no bytes are read or written.
         unsafe {
             drop(
-                copy_from_host_in(order, &context, (0, None), ptr::null(), 0, owner)
+                copy_from_host_in(order, &context, DeviceTarget::at(0), ptr::null(), 0, owner)
                     .expect("nothing"),
             );
             drop(copy_to_host_in(order, &context, ptr::null_mut(), 0, 0, owner).expect("nothing"));

@@ -26,7 +26,7 @@ class Slab {
   // A new object, which lies in the slab together with its count of references.
   template <typename... Args>
   std::shared_ptr<T> Make(Args&&... args) {
-    return std::allocate_shared<T>(Place<T>(NextPiece()), std::forward<Args>(args)...);
+    return std::allocate_shared<T>(PieceAllocator<T>(NextPiece()), std::forward<Args>(args)...);
   }
 
  private:
@@ -58,12 +58,12 @@ class Slab {
 
   // The standard library's view of a piece: an allocator of one object.
   template <typename Object>
-  struct Place {
+  struct PieceAllocator {
     using value_type = Object;
 
-    explicit Place(Piece* piece) : piece(piece) {}
+    explicit PieceAllocator(Piece* piece) : piece(piece) {}
     template <typename Other>
-    Place(const Place<Other>& other) : piece(other.piece) {}
+    PieceAllocator(const PieceAllocator<Other>& other) : piece(other.piece) {}
 
     Object* allocate(size_t) {
       static_assert(alignof(Object) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
@@ -72,7 +72,7 @@ class Slab {
     void deallocate(Object*, size_t) { piece->Release(1); }
 
     template <typename Other>
-    bool operator==(const Place<Other>& other) const {
+    bool operator==(const PieceAllocator<Other>& other) const {
       return piece == other.piece;
     }
 

@@ -1,7 +1,7 @@
 //! How an allocation is served: by released memory, by the driver, or by the driver once memory was
 //! reclaimed.
 
-use super::ledger::{Ledger, Place, Request, aligned};
+use super::ledger::{BlockAddress, Ledger, Request, aligned};
 use super::lookup::RANGES;
 use super::pools::Pool;
 use super::pools::elsewhere;
@@ -82,7 +82,7 @@ impl Context {
         source: Source,
         size: u64,
         placement: Placement,
-    ) -> CudaResult<Place> {
+    ) -> CudaResult<BlockAddress> {
         let pool = self.pool(source);
         // Memory that outlives its context serves without a call of the driver.
         let enter = || self.enter_or_abandon();
@@ -114,7 +114,7 @@ impl Context {
         pool: &Pool,
         current: &Current<'_>,
         mut request: Request,
-    ) -> CudaResult<Place> {
+    ) -> CudaResult<BlockAddress> {
         let mut size = pool.with_ledger(|ledger| {
             ledger.count_miss(&request);
             ledger.segment_size(&request)
@@ -200,7 +200,7 @@ impl Context {
 
 impl Pool {
     /// A block of released memory that no work can use any more.
-    fn reuse(&self, current: &Current<'_>, request: &Request) -> CudaResult<Option<Place>> {
+    fn reuse(&self, current: &Current<'_>, request: &Request) -> CudaResult<Option<BlockAddress>> {
         let mut complete = 0;
         let mut is_first = true;
         loop {

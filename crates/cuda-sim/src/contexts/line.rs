@@ -17,25 +17,25 @@ struct Waiting {
     next: u64,
 }
 
-/// A function's place, which it leaves when this is dropped.
-pub struct Place {
+/// The turn of a function, which it gives up when this is dropped.
+pub struct Turn {
     line: &'static Line,
     number: u64,
 }
 
 impl Line {
-    /// A place behind all others.
-    pub fn enter(&'static self) -> Place {
+    /// A turn behind all others.
+    pub fn enter(&'static self) -> Turn {
         let mut waiting = lock(&self.waiting);
         let number = waiting.next;
         waiting.next += 1;
         waiting.numbers.push_back(number);
-        Place { line: self, number }
+        Turn { line: self, number }
     }
 }
 
-impl Place {
-    /// Runs the function when all before it have left.
+impl Turn {
+    /// Runs the function when all before it are done.
     pub fn run(self, function: impl FnOnce()) {
         let mut waiting = lock(&self.line.waiting);
         while waiting.numbers.front() != Some(&self.number) {
@@ -46,7 +46,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Turn {
     fn drop(&mut self) {
         lock(&self.line.waiting).numbers.retain(|number| *number != self.number);
         self.line.moved.notify_all();

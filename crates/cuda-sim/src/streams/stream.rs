@@ -46,7 +46,7 @@ impl Stream {
         self.context.queues.in_order(&self.queue, |after| self.queue.push(after, work))
     }
 
-    /// Queues a function of the host, which also runs when the context has failed.  It has a place in the context's line:
+    /// Queues a function of the host, which also runs when the context has failed.  It has a turn in the context's line:
     /// from now on if nothing is before it in the stream, or else from when the stream comes to it.
     pub fn submit_function(&self, function: impl FnOnce() + Send + 'static) -> Result<Mark> {
         if self.captures()? {
@@ -54,9 +54,9 @@ impl Stream {
         }
         let (queue, line) = (&self.queue, &self.context.line);
         self.context.queues.in_order(queue, |after| {
-            let place = (after.is_empty() && queue.tail().is_none()).then(|| line.enter());
+            let turn = (after.is_empty() && queue.tail().is_none()).then(|| line.enter());
             let work = move || {
-                place.unwrap_or_else(|| line.enter()).run(function);
+                turn.unwrap_or_else(|| line.enter()).run(function);
                 Ok(())
             };
             queue.push(after, Box::new(work))

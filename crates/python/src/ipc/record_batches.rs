@@ -176,11 +176,7 @@ pub(crate) fn read_record_batch<'py>(
 
 /// A new device buffer with all of a message.
 fn uploaded(message: &mut Payload, context: &Context) -> Result<DeviceBuffer, Failure> {
-    let ranges = message.ranges()?;
-    let size = ranges.iter().map(|range| range.len() as u64).sum();
-    let buffer = DeviceBuffer::allocate(context, size)?;
-    buffer.copy_from_host_gathered(0, &ranges)?;
-    Ok(buffer)
+    Ok(DeviceBuffer::gathered(context, &message.ranges()?)?)
 }
 
 /// The batch itself, or a copy on the host.

@@ -21,7 +21,7 @@ pub use request::Placement;
 pub(crate) use request::{Request, aligned};
 
 /// The address of a block, and that of its segment.
-pub(crate) type Place = (u64, u64);
+pub(crate) type BlockAddress = (u64, u64);
 
 /// While memory is scarce, a vacant segment is split for a large block as long as what is left over, with
 /// what is ready in other segments beside blocks in use, is at most one part in this many of what the
@@ -59,7 +59,7 @@ impl Ledger {
         }
     }
 
-    pub(crate) fn reuse(&mut self, request: &Request) -> Option<Place> {
+    pub(crate) fn reuse(&mut self, request: &Request) -> Option<BlockAddress> {
         let Request { size, capacity, class, alone, is_alone, is_cacheable } = *request;
         if !is_cacheable {
             return None;
@@ -131,7 +131,7 @@ impl Ledger {
     }
 
     /// Adds a segment that the driver has allocated for a request, and takes the request's block.
-    pub(crate) fn add(&mut self, address: u64, capacity: u64, request: &Request) -> Place {
+    pub(crate) fn add(&mut self, address: u64, capacity: u64, request: &Request) -> BlockAddress {
         let (class, is_open) = (request.class, request.is_cacheable);
         let (in_use, vacant_since, may_have_users) = (1, 0, false);
         let mut segment =
@@ -148,7 +148,7 @@ impl Ledger {
         self.serve(address, request)
     }
 
-    fn serve(&mut self, address: u64, request: &Request) -> Place {
+    fn serve(&mut self, address: u64, request: &Request) -> BlockAddress {
         let segment = self.take(address, request.capacity, request.size);
         self.account.count_allocated(request.size);
         if request.is_alone {

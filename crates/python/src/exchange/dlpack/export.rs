@@ -59,13 +59,13 @@ pub(crate) fn to_capsule<'py>(
 }
 
 /// Where a consumer wants a copy.
-enum Place {
+enum CopyDestination {
     Host,
     Device(Context),
 }
 
 impl Request {
-    fn copies_to(&self, buffer: &DeviceBuffer) -> Result<Option<Place>, Error> {
+    fn copies_to(&self, buffer: &DeviceBuffer) -> Result<Option<CopyDestination>, Error> {
         let own = buffer.context().device().number().cast_signed();
         let (device_type, number) = self.dl_device.unwrap_or((abi::CUDA, own));
         let is_elsewhere = (device_type, number) != (abi::CUDA, own);
@@ -76,15 +76,15 @@ impl Request {
             )));
         }
         match device_type {
-            abi::CPU => Ok(Some(Place::Host)),
+            abi::CPU => Ok(Some(CopyDestination::Host)),
             abi::CUDA if is_elsewhere => {
                 let number = u32::try_from(number)
                     .map_err(|_| Error::Invalid(format!("{number} is not a device number")))?;
                 let context = Context::primary(number).map_err(arrow_cuda_buffer::Error::from)?;
-                Ok(Some(Place::Device(context)))
+                Ok(Some(CopyDestination::Device(context)))
             }
             abi::CUDA if self.copy == Some(true) => {
-                Ok(Some(Place::Device(buffer.context().clone())))
+                Ok(Some(CopyDestination::Device(buffer.context().clone())))
             }
             abi::CUDA => Ok(None),
             other => Err(Error::Unsupported(format!(
@@ -109,15 +109,20 @@ fn make_ready(py: Python<'_>, buffer: &DeviceBuffer, consumer: Consumer) -> PyRe
     }
 }
 
-fn copied(py: Python<'_>, array: &DeviceArray, place: &Place, order: Order) -> PyResult<Memory> {
+fn copied(
+    py: Python<'_>,
+    array: &DeviceArray,
+    place: &CopyDestination,
+    order: Order,
+) -> PyResult<Memory> {
     match place {
-        Place::Device(context) => {
+        CopyDestination::Device(context) => {
             let copy = py.detach(|| array.copy_to(context, order)).or_raise(py)?;
             let ready = make_ready(py, copy.buffer(), Consumer::OnDefaultStream)?;
             Ok((copy.buffer().clone(), ready).into())
         }
         // In memory from Arrow's pool, which reuses pages that are mapped already.
-        Place::Host => {
+        CopyDestination::Host => {
             let size = array.layout().size();
             let host = allocate_host(py, size)?;
             let bytes = host_bytes_mut(&host, size)?;
