@@ -1,7 +1,7 @@
 //! The bridge, and objects that it takes for pyarrow's.
 
 use crate::abi::{DeviceArray, Schema};
-use arrow_cuda_bridge::{Bridge, Contents, DataKind, Destination, Live, Object, PyarrowApi};
+use arrow_cuda_bridge::{Bridge, Contents, DataKind, Destination, ObjectRef, Object, PyarrowApi};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_ipc::DeviceMessage;
@@ -83,9 +83,9 @@ impl Reference {
         self.0.as_ptr()
     }
 
-    fn live(&self) -> Live<'_> {
+    fn object_ref(&self) -> ObjectRef<'_> {
         // SAFETY: our own reference; there is no GIL here.
-        unsafe { Live::new(self.object()) }
+        unsafe { ObjectRef::new(self.object()) }
     }
 }
 
@@ -164,7 +164,7 @@ impl Pyarrow {
             let described = object_of(kind.as_ref());
             let object = (self.methods.import)(array, schema, described, is_batch);
             let imported = Reference::new(object)?;
-            let finished = self.bridge.finish_import(imported.live(), array.cast());
+            let finished = self.bridge.finish_import(imported.object_ref(), array.cast());
             Some(finished.ok()?.and_then(Reference::new).unwrap_or(imported))
         }
     }
@@ -173,7 +173,7 @@ impl Pyarrow {
     fn export(&self, object: &Reference, is_batch: bool) -> bool {
         // SAFETY: live objects and structures.
         unsafe {
-            let Ok(prepared) = self.bridge.prepare(object.live(), is_batch) else {
+            let Ok(prepared) = self.bridge.prepare(object.object_ref(), is_batch) else {
                 return false;
             };
             let prepared = prepared.and_then(Reference::new);
@@ -183,7 +183,7 @@ impl Pyarrow {
                 return true;
             }
             let (place, described) = ((&raw mut array).cast(), (&raw mut schema).cast());
-            self.bridge.finish_export(exported.live(), place, described).ok();
+            self.bridge.finish_export(exported.object_ref(), place, described).ok();
             array.release();
             schema.release();
             true
@@ -195,22 +195,22 @@ impl Pyarrow {
     pub fn work_with(&self, object: &Reference, is_batch: bool) {
         // SAFETY: live objects.
         unsafe {
-            self.bridge.is_on_device(object.live());
+            self.bridge.is_on_device(object.object_ref());
             let is_counted = self.export(object, is_batch);
             if !is_batch {
-                drop(self.bridge.skeleton_of(object.live()).ok().map(Reference::new));
+                drop(self.bridge.skeleton_of(object.object_ref()).ok().map(Reference::new));
             }
             // Of maps, libarrow counts the nulls itself, on the host wherever they are.
             let is_valid = is_counted && (self.methods.is_valid)(object.object(), false);
             let manager = Reference::new((self.methods.host)()).unwrap();
             let kind = if is_batch { DataKind::Batch } else { DataKind::Array };
-            let host = Destination::new(manager.live(), false);
-            let copy = self.bridge.copy_to(object.live(), kind, Some(host), None);
+            let host = Destination::new(manager.object_ref(), false);
+            let copy = self.bridge.copy_to(object.object_ref(), kind, Some(host), None);
             // None says that everything lies on the host.
             let Ok(copy) = copy else { return };
             let copy = copy.and_then(Reference::new);
             let on_host = copy.as_ref().unwrap_or(object);
-            if is_batch && let Ok(mut payload) = self.bridge.payload(on_host.live()) {
+            if is_batch && let Ok(mut payload) = self.bridge.payload(on_host.object_ref()) {
                 let message = payload.ranges().map(|ranges| ranges.concat()).ok();
                 std::hint::black_box(message);
             }
@@ -227,7 +227,7 @@ impl Pyarrow {
         // SAFETY: a fresh object.
         unsafe {
             let fresh = Reference::new((self.methods.new_buffer)()).unwrap();
-            self.bridge.init(fresh.live(), Contents::Buffer(memory)).unwrap();
+            self.bridge.init(fresh.object_ref(), Contents::Buffer(memory)).unwrap();
             fresh
         }
     }
@@ -237,7 +237,7 @@ impl Pyarrow {
         // SAFETY: a fresh object.
         unsafe {
             let fresh = Reference::new((self.methods.new_file)()).unwrap();
-            self.bridge.init(fresh.live(), Contents::Reader(buffer.live())).unwrap();
+            self.bridge.init(fresh.object_ref(), Contents::Reader(buffer.object_ref())).unwrap();
             fresh
         }
     }
@@ -258,7 +258,7 @@ impl Pyarrow {
         schema: &Reference,
         message: DeviceMessage,
     ) -> Option<Reference> {
-        let (buffer, schema) = (buffer.live(), schema.live());
+        let (buffer, schema) = (buffer.object_ref(), schema.object_ref());
         // SAFETY: no memo.
         unsafe { self.bridge.read_batch(buffer, schema, None, message) }
             .ok()
@@ -276,7 +276,7 @@ impl Pyarrow {
         // SAFETY: live objects.
         unsafe {
             let read = || (self.methods.read_message)(file.object(), schema.object());
-            Reference::new(self.bridge.with_message(file.live(), 0, known, read).unwrap())
+            Reference::new(self.bridge.with_message(file.object_ref(), 0, known, read).unwrap())
         }
     }
 

@@ -85,11 +85,11 @@ def array_of(column: Any, kind: pa.DataType) -> Any:
     else:
         return None
     nulls = column.null_count()
-    buffers = [_lent(column.null_mask()) if nulls else None, *map(_lent, spans)]
+    buffers = [_view(column.null_mask()) if nulls else None, *map(_view, spans)]
     return pa.Array.from_buffers(kind, column.size(), buffers, nulls)
 
 
-def _lent(span: Any) -> Any:
+def _view(span: Any) -> Any:
     """A buffer over memory of libcudf's, which the buffer keeps."""
     address, size = (span.ptr, span.size) if span is not None else (0, 0)
-    return _native._lent_buffer(here(), address, size, span)
+    return _native._view_memory(here(), address, size, span)

@@ -97,7 +97,7 @@ ENTRIES = {
     ),
     "libcudf's result": (
         lambda ctx, memory, work: of_buffer(
-            _native._lent_buffer(ctx, memory.address, SIZE, memory)
+            _native._view_memory(ctx, memory.address, SIZE, memory)
         ),
         False,
     ),

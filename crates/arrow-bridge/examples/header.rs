@@ -18,7 +18,7 @@ fn main() {
         .with_src(crate_folder.join("src/ffi.rs"))
         .with_src(&exports)
         .with_src(crate_folder.join("src/kind.rs"))
-        .with_src(crate_folder.join("src/live.rs"))
+        .with_src(crate_folder.join("src/object_ref.rs"))
         .with_src(crate_folder.join("../arrow-layout/src/join.rs"))
         .with_src(crate_folder.join("../arrow-layout/src/layout.rs"))
         .with_src(crate_folder.join("../arrow-layout/src/reach.rs"))

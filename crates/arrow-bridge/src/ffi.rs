@@ -14,7 +14,7 @@
 //! side lets an exception or a panic cross the border.
 
 use crate::kind::Kind;
-use crate::live::{Destination, Live, Object};
+use crate::object_ref::{Destination, Object, ObjectRef};
 use std::ffi::c_void;
 
 pub(crate) use crate::exports::RustApi;
@@ -325,7 +325,7 @@ pub struct PyarrowApi {
 }
 
 /// C++'s functions for Rust, which the methods of [`Bridge`](crate::Bridge) document.  Each function that
-/// takes a `PyObject` requires the GIL, which a [`Live`] one shows; those that need no other promise are safe.  A
+/// takes a `PyObject` requires the GIL, which a [`ObjectRef`] one shows; those that need no other promise are safe.  A
 /// `PyObject` that is returned is a new reference.
 #[repr(C)]
 pub(crate) struct BridgeApi {
@@ -338,43 +338,54 @@ pub(crate) struct BridgeApi {
     /// In each `init_*`, `fresh` is an object of a pyarrow subclass whose base `tp_new` has
     /// run.  The function takes ownership of opaque pointers, even on failure.
     /// A slice keeps the C++ buffer behind `parent` alive, which is null for others.
-    pub(crate) init_buffer:
-        unsafe extern "C" fn(fresh: Live<'_>, parent: Object, buffer: Box<RustBuffer>) -> Failure,
-    pub(crate) init_from_buffer: unsafe extern "C" fn(fresh: Live<'_>, buffer: Live<'_>) -> Failure,
+    pub(crate) init_buffer: unsafe extern "C" fn(
+        fresh: ObjectRef<'_>,
+        parent: Object,
+        buffer: Box<RustBuffer>,
+    ) -> Failure,
+    pub(crate) init_from_buffer:
+        unsafe extern "C" fn(fresh: ObjectRef<'_>, buffer: ObjectRef<'_>) -> Failure,
     pub(crate) init_host_buffer:
-        unsafe extern "C" fn(fresh: Live<'_>, buffer: Box<RustHostBuffer>) -> Failure,
-    pub(crate) init_host_slice:
-        unsafe extern "C" fn(fresh: Live<'_>, whole: Live<'_>, offset: i64, size: i64) -> Failure,
-    pub(crate) init_reader: unsafe extern "C" fn(fresh: Live<'_>, buffer: Live<'_>) -> Failure,
-    pub(crate) init_writer: unsafe extern "C" fn(fresh: Live<'_>, buffer: Live<'_>) -> Failure,
-    pub(crate) init_pool: unsafe extern "C" fn(fresh: Live<'_>, pool: &'static RustPool) -> Failure,
+        unsafe extern "C" fn(fresh: ObjectRef<'_>, buffer: Box<RustHostBuffer>) -> Failure,
+    pub(crate) init_host_slice: unsafe extern "C" fn(
+        fresh: ObjectRef<'_>,
+        whole: ObjectRef<'_>,
+        offset: i64,
+        size: i64,
+    ) -> Failure,
+    pub(crate) init_reader:
+        unsafe extern "C" fn(fresh: ObjectRef<'_>, buffer: ObjectRef<'_>) -> Failure,
+    pub(crate) init_writer:
+        unsafe extern "C" fn(fresh: ObjectRef<'_>, buffer: ObjectRef<'_>) -> Failure,
+    pub(crate) init_pool:
+        unsafe extern "C" fn(fresh: ObjectRef<'_>, pool: &'static RustPool) -> Failure,
 
     // The contents of an object.
     /// Borrowed: valid while the object lives.
-    pub(crate) buffer_of: extern "C" fn(object: Live<'_>) -> Option<&RustBuffer>,
+    pub(crate) buffer_of: extern "C" fn(object: ObjectRef<'_>) -> Option<&RustBuffer>,
     /// Borrowed, as above.  Null unless the object is an array with values, all of them numbers and none of
     /// them with a bit for being null, that lie in a buffer of Rust's as it is.
     pub(crate) elements_of:
-        for<'a> extern "C" fn(array: Live<'a>, out: &mut Elements) -> Option<&'a RustBuffer>,
+        for<'a> extern "C" fn(array: ObjectRef<'a>, out: &mut Elements) -> Option<&'a RustBuffer>,
     /// Borrowed, as above.
-    pub(crate) reader_of: unsafe extern "C" fn(native_file: Live<'_>) -> Option<&RustReader>,
+    pub(crate) reader_of: unsafe extern "C" fn(native_file: ObjectRef<'_>) -> Option<&RustReader>,
     /// Borrowed, as above.
-    pub(crate) writer_of: unsafe extern "C" fn(native_file: Live<'_>) -> Option<&RustWriter>,
-    pub(crate) pool_of: unsafe extern "C" fn(object: Live<'_>) -> Option<&'static RustPool>,
-    pub(crate) span_of: extern "C" fn(buffer: Live<'_>, out: &mut Span) -> bool,
-    pub(crate) expose_address: extern "C" fn(buffer: Live<'_>, out: &mut u64) -> bool,
+    pub(crate) writer_of: unsafe extern "C" fn(native_file: ObjectRef<'_>) -> Option<&RustWriter>,
+    pub(crate) pool_of: unsafe extern "C" fn(object: ObjectRef<'_>) -> Option<&'static RustPool>,
+    pub(crate) span_of: extern "C" fn(buffer: ObjectRef<'_>, out: &mut Span) -> bool,
+    pub(crate) expose_address: extern "C" fn(buffer: ObjectRef<'_>, out: &mut u64) -> bool,
     /// Unlike pyarrow's own function it keeps the GIL: a daemon thread that waits for the GIL while
     /// the interpreter ends is unwound, which Rust frames do not survive.
     pub(crate) allocate_host: unsafe extern "C" fn(size: i64) -> Outcome<Object>,
-    pub(crate) is_initialised: extern "C" fn(object: Live<'_>) -> bool,
-    pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: Live<'_>) -> bool,
-    pub(crate) source_of: unsafe extern "C" fn(reader: Live<'_>) -> BatchSource,
-    pub(crate) is_on_device: extern "C" fn(object: Live<'_>) -> bool,
-    pub(crate) contexts_of: extern "C" fn(object: Live<'_>) -> Contexts,
+    pub(crate) is_initialised: extern "C" fn(object: ObjectRef<'_>) -> bool,
+    pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: ObjectRef<'_>) -> bool,
+    pub(crate) source_of: unsafe extern "C" fn(reader: ObjectRef<'_>) -> BatchSource,
+    pub(crate) is_on_device: extern "C" fn(object: ObjectRef<'_>) -> bool,
+    pub(crate) contexts_of: extern "C" fn(object: ObjectRef<'_>) -> Contexts,
     pub(crate) has_devices: extern "C" fn() -> bool,
 
     // Record batches as IPC messages.
-    pub(crate) payload_open: extern "C" fn(batch: Live<'_>) -> Outcome<*mut CppPayload>,
+    pub(crate) payload_open: extern "C" fn(batch: ObjectRef<'_>) -> Outcome<*mut CppPayload>,
     /// Does not require the GIL.
     pub(crate) payload_ranges:
         unsafe extern "C" fn(payload: *mut CppPayload) -> Outcome<HostRanges>,
@@ -382,8 +393,8 @@ pub(crate) struct BridgeApi {
     pub(crate) payload_release: unsafe extern "C" fn(payload: *mut CppPayload),
     /// Takes ownership of `body`, a slice of the buffer, even on failure.  `memo` may be null.
     pub(crate) read_batch: unsafe extern "C" fn(
-        buffer: Live<'_>,
-        schema: Live<'_>,
+        buffer: ObjectRef<'_>,
+        schema: ObjectRef<'_>,
         memo: Object,
         metadata: *const u8,
         metadata_size: usize,
@@ -392,7 +403,7 @@ pub(crate) struct BridgeApi {
     ) -> Outcome<Object>,
     /// Reads at that position return these bytes, until another call passes null for `metadata`.
     pub(crate) expect_metadata: unsafe extern "C" fn(
-        reader: Live<'_>,
+        reader: ObjectRef<'_>,
         position: i64,
         metadata: *const u8,
         metadata_size: usize,
@@ -400,30 +411,33 @@ pub(crate) struct BridgeApi {
     ) -> Failure,
 
     // The C Device interface, and copies.  The value is null where an object needs no change.
-    pub(crate) prepare: extern "C" fn(object: Live<'_>, is_batch: bool) -> Outcome<Object>,
-    pub(crate) count_nulls: extern "C" fn(object: Live<'_>) -> Failure,
+    pub(crate) prepare: extern "C" fn(object: ObjectRef<'_>, is_batch: bool) -> Outcome<Object>,
+    pub(crate) count_nulls: extern "C" fn(object: ObjectRef<'_>) -> Failure,
     /// Without a destination the object is checked only; `stream` may be null.
     pub(crate) copy_to: extern "C" fn(
-        object: Live<'_>,
+        object: ObjectRef<'_>,
         kind: DataKind,
         destination: Option<&Destination<'_>>,
         stream: Option<&RustStream>,
     ) -> Outcome<Object>,
     /// A copy, where it lies, of an object that reaches little of its memory on one device; else null.
-    pub(crate) copy_slice: extern "C" fn(object: Live<'_>, kind: DataKind) -> Outcome<Object>,
+    pub(crate) copy_slice: extern "C" fn(object: ObjectRef<'_>, kind: DataKind) -> Outcome<Object>,
     /// One array of a chunked array on a device, or a table of such; null for data on the host.
-    pub(crate) combine: extern "C" fn(object: Live<'_>, kind: DataKind) -> Outcome<Object>,
+    pub(crate) combine: extern "C" fn(object: ObjectRef<'_>, kind: DataKind) -> Outcome<Object>,
     /// -1 for none.
     pub(crate) destination_device: extern "C" fn(destination: &Destination<'_>) -> i32,
     pub(crate) buffer_to: extern "C" fn(
-        buffer: Live<'_>,
+        buffer: ObjectRef<'_>,
         destination: &Destination<'_>,
         is_view: bool,
     ) -> Outcome<Object>,
-    pub(crate) placed: extern "C" fn(batch: Live<'_>) -> Outcome<Object>,
-    pub(crate) make_ready: extern "C" fn(array: Live<'_>) -> Failure,
-    pub(crate) finish_export:
-        unsafe extern "C" fn(object: Live<'_>, array: *mut c_void, schema: *mut c_void) -> Failure,
+    pub(crate) placed: extern "C" fn(batch: ObjectRef<'_>) -> Outcome<Object>,
+    pub(crate) make_ready: extern "C" fn(array: ObjectRef<'_>) -> Failure,
+    pub(crate) finish_export: unsafe extern "C" fn(
+        object: ObjectRef<'_>,
+        array: *mut c_void,
+        schema: *mut c_void,
+    ) -> Failure,
     pub(crate) prepare_import: unsafe extern "C" fn(
         array: *mut c_void,
         schema: *mut c_void,
@@ -431,28 +445,32 @@ pub(crate) struct BridgeApi {
         is_batch: bool,
     ) -> Outcome<Object>,
     pub(crate) finish_import:
-        unsafe extern "C" fn(object: Live<'_>, array: *const c_void) -> Outcome<Object>,
-    pub(crate) export_stream:
-        unsafe extern "C" fn(object: Live<'_>, is_reader: bool, stream: *mut c_void) -> Failure,
-    pub(crate) import_stream: unsafe extern "C" fn(fresh: Live<'_>, stream: *mut c_void) -> Failure,
+        unsafe extern "C" fn(object: ObjectRef<'_>, array: *const c_void) -> Outcome<Object>,
+    pub(crate) export_stream: unsafe extern "C" fn(
+        object: ObjectRef<'_>,
+        is_reader: bool,
+        stream: *mut c_void,
+    ) -> Failure,
+    pub(crate) import_stream:
+        unsafe extern "C" fn(fresh: ObjectRef<'_>, stream: *mut c_void) -> Failure,
     pub(crate) import_chunks: unsafe extern "C" fn(stream: *mut c_void) -> Outcome<Object>,
 
     // Readers of copies of record batches, which read ahead.
     /// Initialises a new reader, which takes the batches of a reader over.
     pub(crate) read_ahead: unsafe extern "C" fn(
-        reader: Live<'_>,
+        reader: ObjectRef<'_>,
         most: i64,
         destination: &Destination<'_>,
         has_stream: bool,
-        fresh: Live<'_>,
+        fresh: ObjectRef<'_>,
     ) -> Failure,
-    pub(crate) run_ahead: unsafe extern "C" fn(reader: Live<'_>) -> Failure,
+    pub(crate) run_ahead: unsafe extern "C" fn(reader: ObjectRef<'_>) -> Failure,
     /// Batches for `copy_taken`; the same as last time unless those `were_copied`.
     pub(crate) take_batches:
-        unsafe extern "C" fn(reader: Live<'_>, were_copied: bool) -> Outcome<BatchesTaken>,
+        unsafe extern "C" fn(reader: ObjectRef<'_>, were_copied: bool) -> Outcome<BatchesTaken>,
     /// Stores a new reference to a copy of each batch, whose bytes it returns.  `stream` may be null.
     pub(crate) copy_taken: unsafe extern "C" fn(
-        reader: Live<'_>,
+        reader: ObjectRef<'_>,
         stream: Option<&RustStream>,
         out: *mut Object,
     ) -> Outcome<i64>,
@@ -474,10 +492,10 @@ pub(crate) struct BridgeApi {
         to: HostTarget,
     ) -> Outcome<Decoded>,
     pub(crate) decoder_release: unsafe extern "C" fn(decoder: *mut CppDecoder),
-    pub(crate) skeleton_of: extern "C" fn(array: Live<'_>) -> Outcome<Object>,
+    pub(crate) skeleton_of: extern "C" fn(array: ObjectRef<'_>) -> Outcome<Object>,
     pub(crate) assemble: unsafe extern "C" fn(
-        schema: Live<'_>,
-        columns: *const Live<'_>,
+        schema: ObjectRef<'_>,
+        columns: *const ObjectRef<'_>,
         count: usize,
     ) -> Outcome<Object>,
 }

@@ -9,7 +9,7 @@ mod exports;
 mod fault;
 mod ffi;
 mod kind;
-mod live;
+mod object_ref;
 mod stored;
 
 pub use address_exposure::watch_addresses;
@@ -19,5 +19,5 @@ pub use ffi::{
     BatchSource, BatchesTaken, Contexts, Conversion, DataKind, Elements, PyarrowApi, Span,
 };
 pub use kind::Kind;
-pub use live::{Destination, Live, Object, PyObject};
+pub use object_ref::{Destination, Object, ObjectRef, PyObject};
 pub use stored::Watch;

@@ -3,7 +3,7 @@
 use super::{Bridge, made_or_none};
 use crate::fault::Fault;
 use crate::ffi::DataKind;
-use crate::live::{Destination, Live, Object};
+use crate::object_ref::{Destination, Object, ObjectRef};
 use arrow_cuda_context::Stream;
 
 impl Bridge {
@@ -22,7 +22,7 @@ impl Bridge {
     /// [`Kind::Memory`](crate::Kind::Memory) when the host has no room, and driver errors.
     pub fn copy_to(
         &self,
-        object: Live<'_>,
+        object: ObjectRef<'_>,
         kind: DataKind,
         destination: Option<Destination<'_>>,
         stream: Option<&Stream>,
@@ -36,7 +36,11 @@ impl Bridge {
     /// # Errors
     ///
     /// As [`copy_to`](Self::copy_to).
-    pub fn copy_slice(&self, object: Live<'_>, kind: DataKind) -> Result<Option<Object>, Fault> {
+    pub fn copy_slice(
+        &self,
+        object: ObjectRef<'_>,
+        kind: DataKind,
+    ) -> Result<Option<Object>, Fault> {
         made_or_none((self.api.copy_slice)(object, kind))
     }
 
@@ -47,7 +51,7 @@ impl Bridge {
     ///
     /// As [`copy_to`](Self::copy_to); [`Kind::Invalid`](crate::Kind::Invalid) for chunks on several devices,
     /// and offsets that would not fit their type.
-    pub fn combine(&self, object: Live<'_>, kind: DataKind) -> Result<Option<Object>, Fault> {
+    pub fn combine(&self, object: ObjectRef<'_>, kind: DataKind) -> Result<Option<Object>, Fault> {
         made_or_none((self.api.combine)(object, kind))
     }
 
@@ -61,7 +65,7 @@ impl Bridge {
     /// memory, and driver errors.
     pub fn buffer_to(
         &self,
-        buffer: Live<'_>,
+        buffer: ObjectRef<'_>,
         destination: Destination<'_>,
         is_view: bool,
     ) -> Result<Object, Fault> {

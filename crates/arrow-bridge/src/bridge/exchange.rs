@@ -2,7 +2,7 @@
 
 use super::{Bridge, made_or_none};
 use crate::fault::{Fault, done};
-use crate::live::{Live, Object};
+use crate::object_ref::{Object, ObjectRef};
 use std::ffi::c_void;
 use std::ptr;
 
@@ -16,7 +16,7 @@ impl Bridge {
     ///
     /// [`Kind::Type`](crate::Kind::Type) for another object and for an uninitialised one,
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
-    pub fn prepare(&self, object: Live<'_>, is_batch: bool) -> Result<Option<Object>, Fault> {
+    pub fn prepare(&self, object: ObjectRef<'_>, is_batch: bool) -> Result<Option<Object>, Fault> {
         made_or_none((self.api.prepare)(object, is_batch))
     }
 
@@ -26,7 +26,7 @@ impl Bridge {
     /// # Errors
     ///
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
-    pub fn count_nulls(&self, object: Live<'_>) -> Result<(), Fault> {
+    pub fn count_nulls(&self, object: ObjectRef<'_>) -> Result<(), Fault> {
         done((self.api.count_nulls)(object))
     }
 
@@ -37,7 +37,7 @@ impl Bridge {
     /// # Errors
     ///
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
-    pub fn placed(&self, batch: Live<'_>) -> Result<Option<Object>, Fault> {
+    pub fn placed(&self, batch: ObjectRef<'_>) -> Result<Option<Object>, Fault> {
         made_or_none((self.api.placed)(batch))
     }
 
@@ -47,7 +47,7 @@ impl Bridge {
     /// # Errors
     ///
     /// Driver errors.
-    pub fn make_ready(&self, array: Live<'_>) -> Result<(), Fault> {
+    pub fn make_ready(&self, array: ObjectRef<'_>) -> Result<(), Fault> {
         done((self.api.make_ready)(array))
     }
 
@@ -64,7 +64,7 @@ impl Bridge {
     /// `object` and the structures must be those of one export.
     pub unsafe fn finish_export(
         &self,
-        object: Live<'_>,
+        object: ObjectRef<'_>,
         array: *mut c_void,
         schema: *mut c_void,
     ) -> Result<(), Fault> {
@@ -92,10 +92,10 @@ impl Bridge {
         &self,
         array: *mut c_void,
         schema: *mut c_void,
-        described: Option<Live<'_>>,
+        described: Option<ObjectRef<'_>>,
         is_batch: bool,
     ) -> Result<Option<Object>, Fault> {
-        let described = described.map_or(ptr::null_mut(), Live::as_ptr);
+        let described = described.map_or(ptr::null_mut(), ObjectRef::as_ptr);
         // SAFETY: guaranteed by the caller.
         made_or_none(unsafe { (self.api.prepare_import)(array, schema, described, is_batch) })
     }
@@ -115,7 +115,7 @@ impl Bridge {
     /// `object` must be the import of the structure, of which only the device is read.
     pub unsafe fn finish_import(
         &self,
-        object: Live<'_>,
+        object: ObjectRef<'_>,
         array: *const c_void,
     ) -> Result<Option<Object>, Fault> {
         // SAFETY: guaranteed by the caller.
@@ -136,7 +136,7 @@ impl Bridge {
     /// A reader must be of its class, and `stream` a released `ArrowDeviceArrayStream`.
     pub unsafe fn export_stream(
         &self,
-        object: Live<'_>,
+        object: ObjectRef<'_>,
         is_reader: bool,
         stream: *mut c_void,
     ) -> Result<(), Fault> {
@@ -154,7 +154,11 @@ impl Bridge {
     /// # Safety
     ///
     /// `fresh` must be a new object of the class, and `stream` an `ArrowDeviceArrayStream`.
-    pub unsafe fn import_stream(&self, fresh: Live<'_>, stream: *mut c_void) -> Result<(), Fault> {
+    pub unsafe fn import_stream(
+        &self,
+        fresh: ObjectRef<'_>,
+        stream: *mut c_void,
+    ) -> Result<(), Fault> {
         // SAFETY: guaranteed by the caller.
         done(unsafe { (self.api.import_stream)(fresh, stream) })
     }

@@ -3,7 +3,7 @@
 use super::Bridge;
 use crate::fault::{Fault, done};
 use crate::ffi::{BridgeApi, CppPayload, MessageFacts};
-use crate::live::{Live, Object};
+use crate::object_ref::{Object, ObjectRef};
 use arrow_cuda_ipc::DeviceMessage;
 use std::{ptr, slice};
 
@@ -17,7 +17,7 @@ impl Bridge {
     /// # Safety
     ///
     /// The GIL must be held when the result is dropped.
-    pub unsafe fn payload(&self, batch: Live<'_>) -> Result<Payload, Fault> {
+    pub unsafe fn payload(&self, batch: ObjectRef<'_>) -> Result<Payload, Fault> {
         let payload = (self.api.payload_open)(batch).into_result()?;
         Ok(Payload { payload, api: self.api })
     }
@@ -38,12 +38,12 @@ impl Bridge {
     /// `memo` must be of its class.
     pub unsafe fn read_batch(
         &self,
-        buffer: Live<'_>,
-        schema: Live<'_>,
-        memo: Option<Live<'_>>,
+        buffer: ObjectRef<'_>,
+        schema: ObjectRef<'_>,
+        memo: Option<ObjectRef<'_>>,
         message: DeviceMessage,
     ) -> Result<Object, Fault> {
-        let memo = memo.map_or(ptr::null_mut(), Live::as_ptr);
+        let memo = memo.map_or(ptr::null_mut(), ObjectRef::as_ptr);
         let (metadata, facts) = (&message.metadata, MessageFacts::of(&message.facts));
         let (data, size, body) = (metadata.as_ptr(), metadata.len(), Box::new(message.body));
         // SAFETY: guaranteed by the caller; the metadata is read during the call only.
@@ -63,7 +63,7 @@ impl Bridge {
     /// The object must be a `pyarrow.NativeFile`.
     pub unsafe fn with_message<T>(
         &self,
-        file: Live<'_>,
+        file: ObjectRef<'_>,
         position: u64,
         message: &DeviceMessage,
         read: impl FnOnce() -> T,

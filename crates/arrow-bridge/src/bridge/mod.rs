@@ -15,14 +15,14 @@ use crate::exports;
 use crate::fault::{Fault, Outcome, done};
 use crate::ffi::{ABI_VERSION, BridgeApi, Entry, PyarrowApi};
 use crate::kind::Kind;
-use crate::live::Object;
+use crate::object_ref::Object;
 use arrow_cuda_driver::linker_message;
 use std::path::Path;
 
 /// The loaded C++ library, for one major version of Arrow.
 ///
 /// Objects are passed as raw `PyObject*`, since this crate does not depend on Python: those that it takes
-/// as [`Live`](crate::Live), and new references, which it returns, as [`Object`].
+/// as [`ObjectRef`](crate::ObjectRef), and new references, which it returns, as [`Object`].
 pub struct Bridge {
     api: &'static BridgeApi,
 }

@@ -4,7 +4,7 @@
 use super::Bridge;
 use crate::fault::{Fault, done};
 use crate::ffi::{BatchSource, Contexts, Elements, Span};
-use crate::live::{Live, Object};
+use crate::object_ref::{Object, ObjectRef};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer};
@@ -15,19 +15,19 @@ pub enum Contents<'a> {
     /// For a `pyarrow.Buffer`: a device buffer.
     Buffer(DeviceBuffer),
     /// For a `pyarrow.Buffer`: a slice of the device buffer behind an object, which it keeps alive.
-    Slice(Live<'a>, DeviceBuffer),
+    Slice(ObjectRef<'a>, DeviceBuffer),
     /// For a `pyarrow.Buffer`: the device memory behind any other one.
-    MemoryOf(Live<'a>),
+    MemoryOf(ObjectRef<'a>),
     /// For a `pyarrow.Buffer`: pinned host memory.
     HostBuffer(HostBuffer),
     /// For a `pyarrow.Buffer`: part of the pinned memory behind another one, from an offset on, of a size.
-    HostSlice(Live<'a>, i64, i64),
+    HostSlice(ObjectRef<'a>, i64, i64),
     /// For a `pyarrow.MemoryPool`: a pool of pinned memory.
     Pool(&'static HostPool),
     /// For a `pyarrow.NativeFile`: a reader of the device buffer behind an object.
-    Reader(Live<'a>),
+    Reader(ObjectRef<'a>),
     /// For a `pyarrow.NativeFile`: a writer of the device buffer behind an object.
-    Writer(Live<'a>),
+    Writer(ObjectRef<'a>),
 }
 
 impl Bridge {
@@ -43,7 +43,7 @@ impl Bridge {
     ///
     /// `fresh` must be a new object of a subtype of the class that the contents are for, made by the
     /// `tp_new` of that class.
-    pub unsafe fn init(&self, fresh: Live<'_>, contents: Contents<'_>) -> Result<(), Fault> {
+    pub unsafe fn init(&self, fresh: ObjectRef<'_>, contents: Contents<'_>) -> Result<(), Fault> {
         let api = self.api;
         // SAFETY: guaranteed by the caller.
         done(unsafe {
@@ -81,14 +81,14 @@ impl Bridge {
     }
 
     /// The device buffer behind an object that [`init`](Self::init) has given one; `None` for others.
-    pub fn buffer_of<'a>(&self, object: Live<'a>) -> Option<&'a DeviceBuffer> {
+    pub fn buffer_of<'a>(&self, object: ObjectRef<'a>) -> Option<&'a DeviceBuffer> {
         (self.api.buffer_of)(object)
     }
 
     /// The numbers of a `pyarrow.Array`, and the device buffer that they lie in.  `None` for an array without
     /// values, one that may have nulls, one of other values, and one whose buffer is part of another one or of
     /// another library; there, and for other objects, more has to be asked.
-    pub fn elements_of<'a>(&self, array: Live<'a>) -> Option<(&'a DeviceBuffer, Elements)> {
+    pub fn elements_of<'a>(&self, array: ObjectRef<'a>) -> Option<(&'a DeviceBuffer, Elements)> {
         let mut elements = Elements::default();
         let values = (self.api.elements_of)(array, &mut elements);
         values.map(|values| (values, elements))
@@ -99,7 +99,7 @@ impl Bridge {
     /// # Safety
     ///
     /// The object must be a `pyarrow.NativeFile`.
-    pub unsafe fn reader_of<'a>(&self, file: Live<'a>) -> Option<&'a BufferReader> {
+    pub unsafe fn reader_of<'a>(&self, file: ObjectRef<'a>) -> Option<&'a BufferReader> {
         // SAFETY: guaranteed by the caller.
         unsafe { (self.api.reader_of)(file) }
     }
@@ -109,7 +109,7 @@ impl Bridge {
     /// # Safety
     ///
     /// As [`reader_of`](Self::reader_of).
-    pub unsafe fn writer_of<'a>(&self, file: Live<'a>) -> Option<&'a BufferWriter> {
+    pub unsafe fn writer_of<'a>(&self, file: ObjectRef<'a>) -> Option<&'a BufferWriter> {
         // SAFETY: guaranteed by the caller.
         unsafe { (self.api.writer_of)(file) }
     }
@@ -119,28 +119,28 @@ impl Bridge {
     /// # Safety
     ///
     /// The object must be of a class for such pools.
-    pub unsafe fn pool_of(&self, object: Live<'_>) -> Option<&'static HostPool> {
+    pub unsafe fn pool_of(&self, object: ObjectRef<'_>) -> Option<&'static HostPool> {
         // SAFETY: guaranteed by the caller.
         unsafe { (self.api.pool_of)(object) }
     }
 
     /// The memory that any `pyarrow.Buffer` reports; `None` for other objects, and for
     /// uninitialised ones.
-    pub fn span_of(&self, object: Live<'_>) -> Option<Span> {
+    pub fn span_of(&self, object: ObjectRef<'_>) -> Option<Span> {
         let mut span = Span::default();
         (self.api.span_of)(object, &mut span).then_some(span)
     }
 
     /// The address of any `pyarrow.Buffer`, which is exposed by this; `None` for other objects, and
     /// for uninitialised ones.
-    pub fn expose_address(&self, object: Live<'_>) -> Option<u64> {
+    pub fn expose_address(&self, object: ObjectRef<'_>) -> Option<u64> {
         let mut address = 0;
         (self.api.expose_address)(object, &mut address).then_some(address)
     }
 
     /// Whether the object is a `pyarrow.Array`, `ChunkedArray`, `RecordBatch`, `Table` or `Schema`, and was
     /// ever initialised; `__new__` alone leaves it empty, and pyarrow crashes on it.
-    pub fn is_initialised(&self, object: Live<'_>) -> bool {
+    pub fn is_initialised(&self, object: ObjectRef<'_>) -> bool {
         (self.api.is_initialised)(object)
     }
 
@@ -149,7 +149,7 @@ impl Bridge {
     /// # Safety
     ///
     /// The object must be of that class.
-    pub unsafe fn is_initialised_reader(&self, reader: Live<'_>) -> bool {
+    pub unsafe fn is_initialised_reader(&self, reader: ObjectRef<'_>) -> bool {
         // SAFETY: guaranteed by the caller.
         unsafe { (self.api.is_initialised_reader)(reader) }
     }
@@ -159,19 +159,19 @@ impl Bridge {
     /// # Safety
     ///
     /// The object must be of that class.
-    pub unsafe fn source_of(&self, reader: Live<'_>) -> BatchSource {
+    pub unsafe fn source_of(&self, reader: ObjectRef<'_>) -> BatchSource {
         // SAFETY: guaranteed by the caller.
         unsafe { (self.api.source_of)(reader) }
     }
 
     /// Whether any data of an array, a chunked array, a record batch, a table or a buffer of pyarrow lies in
     /// device memory, whatever the object reports.
-    pub fn is_on_device(&self, object: Live<'_>) -> bool {
+    pub fn is_on_device(&self, object: ObjectRef<'_>) -> bool {
         (self.api.is_on_device)(object)
     }
 
     /// The contexts to which the data of such an object in device memory belongs.
-    pub fn contexts_of(&self, object: Live<'_>) -> Contexts {
+    pub fn contexts_of(&self, object: ObjectRef<'_>) -> Contexts {
         (self.api.contexts_of)(object)
     }
 
@@ -187,7 +187,7 @@ impl Bridge {
     /// # Errors
     ///
     /// [`Kind::Type`](crate::Kind::Type) for another object, and for an uninitialised array.
-    pub fn skeleton_of(&self, array: Live<'_>) -> Result<Object, Fault> {
+    pub fn skeleton_of(&self, array: ObjectRef<'_>) -> Result<Object, Fault> {
         (self.api.skeleton_of)(array).into_result()
     }
 
@@ -199,7 +199,11 @@ impl Bridge {
     ///
     /// [`Kind::Type`](crate::Kind::Type) for other columns, or none;
     /// [`Kind::Invalid`](crate::Kind::Invalid) for columns that do not fit.
-    pub fn assemble(&self, schema: Live<'_>, columns: &[Live<'_>]) -> Result<Object, Fault> {
+    pub fn assemble(
+        &self,
+        schema: ObjectRef<'_>,
+        columns: &[ObjectRef<'_>],
+    ) -> Result<Object, Fault> {
         let (first, count) = (columns.as_ptr(), columns.len());
         // SAFETY: so many live objects, which are read during the call only.
         unsafe { (self.api.assemble)(schema, first, count) }.into_result()

@@ -3,7 +3,7 @@
 use super::Bridge;
 use crate::fault::{Fault, done};
 use crate::ffi::BatchesTaken;
-use crate::live::{Destination, Live, Object};
+use crate::object_ref::{Destination, Object, ObjectRef};
 use arrow_cuda_context::Stream;
 use std::ptr;
 
@@ -21,11 +21,11 @@ impl Bridge {
     /// Both readers must be of the class `pyarrow.RecordBatchReader`, and `fresh` new.
     pub unsafe fn read_ahead(
         &self,
-        reader: Live<'_>,
+        reader: ObjectRef<'_>,
         most: i64,
         destination: Destination<'_>,
         has_stream: bool,
-        fresh: Live<'_>,
+        fresh: ObjectRef<'_>,
     ) -> Result<(), Fault> {
         // SAFETY: guaranteed by the caller.
         done(unsafe { (self.api.read_ahead)(reader, most, &destination, has_stream, fresh) })
@@ -40,7 +40,7 @@ impl Bridge {
     /// # Safety
     ///
     /// The object must be of the class.
-    pub unsafe fn run_ahead(&self, ahead: Live<'_>) -> Result<(), Fault> {
+    pub unsafe fn run_ahead(&self, ahead: ObjectRef<'_>) -> Result<(), Fault> {
         // SAFETY: guaranteed by the caller.
         done(unsafe { (self.api.run_ahead)(ahead) })
     }
@@ -56,7 +56,7 @@ impl Bridge {
     /// As [`run_ahead`](Self::run_ahead); one thread at a time.
     pub unsafe fn take_batches(
         &self,
-        ahead: Live<'_>,
+        ahead: ObjectRef<'_>,
         were_copied: bool,
     ) -> Result<BatchesTaken, Fault> {
         // SAFETY: guaranteed by the caller.
@@ -75,7 +75,7 @@ impl Bridge {
     /// As [`take_batches`](Self::take_batches), which must have returned `taken`.
     pub unsafe fn copy_taken(
         &self,
-        ahead: Live<'_>,
+        ahead: ObjectRef<'_>,
         taken: &BatchesTaken,
         stream: Option<&Stream>,
     ) -> Result<(Vec<Object>, i64), Fault> {

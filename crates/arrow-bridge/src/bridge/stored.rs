@@ -3,7 +3,7 @@
 use super::Bridge;
 use crate::fault::Fault;
 use crate::ffi::{BridgeApi, CppTable, HostRange, HostRanges};
-use crate::live::Object;
+use crate::object_ref::Object;
 use crate::stored::{Stored, Watch};
 use arrow_cuda_ipc::{Source, StoredMessages};
 use std::cell::RefCell;

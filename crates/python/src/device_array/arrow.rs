@@ -6,7 +6,7 @@ use crate::bounded_sequences::integers;
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::interpreter::call_out;
-use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, live};
+use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, object_ref};
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_bridge::Elements;
@@ -196,7 +196,7 @@ pub(super) fn of_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
 #[pyfunction(name = "_numbers")]
 pub(super) fn numbers(array: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
     let py = array.py();
-    let Some((values, elements)) = pyarrow(py)?.bridge.elements_of(live(array)) else {
+    let Some((values, elements)) = pyarrow(py)?.bridge.elements_of(object_ref(array)) else {
         return Ok(None);
     };
     let Elements { code, bits, offset, length } = elements;

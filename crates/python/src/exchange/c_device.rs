@@ -4,7 +4,7 @@
 use super::pointers::{Pointer, in_capsule};
 use crate::contexts::argument::context_argument;
 use crate::errors::OrRaise;
-use crate::pyarrow::from_pyarrow::live;
+use crate::pyarrow::from_pyarrow::object_ref;
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::replaced;
 use crate::signals::wait_for_signals;
@@ -35,7 +35,7 @@ pub(crate) fn prepare(object: Bound<'_, PyAny>, is_batch: bool) -> PyResult<Boun
 #[pyfunction(name = "_make_ready")]
 pub(crate) fn make_ready(array: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = array.py();
-    pyarrow(py)?.bridge.make_ready(live(array)).or_raise(py)
+    pyarrow(py)?.bridge.make_ready(object_ref(array)).or_raise(py)
 }
 
 /// Has the default stream of a context come behind what the thread's stream has to do, for a library that works
@@ -89,7 +89,7 @@ pub(crate) fn finish_export(
     };
     let Some((array, schema)) = places else { return Ok(()) };
     // SAFETY: pyarrow has filled the structures at these places.
-    unsafe { pyarrow(py)?.bridge.finish_export(live(object), array, schema) }.or_raise(py)
+    unsafe { pyarrow(py)?.bridge.finish_export(object_ref(object), array, schema) }.or_raise(py)
 }
 
 /// Waits for an array's event where libarrow reads the data during the import, and counts the nulls of

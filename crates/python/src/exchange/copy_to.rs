@@ -4,12 +4,12 @@
 use crate::contexts::argument::context_named;
 use crate::contexts::context::memory_manager;
 use crate::errors::{OrRaise, expected};
-use crate::pyarrow::from_pyarrow::{is_of, live, span};
+use crate::pyarrow::from_pyarrow::{is_of, object_ref, span};
 use crate::pyarrow::to_pyarrow::{made, replaced, wrap_memory_of};
 use crate::pyarrow::{Pyarrow, pyarrow};
 use crate::streams::argument::{ChosenOrder, Named, ask};
 use crate::tracing::{Area, Facts, traced};
-use arrow_cuda_bridge::{Bridge, Contexts, DataKind, Destination, Fault, Live, Object};
+use arrow_cuda_bridge::{Bridge, Contexts, DataKind, Destination, Fault, Object, ObjectRef};
 use arrow_cuda_context::{Context, Stream};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -42,11 +42,11 @@ pub(crate) fn copy_to<'py>(
         };
         let chosen = match place {
             Some(place) => {
-                in_contexts(py, named, place, || pyarrow.bridge.contexts_of(live(object)))?
+                in_contexts(py, named, place, || pyarrow.bridge.contexts_of(object_ref(object)))?
             }
             None => ChosenOrder::NOW,
         };
-        let copied = pyarrow.bridge.copy_to(live(object), kind, place, chosen.stream());
+        let copied = pyarrow.bridge.copy_to(object_ref(object), kind, place, chosen.stream());
         let copy = copied.or_raise(py)?.map(|copy| made(py, |_| Ok(copy))).transpose()?;
         chosen.finish(py)?;
         Ok(copy)
@@ -76,11 +76,11 @@ pub(crate) fn combine<'py>(
 fn perhaps_made<'py>(
     object: &Bound<'py, PyAny>,
     cls: &Bound<'py, PyType>,
-    make: impl Fn(&Bridge, Live<'_>, DataKind) -> Result<Option<Object>, Fault>,
+    make: impl Fn(&Bridge, ObjectRef<'_>, DataKind) -> Result<Option<Object>, Fault>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let pyarrow = pyarrow(py)?;
-    let found = make(&pyarrow.bridge, live(object), kind_of(pyarrow, cls)?).or_raise(py)?;
+    let found = make(&pyarrow.bridge, object_ref(object), kind_of(pyarrow, cls)?).or_raise(py)?;
     found.map(|found| made(py, |_| Ok(found))).transpose()
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn buffer_to<'py>(
     let destination = &destination_object(pyarrow, destination)?;
     span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
     let place = require_destination(pyarrow, destination)?;
-    let made = made(py, |bridge| bridge.buffer_to(live(buffer), place, is_view))?;
+    let made = made(py, |bridge| bridge.buffer_to(object_ref(buffer), place, is_view))?;
     match span(&made) {
         Some(span) if span.device_type == CUDA => wrap_memory_of(&made),
         _ => Ok(made),
@@ -140,7 +140,7 @@ fn as_destination<'a>(pyarrow: &Pyarrow, object: &'a Bound<'_, PyAny>) -> Option
     let is_device = is_of(object, &pyarrow.lib.device);
     let is_place = is_device || is_of(object, &pyarrow.lib.memory_manager);
     // SAFETY: an object of its class.
-    is_place.then(|| unsafe { Destination::new(live(object), is_device) })
+    is_place.then(|| unsafe { Destination::new(object_ref(object), is_device) })
 }
 
 /// The same; pyarrow's exception for any other object.

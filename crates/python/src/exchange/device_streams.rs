@@ -3,7 +3,7 @@
 
 use super::pointers::in_capsule;
 use crate::errors::{OrRaise, expected};
-use crate::pyarrow::from_pyarrow::{is_of, live};
+use crate::pyarrow::from_pyarrow::{is_of, object_ref};
 use crate::pyarrow::to_pyarrow::made;
 use crate::pyarrow::{cython_subclass, pyarrow};
 use pyo3::ffi;
@@ -41,7 +41,8 @@ pub(crate) fn export_stream<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'
     };
     let is_reader = is_of(object, &pyarrow.lib.record_batch_reader);
     // SAFETY: a reader by its class, and a released structure.
-    unsafe { pyarrow.bridge.export_stream(live(object), is_reader, stream.cast()) }.or_raise(py)?;
+    unsafe { pyarrow.bridge.export_stream(object_ref(object), is_reader, stream.cast()) }
+        .or_raise(py)?;
     Ok(capsule)
 }
 
@@ -54,7 +55,7 @@ pub(crate) fn import_stream<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Bound<
     let class = pyarrow.lib.record_batch_reader.bind(py);
     let reader = cython_subclass::new_instance(class, class)?;
     // SAFETY: a fresh object of the class, and a capsule of the name.
-    unsafe { pyarrow.bridge.import_stream(live(&reader), stream) }.or_raise(py)?;
+    unsafe { pyarrow.bridge.import_stream(object_ref(&reader), stream) }.or_raise(py)?;
     Ok(reader)
 }
 

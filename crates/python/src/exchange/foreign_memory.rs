@@ -61,8 +61,8 @@ pub(crate) fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'
 }
 
 /// A buffer over the result of a library that works on the default stream.
-#[pyfunction(name = "_lent_buffer")]
-pub(crate) fn lent_buffer<'py>(
+#[pyfunction(name = "_view_memory")]
+pub(crate) fn view_memory<'py>(
     context: &Bound<'py, PyAny>,
     address: u64,
     size: u64,

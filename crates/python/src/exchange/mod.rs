@@ -28,7 +28,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         c_device::finish_export,
         c_device::export_places,
         c_device::prepare,
-        foreign_memory::lent_buffer,
+        foreign_memory::view_memory,
         lazy_tensors::check_resolved_owner,
         copy_to::combine,
         copy_to::copy_slice,

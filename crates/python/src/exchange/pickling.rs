@@ -6,7 +6,7 @@ use crate::contexts::argument::context_argument;
 use crate::errors::OrRaise;
 use crate::ipc::handle::PyIpcMemHandle;
 use crate::pyarrow::from_pyarrow::{
-    check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device, live,
+    check_has_arrays, check_schema_argument, cuda_buffer_argument, is_on_device, object_ref,
 };
 use crate::pyarrow::to_pyarrow::{made, wrap_buffer, wrap_slice};
 use crate::signals::wait_for_signals;
@@ -27,7 +27,7 @@ pub(crate) fn any_is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// memory, which is the empty one's parent.
 #[pyfunction(name = "_skeleton")]
 pub(crate) fn skeleton<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    made(array.py(), |bridge| bridge.skeleton_of(live(array)))
+    made(array.py(), |bridge| bridge.skeleton_of(object_ref(array)))
 }
 
 /// A record batch of arrays, or a table of chunked arrays, which libarrow does not validate: it
@@ -39,8 +39,8 @@ pub(crate) fn assemble<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     check_schema_argument(schema)?;
     let columns = objects(columns)?;
-    let columns: Vec<_> = columns.iter().map(live).collect();
-    made(schema.py(), |bridge| bridge.assemble(live(schema), &columns))
+    let columns: Vec<_> = columns.iter().map(object_ref).collect();
+    made(schema.py(), |bridge| bridge.assemble(object_ref(schema), &columns))
 }
 
 /// New memory for a buffer of an array: packed, as Arrow's own allocations are.

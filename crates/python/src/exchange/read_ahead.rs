@@ -2,7 +2,7 @@
 
 use super::copy_to::{destination_object, in_contexts, require_destination};
 use crate::errors::{OrRaise, expected};
-use crate::pyarrow::from_pyarrow::{is_of, live};
+use crate::pyarrow::from_pyarrow::{is_of, object_ref};
 use crate::pyarrow::to_pyarrow::made;
 use crate::pyarrow::{cython_subclass, pyarrow};
 use crate::streams::argument::ask;
@@ -26,7 +26,7 @@ pub(crate) fn read_ahead<'py>(
     let ahead = cython_subclass::new_instance(class, class)?;
     let destination = &destination_object(pyarrow, destination)?;
     let place = require_destination(pyarrow, destination)?;
-    let (reader, fresh) = (live(reader), live(&ahead));
+    let (reader, fresh) = (object_ref(reader), object_ref(&ahead));
     // SAFETY: two objects of the class, the second one new.
     unsafe { pyarrow.bridge.read_ahead(reader, nbytes, place, has_stream, fresh) }.or_raise(py)?;
     Ok(ahead)
@@ -37,7 +37,7 @@ pub(crate) fn read_ahead<'py>(
 pub(crate) fn run_ahead(ahead: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = ahead.py();
     // SAFETY: an object of the class.
-    unsafe { pyarrow(py)?.bridge.run_ahead(live(checked(ahead)?)) }.or_raise(py)
+    unsafe { pyarrow(py)?.bridge.run_ahead(object_ref(checked(ahead)?)) }.or_raise(py)
 }
 
 /// Copies of the next batches, or of the last ones again unless these `were_copied`; their rows and bytes, and whether
@@ -51,7 +51,7 @@ pub(crate) fn copy_ahead<'py>(
 ) -> PyResult<(Bound<'py, PyList>, i64, i64, bool)> {
     let py = ahead.py();
     let pyarrow = pyarrow(py)?;
-    let ahead = live(checked(ahead)?);
+    let ahead = object_ref(checked(ahead)?);
     // SAFETY: an object of the class, which Python uses by one thread at a time.
     let taken = unsafe { pyarrow.bridge.take_batches(ahead, were_copied) }.or_raise(py)?;
     if taken.count == 0 {

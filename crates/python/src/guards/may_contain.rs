@@ -3,7 +3,7 @@
 //! The class of an object tells.  Guards ask for most arguments of most calls, so the answers for classes that cannot
 //! change are cached.
 
-use crate::pyarrow::from_pyarrow::{is_of, live};
+use crate::pyarrow::from_pyarrow::{is_of, object_ref};
 use crate::pyarrow::pyarrow;
 use arrow_cuda_bridge::BatchSource;
 use pyo3::ffi;
@@ -88,7 +88,7 @@ pub(super) fn source_of(object: &Bound<'_, PyAny>) -> PyResult<BatchSource> {
         return Ok(BatchSource::Other);
     }
     // SAFETY: an object of that class.
-    Ok(unsafe { pyarrow.bridge.source_of(live(object)) })
+    Ok(unsafe { pyarrow.bridge.source_of(object_ref(object)) })
 }
 
 /// The contents of an object, by its class.

@@ -1,7 +1,7 @@
 //! Null counts, which libarrow would take from bitmaps in host memory.
 
 use crate::errors::OrRaise;
-use crate::pyarrow::from_pyarrow::live;
+use crate::pyarrow::from_pyarrow::object_ref;
 use crate::pyarrow::pyarrow;
 use pyo3::prelude::*;
 
@@ -10,5 +10,5 @@ use pyo3::prelude::*;
 #[pyfunction(name = "_count_nulls")]
 pub(crate) fn count_nulls(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = object.py();
-    pyarrow(py)?.bridge.count_nulls(live(object)).or_raise(py)
+    pyarrow(py)?.bridge.count_nulls(object_ref(object)).or_raise(py)
 }

@@ -6,7 +6,7 @@
 use crate::errors::{OrRaise, expected, incorrect_type, not_initialised};
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::pyarrow;
-use arrow_cuda_bridge::{Live, Payload, Span};
+use arrow_cuda_bridge::{ObjectRef, Payload, Span};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::{BufferReader, BufferWriter};
@@ -18,14 +18,14 @@ use std::mem::MaybeUninit;
 
 /// The device buffer behind a `CudaBuffer` object, or any other that shows one exactly.
 pub(crate) fn device_buffer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a DeviceBuffer> {
-    let found = pyarrow(object.py())?.bridge.buffer_of(live(object));
+    let found = pyarrow(object.py())?.bridge.buffer_of(object_ref(object));
     found.ok_or_else(|| expected("CudaBuffer", object))
 }
 
 /// An object, as the bridge takes it.
-pub(crate) fn live<'a>(object: &'a Bound<'_, PyAny>) -> Live<'a> {
+pub(crate) fn object_ref<'a>(object: &'a Bound<'_, PyAny>) -> ObjectRef<'a> {
     // SAFETY: the reference keeps the object alive, and shows that the GIL is held.
-    unsafe { Live::new(object.as_ptr().cast()) }
+    unsafe { ObjectRef::new(object.as_ptr().cast()) }
 }
 
 pub(crate) fn is_cuda_buffer(object: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -49,13 +49,13 @@ pub(crate) fn cuda_buffer_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult
 
 pub(crate) fn reader<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferReader> {
     // SAFETY: a pyarrow.NativeFile, by its class.
-    unsafe { pyarrow(object.py())?.bridge.reader_of(live(object)) }
+    unsafe { pyarrow(object.py())?.bridge.reader_of(object_ref(object)) }
         .ok_or_else(|| expected("BufferReader", object))
 }
 
 pub(crate) fn writer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a BufferWriter> {
     // SAFETY: a pyarrow.NativeFile, by its class.
-    unsafe { pyarrow(object.py())?.bridge.writer_of(live(object)) }
+    unsafe { pyarrow(object.py())?.bridge.writer_of(object_ref(object)) }
         .ok_or_else(|| expected("BufferWriter", object))
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn span(object: &Bound<'_, PyAny>) -> Option<Span> {
     if !is_of(object, &pyarrow.lib.buffer) {
         return None;
     }
-    pyarrow.bridge.span_of(live(object))
+    pyarrow.bridge.span_of(object_ref(object))
 }
 
 /// A `pyarrow.Buffer` over whatever bytes an object has.
@@ -158,7 +158,7 @@ fn host_span(buffer: &Bound<'_, PyAny>) -> PyResult<Span> {
 /// The pool behind an object of the class `PinnedMemoryPool`, if it was ever initialised.
 pub(crate) fn pool_of(object: &Bound<'_, PyAny>) -> PyResult<Option<&'static HostPool>> {
     // SAFETY: the caller has it from a method of the class.
-    Ok(unsafe { pyarrow(object.py())?.bridge.pool_of(live(object)) })
+    Ok(unsafe { pyarrow(object.py())?.bridge.pool_of(object_ref(object)) })
 }
 
 /// Refuses other objects than initialised `pyarrow.RecordBatch`es.
@@ -172,7 +172,7 @@ pub(crate) fn check_batch_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
 /// Refuses other objects than initialised `pyarrow.Schema`s.
 pub(crate) fn check_schema_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
-    match is_of(object, &pyarrow.lib.schema) && pyarrow.bridge.is_initialised(live(object)) {
+    match is_of(object, &pyarrow.lib.schema) && pyarrow.bridge.is_initialised(object_ref(object)) {
         true => Ok(()),
         false => Err(expected("Schema", object)),
     }
@@ -180,7 +180,7 @@ pub(crate) fn check_schema_argument(object: &Bound<'_, PyAny>) -> PyResult<()> {
 
 /// Whether any data of an array, chunked array, record batch or table lies in device memory.
 pub(crate) fn is_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(pyarrow(object.py())?.bridge.is_on_device(live(object)))
+    Ok(pyarrow(object.py())?.bridge.is_on_device(object_ref(object)))
 }
 
 /// Refuses an uninitialised object with arrays, or reader, made by `__new__`, and other objects.
@@ -189,8 +189,8 @@ pub(crate) fn check_has_arrays(object: &Bound<'_, PyAny>) -> PyResult<()> {
     let pyarrow = pyarrow(object.py())?;
     let is_initialised = match is_of(object, &pyarrow.lib.record_batch_reader) {
         // SAFETY: an object of the class.
-        true => unsafe { pyarrow.bridge.is_initialised_reader(live(object)) },
-        false => pyarrow.bridge.is_initialised(live(object)),
+        true => unsafe { pyarrow.bridge.is_initialised_reader(object_ref(object)) },
+        false => pyarrow.bridge.is_initialised(object_ref(object)),
     };
     if is_initialised { Ok(()) } else { Err(not_initialised(object)) }
 }
@@ -199,7 +199,7 @@ pub(crate) fn check_has_arrays(object: &Bound<'_, PyAny>) -> PyResult<()> {
 pub(crate) fn payload(batch: &Bound<'_, PyAny>) -> PyResult<Payload> {
     let py = batch.py();
     // SAFETY: the caller drops it with the GIL held.
-    unsafe { pyarrow(py)?.bridge.payload(live(batch)) }.or_raise(py)
+    unsafe { pyarrow(py)?.bridge.payload(object_ref(batch)) }.or_raise(py)
 }
 
 /// Refuses other objects than a `DictionaryMemo`, whose fields are read directly.

@@ -4,9 +4,9 @@ use crate::errors::{OrRaise, expected, incorrect_type};
 use crate::interpreter;
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::cython_subclass::{check_bases, new_instance};
-use crate::pyarrow::from_pyarrow::{is_cuda_buffer, live, span};
+use crate::pyarrow::from_pyarrow::{is_cuda_buffer, object_ref, span};
 use crate::pyarrow::pyarrow;
-use arrow_cuda_bridge::{Bridge, Contents, Fault, Live, Object};
+use arrow_cuda_bridge::{Bridge, Contents, Fault, Object, ObjectRef};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::HostPool;
 use arrow_cuda_host_io::HostBuffer;
@@ -25,13 +25,13 @@ pub(crate) fn wrap_slice<'py>(
     parent: &Bound<'py, PyAny>,
     part: DeviceBuffer,
 ) -> PyResult<Bound<'py, PyAny>> {
-    cuda_buffer(parent.py(), Contents::Slice(live(parent), part))
+    cuda_buffer(parent.py(), Contents::Slice(object_ref(parent), part))
 }
 
 /// A `CudaBuffer` object over the device memory behind any `pyarrow.Buffer`.
 pub(crate) fn wrap_memory_of<'py>(buffer: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
-    cuda_buffer(buffer.py(), Contents::MemoryOf(live(buffer)))
+    cuda_buffer(buffer.py(), Contents::MemoryOf(object_ref(buffer)))
 }
 
 fn cuda_buffer<'py>(py: Python<'py>, contents: Contents<'_>) -> PyResult<Bound<'py, PyAny>> {
@@ -50,7 +50,7 @@ pub(crate) fn wrap_host_slice<'py>(
     offset: i64,
     size: i64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    host_buffer(whole.py(), Contents::HostSlice(live(whole), offset, size))
+    host_buffer(whole.py(), Contents::HostSlice(object_ref(whole), offset, size))
 }
 
 fn host_buffer<'py>(py: Python<'py>, contents: Contents<'_>) -> PyResult<Bound<'py, PyAny>> {
@@ -80,7 +80,7 @@ unsafe fn filled<'py>(
     let py = class.py();
     let object = new_instance(class, base.bind(py))?;
     // SAFETY: a new object of the class; the caller guarantees the rest.
-    unsafe { pyarrow(py)?.bridge.init(live(&object), contents) }.or_raise(py)?;
+    unsafe { pyarrow(py)?.bridge.init(object_ref(&object), contents) }.or_raise(py)?;
     Ok(object)
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn open_file<'py>(
     let classes = classes(py)?;
     let ours = if for_writing { &classes.buffer_writer } else { &classes.buffer_reader };
     check_bases(class, ours.bind(py), pyarrow.lib.native_file.bind(py))?;
-    let buffer = live(buffer);
+    let buffer = object_ref(buffer);
     let contents = if for_writing { Contents::Writer(buffer) } else { Contents::Reader(buffer) };
     // SAFETY: the class extends pyarrow's NativeFile.
     let object = unsafe { filled(class, &pyarrow.lib.native_file, contents)? };
@@ -122,10 +122,10 @@ pub(crate) fn made<'py>(
 /// The object that the bridge makes in place of another one, if it makes any; else that one.
 pub(crate) fn replaced<'py>(
     object: Bound<'py, PyAny>,
-    replace: impl FnOnce(&Bridge, Live<'_>) -> Result<Option<Object>, Fault>,
+    replace: impl FnOnce(&Bridge, ObjectRef<'_>) -> Result<Option<Object>, Fault>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
-    match replace(&pyarrow(py)?.bridge, live(&object)).or_raise(py)? {
+    match replace(&pyarrow(py)?.bridge, object_ref(&object)).or_raise(py)? {
         Some(made) => self::made(py, |_| Ok(made)),
         None => Ok(object),
     }
@@ -148,7 +148,9 @@ pub(crate) fn batch_in<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     made(buffer.py(), |bridge| {
         // SAFETY: the memo is of its class.
-        unsafe { bridge.read_batch(live(buffer), live(schema), memo.map(live), message) }
+        unsafe {
+            bridge.read_batch(object_ref(buffer), object_ref(schema), memo.map(object_ref), message)
+        }
     })
 }
 
@@ -161,6 +163,6 @@ pub(crate) fn with_message<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = reader.py();
     // SAFETY: a pyarrow.NativeFile, by its class.
-    unsafe { pyarrow(py)?.bridge.with_message(live(reader), position, message, read) }
+    unsafe { pyarrow(py)?.bridge.with_message(object_ref(reader), position, message, read) }
         .or_raise(py)?
 }

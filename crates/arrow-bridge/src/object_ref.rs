@@ -13,12 +13,12 @@ pub type Object = *mut PyObject;
 /// A Python object that is live, on a thread that holds the GIL, for as long as the lifetime.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
-pub struct Live<'a> {
+pub struct ObjectRef<'a> {
     object: Object,
     held: PhantomData<&'a ()>,
 }
 
-impl Live<'_> {
+impl ObjectRef<'_> {
     /// # Safety
     ///
     /// The object must be live, and this thread must hold the GIL, for the lifetime.
@@ -35,7 +35,7 @@ impl Live<'_> {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Destination<'a> {
-    object: Live<'a>,
+    object: ObjectRef<'a>,
     is_device: bool,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Destination<'a> {
     /// # Safety
     ///
     /// The object must be a `pyarrow.Device` if it `is_device`, else a `pyarrow.MemoryManager`.
-    pub unsafe fn new(object: Live<'a>, is_device: bool) -> Self {
+    pub unsafe fn new(object: ObjectRef<'a>, is_device: bool) -> Self {
         Self { object, is_device }
     }
 }
