@@ -12,48 +12,19 @@ _chosen = threading.local()
 
 
 def current_context() -> Context:
-    """The context that the functions of this module work in, on the calling thread.
-
-    Returns
-    -------
-    Context
-        The primary context of the device that `select_device` has chosen; of the first device
-        before.
-
-    Examples
-    --------
-    >>> memory.current_context().device_number
-    0
+    """The context that the functions of this module work in, on the calling thread.  It is the
+    primary context of the device that `select_device` has chosen; of the first device before.  As
+    `numba.cuda.current_context`.
     """
     # Not a context that is kept: after a reset of the device it would be gone.
     return Context(getattr(_chosen, "device_id", 0))
 
 
 def select_device(device_id: int) -> Context:
-    """Have the calling thread work on a device from now on.
-
-    If the program has imported Numba's CUDA support, Numba selects the device as well, so that its
-    kernels find the arrays that this module makes.
-
-    Parameters
-    ----------
-    device_id : int
-        The number of the device.
-
-    Returns
-    -------
-    Context
-        The primary context of that device.
-
-    Raises
-    ------
-    ValueError
-        If the device does not exist.
-
-    Examples
-    --------
-    >>> memory.select_device(0).device_number
-    0
+    """Have the calling thread work on a device from now on, and return its primary context.  If the
+    program has imported Numba's CUDA support, Numba selects the device as well.  So its kernels
+    find the arrays that this module makes.  It raises a `ValueError` if the device does not exist.
+    As `numba.cuda.select_device`.
     """
     context = Context(device_id)
     numba: Any = sys.modules.get("numba.cuda")
@@ -65,30 +36,16 @@ def select_device(device_id: int) -> Context:
 
 
 def synchronize() -> None:
-    """Wait until the device has completed all work that was queued in the current context.
-
-    Raises
-    ------
-    OSError
-        If queued work has failed.
-
-    Examples
-    --------
-    >>> memory.synchronize()
+    """Wait until the device has completed all work that was queued in the current context.  It
+    raises an `OSError` if queued work has failed.  As `numba.cuda.synchronize`.
     """
     current_context().synchronize()
 
 
 @contextmanager
 def defer_cleanup() -> Iterator[None]:
-    """Do nothing, at the beginning and at the end of a ``with`` block.
-
-    Numba delays releases within such a block, since each release of its own waits for the device.
-    Releases here never wait: the memory is cached until the device is through with it.
-
-    Examples
-    --------
-    >>> with memory.defer_cleanup():
-    ...     del_soon = memory.device_array(10)
+    """Do nothing, at the beginning and at the end of a ``with`` block.  Numba delays releases
+    within such a block, since each release of its own waits for the device.  Releases here never
+    wait: the memory is cached until the device is through with it.  As `numba.cuda.defer_cleanup`.
     """
     yield

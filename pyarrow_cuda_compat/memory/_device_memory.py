@@ -22,37 +22,10 @@ def device_array(
     order: Literal["C", "F"] = "C",
     stream: Any = 0,
 ) -> DeviceArray:
-    """Allocate an array on the device, uninitialised.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The number of elements in each dimension.
-    dtype : numpy.dtype, default numpy.float64
-        The type of the elements.
-    strides : int or tuple of int, optional
-        The distance between neighbours in each dimension, in bytes.  Without it, the
-        elements are contiguous.
-    order : {'C', 'F'}, default 'C'
-        Whether the last or the first dimension is the densest, without `strides`.
-    stream : Stream, optional
-        The stream that Numba binds the array to.  An allocation needs no stream here.
-
-    Returns
-    -------
-    DeviceArray
-
-    Raises
-    ------
-    ValueError
-        If `order` is another one, or `strides` has another length than `shape`.
-    TypeError
-        If a length is not an integer.
-
-    Examples
-    --------
-    >>> memory.device_array((2, 3), dtype="f4", order="F").strides
-    (4, 8)
+    """Allocate an array on the device, uninitialised.  `strides` are in bytes.  An allocation needs
+    no stream here, so `stream` changes nothing.  It raises a `ValueError` if `order` is neither C
+    nor F, or `strides` has another length than `shape`.  A length that is not an integer raises a
+    `TypeError`.  As `numba.cuda.device_array`.
     """
     shape, dtype, steps = layouts.described(shape, dtype, strides, order)
     if strides is None:
@@ -62,43 +35,13 @@ def device_array(
 
 
 class DeviceNDArray(ABC):  # noqa: B024 - its only class is registered below
-    """Numba's class of arrays on a device, which every `DeviceArray` is an instance of.
-
-    A call makes a `DeviceArray`, with the arguments of Numba's constructor.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The number of elements in each dimension.
-    strides : int or tuple of int
-        The distance between neighbours in each dimension, in bytes.
-    dtype : numpy.dtype
-        The type of the elements.
-    stream : Stream, optional
-        The stream that Numba binds the array to.
-    writeback : numpy.ndarray, optional
-        An array of the host, of the same shape and dtype, to which ``to_host()`` copies the
-        elements.
-    gpu_data : CudaBuffer or numba.cuda.cudadrv.driver.MemoryPointer, optional
-        The memory, which begins with the first element; newly allocated if not given.
-
-    Returns
-    -------
-    DeviceArray
-
-    Raises
-    ------
-    ValueError
-        If `strides` has another length than `shape`, or the elements do not lie within the memory.
-
-    Examples
-    --------
-    >>> host = np.zeros(3, np.int16)
-    >>> array = memory.DeviceNDArray(3, 2, np.int16, writeback=host)
-    >>> array[:] = np.array([1, 2, 3], np.int16)  # or a kernel
-    >>> array.to_host()
-    >>> host
-    array([1, 2, 3], dtype=int16)
+    """Numba's class of arrays on a device, which every `DeviceArray` is an instance of.  A call
+    makes a `DeviceArray`; subclasses cannot have instances.  `strides` are in bytes, and `stream`
+    changes nothing.  ``to_host()`` copies the elements to `writeback`, an array of the host of the
+    same shape and dtype.  `gpu_data` is a `CudaBuffer` or Numba's `MemoryPointer`, which begins
+    with the first element; without it, memory is allocated.  It raises a `ValueError` if `strides`
+    has another length than `shape`, or elements lie outside the memory.  As
+    `numba.cuda.cudadrv.devicearray.DeviceNDArray`.
     """
 
     def __new__(  # type: ignore[misc]
@@ -130,63 +73,21 @@ DeviceNDArray.register(DeviceArray)
 
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceArray:
-    """Allocate an array like another one, uninitialised.
-
-    Parameters
-    ----------
-    ary : array
-        An array on the host or on a device, whose shape, dtype and order the new one has.  Gaps
-        between its elements are left out.
-    stream : Stream, optional
-        As for `device_array`.
-
-    Returns
-    -------
-    DeviceArray
-
-    Examples
-    --------
-    >>> memory.device_array_like(np.ones((2, 3), order="F")).strides
-    (8, 16)
+    """Allocate an array on the device like another one, on the host or on a device, uninitialised.
+    It has the other's shape, dtype and order, without gaps between its elements.  As
+    `numba.cuda.device_array_like`.
     """
     return device_array(**layouts.like(ary), stream=stream)
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
-    """Copy an array to the device.
-
-    Parameters
-    ----------
-    obj : array_like
-        An array of the host, or anything that ``numpy.asarray`` takes.  It has to lie in one piece;
-        its order is kept.  An array that lies on a device already is not copied.
-    stream : Stream, optional
-        Queue the copy on this stream.  The call then returns at once if `obj` is in pinned
-        memory, and otherwise waits for the stream.
-    copy : bool, default True
-        Whether to copy the elements, or only to allocate.
-    to : DeviceArray, optional
-        An array on the device to copy into.
-
-    Returns
-    -------
-    DeviceArray
-        A new array; `to`, if it is given; or a view of `obj`, if that is on a device.
-
-    Raises
-    ------
-    ValueError
-        If `obj` has gaps between its elements, nulls, or another shape than `to`.
-    TypeError
-        If the elements are objects or strings, or of another dtype than those of `to`.
-
-    Examples
-    --------
-    >>> array = memory.to_device(np.arange(3))
-    >>> array.copy_to_host()
-    array([0, 1, 2])
-    >>> memory.to_device(np.array([7, 8, 9]), to=array) is array
-    True
+    """Copy an array, or anything that ``numpy.asarray`` takes, to the device.  It has to lie in one
+    piece; its order is kept.  An array that lies on a device already is not copied: the result is a
+    view of it.  With `stream`, the call returns at once if `obj` is in pinned memory, and otherwise
+    waits for the stream.  Without `copy`, it only allocates.  With `to`, it copies into that array,
+    and returns it.  It raises a `ValueError` if `obj` has gaps, nulls, or another shape than `to`.
+    Objects, strings, or another dtype than that of `to` raise a `TypeError`.  As
+    `numba.cuda.to_device`.
     """
     if to is not None:
         if copy:
@@ -212,53 +113,16 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
 
 
 def is_cuda_array(obj: Any) -> bool:
-    """Whether an object says that it is an array on a device.
-
-    Parameters
-    ----------
-    obj : object
-        Any object.
-
-    Returns
-    -------
-    bool
-        Whether it has ``__cuda_array_interface__``, whatever that contains.
-
-    Examples
-    --------
-    >>> memory.is_cuda_array(memory.device_array(3)), memory.is_cuda_array(np.ones(3))
-    (True, False)
+    """Whether an object has ``__cuda_array_interface__``, whatever that contains.  As
+    `numba.cuda.is_cuda_array`.
     """
     return hasattr(obj, "__cuda_array_interface__")
 
 
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
-    """View an array of any library on the device.
-
-    Parameters
-    ----------
-    obj : object
-        An object with ``__cuda_array_interface__``.
-    sync : bool, default True
-        Whether to wait for the stream that the interface names.
-
-    Returns
-    -------
-    DeviceArray
-        A view of the same memory, which retains `obj`.
-
-    Raises
-    ------
-    TypeError
-        If the object has no such interface.
-    NotImplementedError
-        If the array is masked.
-
-    Examples
-    --------
-    >>> theirs = memory.device_array((2, 3))  # or an array of CuPy
-    >>> memory.as_cuda_array(theirs).address == theirs.address
-    True
+    """View an array of any library on the device, by its ``__cuda_array_interface__``; the view
+    retains it.  An object without this interface raises a `TypeError`, and a masked array a
+    `NotImplementedError`.  As `numba.cuda.as_cuda_array`.
     """
     interface = getattr(obj, "__cuda_array_interface__", None)
     if interface is None:
@@ -269,33 +133,9 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
 def from_cuda_array_interface(
     desc: Mapping[str, Any], owner: Any = None, sync: bool = True
 ) -> DeviceArray:
-    """View the memory that a CUDA array interface describes.
-
-    Parameters
-    ----------
-    desc : dict
-        The value of ``__cuda_array_interface__``.
-    owner : object, optional
-        The object that keeps the memory valid.  The view retains it.
-    sync : bool, default True
-        Whether to wait for the stream that the interface names.
-
-    Returns
-    -------
-    DeviceArray
-
-    Raises
-    ------
-    NotImplementedError
-        If the array is masked.
-    BufferError
-        If the owner is a tensor of PyTorch that is lazily conjugated or negated.
-
-    Examples
-    --------
-    >>> theirs = memory.device_array((2, 3))
-    >>> memory.from_cuda_array_interface(theirs.__cuda_array_interface__, owner=theirs).shape
-    (2, 3)
+    """View the memory that a CUDA array interface describes; the view retains `owner`.  A masked
+    array raises a `NotImplementedError`.  If `owner` is a tensor of PyTorch that is lazily
+    conjugated or negated, it raises a `BufferError`.  As `numba.cuda.from_cuda_array_interface`.
     """
     if not isinstance(desc, Mapping):
         raise TypeError(f"expected a dict as a CUDA array interface, got {type(desc).__name__}")
@@ -312,40 +152,11 @@ def from_cuda_array_interface(
 def open_ipc_array(
     handle: Any, shape: Any, dtype: Any, strides: Any = None, offset: int = 0
 ) -> Iterator[DeviceArray]:
-    """Map an array of another process during a ``with`` block.
-
-    Parameters
-    ----------
-    handle : bytes or sequence of int
-        The 64 bytes of the driver's ``CUipcMemHandle``.  (`IpcArrayHandle.open` opens an array that
-        this package has exported.)
-    shape : int or tuple of int
-        The number of elements in each dimension.
-    dtype : numpy.dtype
-        The type of the elements.
-    strides : tuple of int, optional
-        The distance between neighbours in each dimension, in bytes.
-    offset : int, default 0
-        Where in the allocation the first element begins, in bytes.
-
-    Yields
-    ------
-    DeviceArray
-        The other process's memory.  It is unmapped after the block, with the last array over it.
-
-    Raises
-    ------
-    OSError
-        If the memory cannot be mapped, for example in the process that exported it.
-
-    Examples
-    --------
-    >>> try:
-    ...     with memory.open_ipc_array(bytes(64), 3, "f8") as array:
-    ...         print(array.copy_to_host())
-    ... except OSError:
-    ...     print("not the handle of another process's memory")
-    not the handle of another process's memory
+    """Map an array of another process during a ``with`` block.  `handle` has the 64 bytes of the
+    driver's ``CUipcMemHandle``; `strides` and `offset` are in bytes.  `IpcArrayHandle.open` opens
+    an array that this package has exported.  The memory is unmapped after the block, with the last
+    array over it.  It raises an `OSError` if the memory cannot be mapped, for example in the
+    process that exported it.  As `numba.cuda.open_ipc_array`.
     """
     shape, dtype, steps = layouts.described(shape, dtype, strides, "C")
     size, before = layouts.extent(shape, steps, dtype.itemsize)

@@ -21,41 +21,10 @@ def mapped_array(
     portable: bool = False,
     wc: bool = False,
 ) -> MappedNDArray:
-    """Allocate an array that the host and the device share, uninitialised.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The number of elements in each dimension.
-    dtype : numpy.dtype, default numpy.float64
-        The type of the elements.
-    strides : tuple of int, optional
-        The distance between neighbours in each dimension, in bytes.
-    order : {'C', 'F'}, default 'C'
-        Whether the last or the first dimension is the densest, without `strides`.
-    stream : Stream, optional
-        The stream that Numba binds the array to.
-    portable : bool, default False
-        Whether all devices are to have access to the memory, which they have in any case.
-    wc : bool, default False
-        Whether the memory is to be write-combined.  As in Numba, it is not.
-
-    Returns
-    -------
-    MappedNDArray
-        A NumPy array in pinned memory, which kernels take as an array on the device.
-
-    Raises
-    ------
-    TypeError, OSError
-        As for `pinned_array`.
-
-    Examples
-    --------
-    >>> array = memory.mapped_array(3)
-    >>> array[:] = 1.5
-    >>> memory.as_cuda_array(array).copy_to_host()
-    array([1.5, 1.5, 1.5])
+    """Allocate an array that the host and the device share, uninitialised.  It is a NumPy array in
+    pinned memory, which kernels take as an array on the device.  `stream`, `portable` and `wc`
+    change nothing: all devices have access to the memory, and it is not write-combined.  Errors are
+    those of `pinned_array`.  As `numba.cuda.mapped_array`.
     """
     array = pinned_array(shape, dtype, strides, order)
     return MappedNDArray._over(array)
@@ -64,41 +33,17 @@ def mapped_array(
 def mapped_array_like(
     ary: Any, stream: Any = 0, portable: bool = False, wc: bool = False
 ) -> MappedNDArray:
-    """Allocate an array like another one that the host and the device share, uninitialised.
-
-    Parameters
-    ----------
-    ary : array
-        An array on the host or on a device, whose shape, dtype and order the new one has.
-    stream : Stream, optional
-        As for `mapped_array`.
-    portable, wc : bool, default False
-        As for `mapped_array`.
-
-    Returns
-    -------
-    MappedNDArray
-
-    Examples
-    --------
-    >>> memory.mapped_array_like(np.ones((2, 3), "f4")).shape
-    (2, 3)
+    """Allocate an array like another one that the host and the device share, uninitialised.  The
+    other one may be on the host or on a device.  As `numba.cuda.mapped_array_like`.
     """
     return mapped_array(**layouts.like(ary), stream=stream, portable=portable, wc=wc)
 
 
 class MappedNDArray(np.ndarray[Any, Any]):
-    """A NumPy array whose memory the device can access, too, from `mapped_array`.
-
-    Views and slices are such arrays, too.  What NumPy computes is an ordinary array.  Kernels write
-    while the host continues: wait for them before the host reads.
-
-    Examples
-    --------
-    >>> array = memory.mapped_array(4, dtype="i4")
-    >>> array[:] = range(4)
-    >>> memory.as_cuda_array(array[1::2]).copy_to_host()
-    array([1, 3], dtype=int32)
+    """A NumPy array whose memory the device can access, too, from `mapped_array`.  Views and slices
+    are such arrays, too.  What NumPy computes is an ordinary array.  Kernels write while the host
+    continues: wait for them before the host reads.  As
+    `numba.cuda.cudadrv.devicearray.MappedNDArray`.
     """
 
     #: Where the memory begins and ends on the host, and how far from there the device has it.
@@ -141,45 +86,14 @@ class MappedNDArray(np.ndarray[Any, Any]):
         return shift if first <= own_first and own_end <= end else None
 
     def copy_to_host(self, ary: Any = None, stream: Any = 0) -> np.ndarray[Any, Any]:
-        """Copy the elements as a device array's.
-
-        Parameters
-        ----------
-        ary : numpy.ndarray, optional
-            Where to copy them, of the same shape and dtype; a new array if not given.
-        stream : Stream, optional
-            Queue the copy on this stream.
-
-        Returns
-        -------
-        numpy.ndarray
-            `ary`, or a new array.
-
-        Examples
-        --------
-        >>> array = memory.mapped_array(2)
-        >>> array[:] = 1.5
-        >>> array.copy_to_host()
-        array([1.5, 1.5])
+        """Copy the elements as a device array's, to `ary` or to a new array, which is returned.  As
+        `numba.cuda.cudadrv.devicearray.MappedNDArray.copy_to_host`.
         """
         copied: np.ndarray[Any, Any] = as_cuda_array(self).copy_to_host(ary, stream)
         return copied
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
-        """Copy elements into this array as into a device array.
-
-        Parameters
-        ----------
-        ary : array_like
-            An array of the same shape and dtype, on the host or on a device.
-        stream : Stream, optional
-            Queue the copy on this stream.
-
-        Examples
-        --------
-        >>> array = memory.mapped_array(2)
-        >>> array.copy_to_device([1.5, 2.5])
-        >>> array.sum()
-        np.float64(4.0)
+        """Copy elements into this array as into a device array, from the host or from a device.  As
+        `numba.cuda.cudadrv.devicearray.MappedNDArray.copy_to_device`.
         """
         as_cuda_array(self).copy_to_device(ary, stream)

@@ -14,38 +14,10 @@ from ._current_device import current_context
 def pinned_array(
     shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C"
 ) -> np.ndarray[Any, Any]:
-    """Allocate an array on the host in pinned (page-locked) memory, uninitialised.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The number of elements in each dimension.
-    dtype : numpy.dtype, default numpy.float64
-        The type of the elements.
-    strides : tuple of int, optional
-        The distance between neighbours in each dimension, in bytes.
-    order : {'C', 'F'}, default 'C'
-        Whether the last or the first dimension is the densest, without `strides`.
-
-    Returns
-    -------
-    numpy.ndarray
-        It owns the memory.  Copies between it and a device are the fastest, and those on a stream
-        return at once.
-
-    Raises
-    ------
-    TypeError
-        If the elements are Python objects.
-    OSError
-        If the driver cannot pin so much memory.
-
-    Examples
-    --------
-    >>> array = memory.pinned_array((2, 3), dtype="i4")
-    >>> array[:] = 7
-    >>> memory.to_device(array).copy_to_host().sum()
-    np.int64(42)
+    """Allocate an array on the host in pinned (page-locked) memory, uninitialised.  It owns the
+    memory.  Copies between it and a device are the fastest, and those on a stream return at once.
+    `strides` are in bytes.  Elements that are Python objects raise a `TypeError`.  It raises an
+    `OSError` if the driver cannot pin so much memory.  As `numba.cuda.pinned_array`.
     """
     shape, dtype, steps = layouts.described(shape, dtype, strides, order)
     if dtype.hasobject:  # for which NumPy would take whatever the memory has
@@ -56,50 +28,19 @@ def pinned_array(
 
 
 def pinned_array_like(ary: Any) -> np.ndarray[Any, Any]:
-    """Allocate an array like another one in pinned memory, uninitialised.
-
-    Parameters
-    ----------
-    ary : array
-        An array on the host or on a device, whose shape, dtype and order the new one has.
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Examples
-    --------
-    >>> memory.pinned_array_like(np.ones((2, 3), "f4")).nbytes
-    24
+    """Allocate an array like another one in pinned memory, uninitialised.  The other one may be on
+    the host or on a device.  As `numba.cuda.pinned_array_like`.
     """
     return pinned_array(**layouts.like(ary))
 
 
 @contextmanager
 def pinned(*arylist: Any) -> Iterator[None]:
-    """Pin host arrays during a ``with`` block.
-
-    Copies between them and a device are then the fastest, and those on a stream return at once.
-    Leaving the block, also by an exception, waits for the work of the context and unpins all of
-    them.
-
-    Parameters
-    ----------
-    *arylist : numpy.ndarray
-        Arrays that are not pinned yet, nor share a page with one that is.
-
-    Raises
-    ------
-    OSError
-        If the driver cannot pin the memory.  No array is pinned in that case.
-
-    Examples
-    --------
-    >>> array, stream = np.arange(1000), memory.stream()
-    >>> with memory.pinned(array):
-    ...     on_device = memory.to_device(array, stream=stream)
-    >>> (on_device.copy_to_host() == array).all()
-    np.True_
+    """Pin host arrays during a ``with`` block.  Copies between them and a device are then the
+    fastest, and those on a stream return at once.  Leaving the block, also by an exception, waits
+    for the work of the context and unpins all of them.  None may be pinned already, nor share a
+    page with an array that is.  It raises an `OSError` if the driver cannot pin the memory; no
+    array is pinned in that case.  As `numba.cuda.pinned`.
     """
     with ExitStack() as pins:
         for array in map(_array_of, arylist):
@@ -109,36 +50,11 @@ def pinned(*arylist: Any) -> Iterator[None]:
 
 @contextmanager
 def mapped(*arylist: Any, **kws: Any) -> Iterator[Any]:
-    """Let the device access host arrays during a ``with`` block.
-
-    Kernels work on the memory of the host itself, over the bus.  Leaving the block, also by an
-    exception, waits for the work of the context and unmaps all of them: the arrays on the device
-    must not be used any more.
-
-    Parameters
-    ----------
-    *arylist : numpy.ndarray
-        Arrays that are not pinned yet, nor share a page with one that is.
-    **kws : Stream
-        ``stream`` only: the stream that Numba binds the arrays to.
-
-    Yields
-    ------
-    DeviceArray or list of DeviceArray
-        The same memory, for the device: one array for one, else a list of them.
-
-    Raises
-    ------
-    OSError
-        If the driver cannot pin the memory.  No array is mapped in that case.
-
-    Examples
-    --------
-    >>> array = np.arange(3)
-    >>> with memory.mapped(array) as on_device:
-    ...     on_device[0] = 7  # or a kernel
-    >>> array
-    array([7, 1, 2])
+    """Let the device access host arrays during a ``with`` block.  Kernels work on the memory of the
+    host itself, over the bus.  The block gets a `DeviceArray` for one array, else a list of them.
+    Leaving it, also by an exception, waits for the work of the context and unmaps all of them.  The
+    arrays on the device must not be used any more then.  Only the keyword `stream` is accepted, and
+    changes nothing.  Conditions and errors are those of `pinned`.  As `numba.cuda.mapped`.
     """
     if not kws.keys() <= {"stream"}:
         raise AssertionError("Only accept 'stream' as keyword.")

@@ -30,16 +30,10 @@ class _NumbaStream:
 
 
 class Stream(_NumbaStream):
-    """A queue of work on the device, as `stream` and the functions beside it return it.
-
-    Numba's kernels take it (``kernel[grid, block, stream]``), and so does everything that has a
-    parameter `stream` here or in a library that asks for ``__cuda_stream__``.
-
-    Examples
-    --------
-    >>> stream = memory.stream()
-    >>> with stream.auto_synchronize():
-    ...     array = memory.to_device(np.arange(3), stream=stream)
+    """A queue of work on the device, as `stream` and the functions beside it return it.  Numba's
+    kernels take it (``kernel[grid, block, stream]``).  So does everything that has a parameter
+    `stream` here or in a library that asks for ``__cuda_stream__``.  As
+    `numba.cuda.cudadrv.driver.Stream`.
     """
 
     def __init__(
@@ -67,16 +61,8 @@ class Stream(_NumbaStream):
         return f"<pyarrow_cuda_compat.memory.Stream {kind or f'{number:#x}'}>"
 
     def synchronize(self) -> None:
-        """Wait until all work queued so far is complete.
-
-        Raises
-        ------
-        OSError
-            If queued work has failed.
-
-        Examples
-        --------
-        >>> memory.stream().synchronize()
+        """Wait until all work queued so far is complete.  It raises an `OSError` if queued work has
+        failed.  As `numba.cuda.cudadrv.driver.Stream.synchronize`.
         """
         if self._owner is not None:
             self._owner.synchronize()
@@ -87,17 +73,8 @@ class Stream(_NumbaStream):
 
     @contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
-        """Wait for the stream at the end of a ``with`` block, also when the block raises.
-
-        Yields
-        ------
-        Stream
-            The stream itself.
-
-        Examples
-        --------
-        >>> with memory.stream().auto_synchronize() as stream:
-        ...     array = memory.to_device(np.arange(3), stream=stream)
+        """Wait for the stream at the end of a ``with`` block, also when the block raises.  The
+        block gets the stream itself.  As `numba.cuda.cudadrv.driver.Stream.auto_synchronize`.
         """
         try:
             yield self
@@ -114,18 +91,8 @@ for _package in PACKAGES:
 
 
 def stream() -> Stream:
-    """Make a stream.
-
-    It is ordered with the legacy default stream: each begins work only when the work queued earlier
-    on the other is complete.
-
-    Returns
-    -------
-    Stream
-
-    Examples
-    --------
-    >>> memory.stream().synchronize()
+    """Make a stream.  It is ordered with the legacy default stream: each begins work only when the
+    work queued earlier on the other is complete.  As `numba.cuda.stream`.
     """
     context = current_context()
     made = _native.Stream(context)
@@ -133,121 +100,43 @@ def stream() -> Stream:
 
 
 def default_stream() -> Stream:
-    """Return the default stream: the legacy one, as for all functions here.
-
-    Returns
-    -------
-    Stream
-
-    Examples
-    --------
-    >>> memory.default_stream()
-    <pyarrow_cuda_compat.memory.Stream default>
+    """Return the default stream: the legacy one, as for all functions here.  As
+    `numba.cuda.default_stream`.
     """
     return Stream(_DEFAULT, current_context())
 
 
 def legacy_default_stream() -> Stream:
-    """Return the legacy default stream, which waits for the work of other streams.
-
-    Returns
-    -------
-    Stream
-
-    Examples
-    --------
-    >>> int(memory.legacy_default_stream())
-    1
+    """Return the legacy default stream, which waits for the work of other streams.  As
+    `numba.cuda.legacy_default_stream`.
     """
     return Stream(_LEGACY, current_context())
 
 
 def per_thread_default_stream() -> Stream:
-    """Return the default stream of the calling thread.
-
-    Returns
-    -------
-    Stream
-
-    Examples
-    --------
-    >>> int(memory.per_thread_default_stream())
-    2
-    """
+    """Return the default stream of the calling thread.  As `numba.cuda.per_thread_default_stream`."""
     return Stream(_PER_THREAD, current_context())
 
 
 def external_stream(ptr: int) -> Stream:
-    """Pass on a stream that another library has made.
-
-    Parameters
-    ----------
-    ptr : int
-        Its ``CUstream`` handle.  The stream has to exist as long as the result is used: drivers
-        crash on the handle of one that is gone.
-
-    Returns
-    -------
-    Stream
-        It does not own the stream.
-
-    Examples
-    --------
-    >>> from pyarrow_cuda_compat import Stream, memory
-    >>> theirs = Stream()
-    >>> memory.external_stream(theirs.handle).synchronize()
+    """Pass on a stream that another library has made, by its ``CUstream`` handle.  The result does
+    not own the stream, which has to exist as long as the result is used.  Drivers crash on the
+    handle of one that is gone.  As `numba.cuda.external_stream`.
     """
     return Stream(ptr, current_context(), external=True)
 
 
 def event(timing: bool = True) -> Event:
-    """Make an event.
-
-    Parameters
-    ----------
-    timing : bool, default True
-        Whether it records the time when it is reached.
-
-    Returns
-    -------
-    Event
-        With ``record(stream=0)``, ``wait(stream=0)``, ``query()``, ``synchronize()`` and
-        ``elapsed_time(end)``.
-
-    Examples
-    --------
-    >>> event = memory.event()
-    >>> event.record(stream=memory.stream())
-    >>> event.synchronize()
+    """Make an event of this package, which records the time when it is reached if `timing` is true.
+    It has ``record(stream=0)``, ``wait(stream=0)``, ``query()``, ``synchronize()`` and
+    ``elapsed_time(end)``.  As `numba.cuda.event`.
     """
     return Event(current_context(), timing=timing)
 
 
 def event_elapsed_time(evtstart: Any, evtend: Any) -> float:
-    """Return the time between two events, in milliseconds.
-
-    Parameters
-    ----------
-    evtstart, evtend : Event
-        Events with timing that are complete.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If one of them has no timing, or was never recorded.
-    OSError
-        If one of them is not complete yet.
-
-    Examples
-    --------
-    >>> start, end = memory.event(), memory.event()
-    >>> start.record(), end.record(), end.synchronize()
-    (None, None, None)
-    >>> memory.event_elapsed_time(start, end) >= 0
-    True
+    """Return the time between two complete events, in milliseconds.  It raises a `ValueError` if
+    one has no timing, or was never recorded.  It raises an `OSError` if one is not complete yet.
+    As `numba.cuda.event_elapsed_time`.
     """
     return float(evtstart.elapsed_time(evtend))

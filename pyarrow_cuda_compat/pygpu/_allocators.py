@@ -23,68 +23,26 @@ class HostMemory:
     _dtype: np.dtype[Any]
 
     def get(self) -> Host:
-        """Return the memory as an array.
-
-        Returns
-        -------
-        array : numpy.ndarray
-            The memory itself, not a copy.
-
-        Raises
-        ------
-        ValueError
-            If the memory could not be pinned.
-
-        Examples
-        --------
-        >>> gpuarray.PagelockedAllocator((2, 3), np.float32).get().shape
-        (2, 3)
+        """Return the memory itself as an array of NumPy, not a copy.  It raises a `ValueError` if
+        the memory could not be pinned.  As PyGPU's `HostAllocator.get`.
         """
         if self._array is None:
             raise ValueError("the memory could not be page-locked: see last_status")
         return self._array
 
     def ptr(self) -> TypedPointer:
-        """Return the pointer to the memory, which it retains.
-
-        Returns
-        -------
-        pointer : pointer_wrapper_float32
-            Of the memory's type.  It is safe, or null if the memory could not be pinned.
-
-        Examples
-        --------
-        >>> memory = gpuarray.PagelockedAllocator((2, 3), np.float32)
-        >>> int(memory.ptr()) == memory.get().ctypes.data
-        True
+        """Return the pointer to the memory, which it retains.  It is of the memory's type, such as
+        `pointer_wrapper_float32`.  It is safe, or null if the memory could not be pinned.  As
+        PyGPU's `HostAllocator.ptr`.
         """
         pointer = POINTERS[self._dtype.name]
         return pointer() if self._array is None else pointer._to(self._array)
 
 
 class HostAllocator(HostMemory):
-    """Memory of the host for the host's side of a `GPUArray`.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        The number of elements in each dimension.
-    dtype : str, type or numpy.dtype
-        The type of the elements, one of `SUPPORTED_DTYPES`.
-
-    Raises
-    ------
-    UnsupportedDataType
-        If the type is not one of them.
-    ValueError
-        If a length is negative.
-
-    Examples
-    --------
-    >>> memory = gpuarray.HostAllocator((2, 3), np.float32)
-    >>> array = gpuarray.GPUArray(allocator=memory)
-    >>> array.get() is memory.get()
-    True
+    """Memory of the host for the host's side of a `GPUArray`, of a shape and one of the
+    `SUPPORTED_DTYPES`.  `dtype` is a name, a type or a `numpy.dtype`.  Another type raises
+    `UnsupportedDataType`, and a negative length a `ValueError`.  As PyGPU's `HostAllocator`.
     """
 
     def __init__(self, shape: int | Sequence[int], dtype: Any) -> None:
@@ -93,31 +51,10 @@ class HostAllocator(HostMemory):
 
 
 class PagelockedAllocator(HostMemory, WithStatusProperty):
-    """Pinned memory of the host for the host's side of a `GPUArray`.
-
-    Copies between it and a device are the fastest.  Kernels can use its address; so an
-    `Allocator` can make the device's side of it, too.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        The number of elements in each dimension.
-    dtype : str, type or numpy.dtype
-        The type of the elements, one of `SUPPORTED_DTYPES`.
-
-    Raises
-    ------
-    UnsupportedDataType, ValueError
-        As for `HostAllocator`.
-
-    Examples
-    --------
-    >>> memory = gpuarray.PagelockedAllocator((2, 3), np.float32)
-    >>> memory.last_status
-    <cudaError: code=0>
-    >>> array = gpuarray.GPUArray(allocator=memory)
-    >>> array.get() is memory.get()
-    True
+    """Pinned memory of the host for the host's side of a `GPUArray`.  Copies between it and a
+    device are the fastest.  Kernels can use its address; so an `Allocator` can make the device's
+    side of it, too.  It raises what `HostAllocator` raises, and `last_status` says whether the
+    memory was pinned.  As PyGPU's `PagelockedAllocator`.
     """
 
     def __init__(self, shape: int | Sequence[int], dtype: Any) -> None:
@@ -172,25 +109,11 @@ class Allocator:
         self._host = host_data
 
     def ptr(self) -> int:
-        """Return the address of the memory on the device.
-
-        Examples
-        --------
-        >>> array = gpuarray.to_gpu(np.array([1, 2, 3]))
-        >>> gpuarray.Allocator(array).ptr() == array.ptr
-        True
-        """
+        """Return the address of the memory on the device.  As PyGPU's `Allocator.ptr`."""
         return self._device.address
 
     def host_ptr(self) -> int:
-        """Return the address of the memory on the host.
-
-        Examples
-        --------
-        >>> array, host = gpuarray.to_gpu(np.array([1, 2, 3])), np.zeros(3, dtype="int64")
-        >>> gpuarray.Allocator(array, host).host_ptr() == host.ctypes.data
-        True
-        """
+        """Return the address of the memory on the host.  As PyGPU's `Allocator.host_ptr`."""
         return self._host.ctypes.data
 
 

@@ -52,27 +52,9 @@ def _current_number() -> int:
 
 
 def cudaSetDevice(device: int) -> cudaError_t:
-    """Choose the device that the calls of this thread work on.
-
-    The device's primary context becomes the thread's current context, for other libraries in
-    the process as well.
-
-    Parameters
-    ----------
-    device : int
-        The number of the device.
-
-    Returns
-    -------
-    status : cudaError_t
-        ``cudaErrorInvalidDevice`` (101) if there is no such device.
-
-    Examples
-    --------
-    >>> gpuarray.cudaSetDevice(0)
-    <cudaError: code=0>
-    >>> gpuarray.cudaSetDevice(1000)
-    <cudaError: code=101>
+    """Choose the device that the calls of this thread work on.  Its primary context becomes the
+    thread's current context, for other libraries in the process as well.  The status is
+    ``cudaErrorInvalidDevice`` (101) if there is no such device.  As CUDA's `cudaSetDevice`.
     """
     number = ordinal(device)
     status = attempt(lambda: _native._set_current_device(number))
@@ -82,74 +64,33 @@ def cudaSetDevice(device: int) -> cudaError_t:
 
 
 def cudaGetDevice() -> tuple[int, cudaError_t]:
-    """Return the device that the calls of this thread work on.
-
-    Returns
-    -------
-    device : int
-        The number of the device whose context is current, whichever library made it current;
-        0 before one was chosen, and -1 on failure.
-    status : cudaError_t
-
-    Examples
-    --------
-    >>> gpuarray.cudaGetDevice()
-    (0, <cudaError: code=0>)
+    """Return the number of the device that the calls of this thread work on, and a status.  It is
+    the device whose context is current, whichever library made it current.  The number is 0 before
+    one was chosen, and -1 on failure.  As CUDA's `cudaGetDevice`.
     """
     return answer(_current_number, -1)
 
 
 def cudaGetDeviceCount() -> tuple[int, cudaError_t]:
-    """Return the number of devices.
-
-    Returns
-    -------
-    count : int
-        0 on failure.
-    status : cudaError_t
-        ``cudaErrorNoDevice`` (100) if there is no device, and ``cudaErrorInsufficientDriver``
-        (35) if there is no driver.
-
-    Examples
-    --------
-    >>> count, status = gpuarray.cudaGetDeviceCount()
-    >>> count >= 1, status
-    (True, <cudaError: code=0>)
+    """Return the number of devices, 0 on failure, and a status.  That is ``cudaErrorNoDevice``
+    (100) without a device, and ``cudaErrorInsufficientDriver`` (35) without a driver.  As CUDA's
+    `cudaGetDeviceCount`.
     """
     return answer(_native.Context.get_num_devices, 0)
 
 
 def cudaDeviceSynchronize() -> cudaError_t:
-    """Wait until the current device has completed all work queued so far.
-
-    Returns
-    -------
-    status : cudaError_t
-        The failure of earlier work, if any has failed.
-
-    Examples
-    --------
-    >>> gpuarray.cudaDeviceSynchronize()
-    <cudaError: code=0>
+    """Wait until the current device has completed all work queued so far.  The status is the
+    failure of earlier work, if any has failed.  As CUDA's `cudaDeviceSynchronize`.
     """
     return attempt(lambda: current_context().synchronize())
 
 
 def cudaDeviceReset() -> cudaError_t:
-    """Destroy all memory, streams and events of this process on the current device.
-
-    Those of other libraries are destroyed as well.  Later calls with what was there return
-    ``cudaErrorDeviceUninitialized`` (201); new arrays, streams and events work.
-
-    Pinned memory is destroyed, too.  An array of NumPy over it (`PagelockedAllocator.get`) must not
-    be used any more: NumPy accesses the memory unasked, and the process would crash.
-
-    Examples
-    --------
-    This destroys what other examples use:
-
-    >>> gpuarray.cudaDeviceReset()  # doctest: +SKIP
-    <cudaError: code=0>
+    """Destroy all memory, streams and events of this process on the current device, also those of
+    other libraries.  Later calls with what was there return ``cudaErrorDeviceUninitialized`` (201);
+    new arrays, streams and events work.  Pinned memory is destroyed, too: the process crashes if it
+    uses an array of NumPy over it (`PagelockedAllocator.get`).  As CUDA's `cudaDeviceReset`.
     """
     number, status = cudaGetDevice()
     if status is not SUCCESS:

@@ -15,16 +15,8 @@ class _Size:
 
 
 class dtype(IntEnum):
-    """The types of elements, and aliases with the names of C's types.
-
-    Examples
-    --------
-    >>> gpuarray.dtype(7).name
-    'float64'
-    >>> gpuarray.dtype.double_alias is gpuarray.dtype.float64
-    True
-    >>> gpuarray.dtype.__size__.value
-    10
+    """The ten types of elements, and aliases with the names of C's types, such as ``double_alias``.
+    Their number is ``dtype.__size__.value``.  As PyGPU's `dtype`.
     """
 
     int16 = 0
@@ -57,15 +49,8 @@ SUPPORTED_DTYPES = tuple(each.name for each in dtype)
 
 
 class UnsupportedDataType(TypeError):
-    """The type of the elements is not one of `SUPPORTED_DTYPES`, or there is no array.
-
-    Examples
-    --------
-    >>> try:
-    ...     gpuarray.GPUArray((3,), dtype="bool")
-    ... except gpuarray.UnsupportedDataType as error:
-    ...     print(str(error).partition(":")[0])
-    data type 'bool' is not supported
+    """The type of the elements is not one of `SUPPORTED_DTYPES`, or there is no array.  Here it is
+    a `TypeError`.  As PyGPU's `UnsupportedDataType`.
     """
 
     __module__ = "pyarrow_cuda_compat.pygpu"

@@ -42,17 +42,9 @@ class HostAndDevice:
         return dense_strides(self._host.shape, self._host.itemsize, self._order)
 
     def allocate(self) -> cudaError_t:
-        """Allocate memory on the current device, unless there is some already.
-
-        Returns
-        -------
-        status : cudaError_t
-            ``cudaErrorMemoryAllocation`` (2) if the device does not have so much memory.
-
-        Examples
-        --------
-        >>> gpuarray.DeviceArray_int64(3).allocate()
-        <cudaError: code=0>
+        """Allocate memory on the current device, unless there is some already, and return the
+        status.  That is ``cudaErrorMemoryAllocation`` (2) if the device does not have so much
+        memory.  As PyGPU's `GPUArray.allocate`.
         """
         if self._device is None:
             host, order = self._host, self._order
@@ -68,77 +60,24 @@ class HostAndDevice:
         self._status = self._allocation
 
     def to_device(self) -> cudaError_t:
-        """Copy the side on the host to the device.
-
-        Returns
-        -------
-        status : cudaError_t
-            That of the allocation, if it has failed.
-
-        Raises
-        ------
-        ValueError
-            If the array is low-level, and `allocate` was not called.
-
-        Examples
-        --------
-        >>> gpuarray.GPUArray(np.array([1, 2, 3])).to_device()
-        <cudaError: code=0>
+        """Copy the side on the host to the device, and return the status, or that of an allocation
+        that has failed.  A low-level array raises a `ValueError` if `allocate` was not called.  As
+        PyGPU's `GPUArray.to_device`.
         """
         return self._call(lambda device: device.copy_to_device(self._host))
 
     def to_host(self) -> cudaError_t:
-        """Copy the side on the device to the host, into the memory that it has there.
-
-        Returns
-        -------
-        status : cudaError_t
-            That of the allocation, if it has failed.
-
-        Raises
-        ------
-        ValueError
-            If the memory on the host is read-only; if the array is low-level, and `allocate` was
-            not called.
-
-        Examples
-        --------
-        >>> array = gpuarray.DeviceArray_int64(3)
-        >>> array.allocate(), array.to_host()
-        (<cudaError: code=0>, <cudaError: code=0>)
+        """Copy the side on the device to the host, into the memory that it has there.  It raises a
+        `ValueError` if this memory is read-only.  Status and other errors are those of `to_device`.
+        As PyGPU's `GPUArray.to_host`.
         """
         return self._call(lambda device: device.copy_to_host(self._host))
 
     def set(self, host_data: Any) -> cudaError_t:
-        """Copy other memory of the host to the device.
-
-        The side on the host stays as it is.
-
-        Parameters
-        ----------
-        host_data : numpy.ndarray, buffer, pointer or int
-            As many elements of the same type and shape, or where they begin.  The caller vouches
-            for a bare address.
-
-        Returns
-        -------
-        status : cudaError_t
-            That of the allocation, if it has failed.
-
-        Raises
-        ------
-        TypeError
-            If the elements are of another type.
-        ValueError
-            If the shape is another one; if the array is low-level, and `allocate` was not called.
-
-        Examples
-        --------
-        >>> array = gpuarray.GPUArray((3,))
-        >>> array.set(np.array([0.5, 1.5, 2.5]))
-        <cudaError: code=0>
-        >>> array.get()
-        array([0.5, 1.5, 2.5])
+        """Copy other memory of the host to the device; the side on the host stays as it is.
+        `host_data` is an array, a buffer, a pointer, or an address, which the caller vouches for.
+        Elements of another type raise a `TypeError`, and another shape a `ValueError`.  Status and
+        other errors are those of `to_device`.  As PyGPU's `GPUArray.set`.
         """
         if isinstance(host_data, (TypedPointer, int)):
             source = host_at(host_data, self._host.shape, self._host.dtype, self._order)
@@ -147,36 +86,10 @@ class HostAndDevice:
         return self._call(lambda device: device.copy_to_device(source))
 
     def set_val(self, idx: int, val: Any) -> cudaError_t:
-        """Set one element on the device.
-
-        The side on the host stays as it is.
-
-        Parameters
-        ----------
-        idx : int
-            How many elements lie before it in memory.
-        val : scalar
-            What NumPy can convert to the type of the elements.
-
-        Returns
-        -------
-        status : cudaError_t
-            That of the allocation, if it has failed.
-
-        Raises
-        ------
-        IndexError
-            If there is no such element.
-        ValueError
-            If the array is low-level, and `allocate` was not called.
-
-        Examples
-        --------
-        >>> array = gpuarray.to_gpu(np.array([1, 2, 3]))
-        >>> array.set_val(2, 9)
-        <cudaError: code=0>
-        >>> array.get()
-        array([1, 2, 9])
+        """Set one element on the device; the side on the host stays as it is.  `idx` is how many
+        elements lie before it in memory.  It raises an `IndexError` if there is no such element.
+        NumPy converts `val`.  Status and other errors are those of `to_device`.  As PyGPU's
+        `GPUArray.set_val`.
         """
         position, size = index(idx), self._host.size
         if not 0 <= position < size:

@@ -28,29 +28,13 @@ class Pointer:
         return pointer
 
     def is_safe(self) -> bool:
-        """Return whether the pointer points to memory of the host that Python owns.
-
-        Returns
-        -------
-        is_safe : bool
-            False for device memory, and for a pointer to nothing.
-
-        Examples
-        --------
-        >>> array = gpuarray.DeviceArray_int64(np.array([1, 2, 3]))
-        >>> array.host_data().is_safe(), array.device_data().is_safe()
-        (True, False)
+        """Return whether the pointer points to memory of the host that Python owns.  Those to
+        device memory and to nothing are not safe.  As PyGPU's `pointer_wrapper_int64.is_safe`.
         """
         return isinstance(self._owner, np.ndarray)
 
     def print_address(self) -> None:
-        """Print the address.
-
-        Examples
-        --------
-        >>> gpuarray.pointer_wrapper_int64().print_address()
-        address: 0x0
-        """
+        """Print the address in hexadecimal.  As PyGPU's `pointer_wrapper_int64.print_address`."""
         print(f"address: {self._address:#x}")
 
     @property
@@ -80,18 +64,9 @@ class StreamPointer(Pointer):
 
 
 class TypedPointer(Typed, Pointer):
-    """A pointer to elements of type ``int64``.
-
-    ``int()`` of it is the address.  C functions that are called with ctypes accept it as it is.
-
-    Examples
-    --------
-    >>> numbers = np.zeros(3, dtype="int64")
-    >>> pointer = gpuarray.DeviceArray_int64(numbers).host_data()
-    >>> isinstance(pointer, gpuarray.pointer_wrapper_int64)
-    True
-    >>> int(pointer) == numbers.ctypes.data
-    True
+    """A pointer to elements of type ``int64``, which retains their memory.  ``int()`` of it is the
+    address.  C functions that are called with ctypes accept it as it is.  As PyGPU's
+    `pointer_wrapper_int64`.
     """
 
     def __init_subclass__(cls) -> None:
@@ -99,60 +74,21 @@ class TypedPointer(Typed, Pointer):
         cls._label = cls._dtype.name
 
     def create(self, size: int) -> None:
-        """Allocate memory of the host, and point to it.
-
-        Parameters
-        ----------
-        size : int
-            The number of elements, which are not initialised.
-
-        Raises
-        ------
-        ValueError
-            If `size` is negative.
-
-        Examples
-        --------
-        >>> pointer = gpuarray.pointer_wrapper_int64()
-        >>> pointer.create(3)
-        >>> pointer.is_safe(), pointer.get().shape
-        (True, (3,))
+        """Allocate memory of the host for `size` elements, uninitialised, and point to it.  A
+        negative size raises a `ValueError`.  As PyGPU's `pointer_wrapper_int64.create`.
         """
         self._point_to(np.empty(size, self._dtype))
 
     def destroy(self) -> None:
-        """Point to nothing.
-
-        The memory is released with the last pointer or array over it.
-
-        Examples
-        --------
-        >>> pointer = gpuarray.pointer_wrapper_int64()
-        >>> pointer.create(3)
-        >>> pointer.destroy()
-        >>> pointer
-        <pointer_wrapper<int64>, is_safe=0, addr=0>
+        """Point to nothing.  The memory is released with the last pointer or array over it.  As
+        PyGPU's `pointer_wrapper_int64.destroy`.
         """
         self._address, self._owner = 0, None
 
     def get(self) -> np.ndarray[Any, Any]:
-        """Return the memory that a safe pointer points to.
-
-        Returns
-        -------
-        array : numpy.ndarray
-            The host's array itself, not a copy.
-
-        Raises
-        ------
-        ValueError
-            If the pointer is not safe: Python cannot access the memory.
-
-        Examples
-        --------
-        >>> array = gpuarray.DeviceArray_int64(np.array([1, 2, 3]))
-        >>> array.host_data().get().tolist()
-        [1, 2, 3]
+        """Return the host's array itself that a safe pointer points to, not a copy.  Any other
+        pointer raises a `ValueError`, because Python cannot access the memory.  As PyGPU's
+        `pointer_wrapper_int64.get`.
         """
         if not isinstance(self._owner, np.ndarray):
             what = "device memory" if self._address else "nothing"

@@ -56,40 +56,13 @@ def _field(name: str, otherwise: _T, text: str) -> Callable[[cudaDeviceProp], _T
         return found
 
     field.__name__, field.__qualname__ = name, f"cudaDeviceProp.{name}"
-    field.__doc__ = f"""Return {text}.
-
-        Returns
-        -------
-        {name} : {type(otherwise).__name__}
-            {otherwise!r} on failure.
-
-        Examples
-        --------
-        >>> properties = gpuarray.cudaDeviceProp(0)
-        >>> properties.{name}() == properties.get()["{name}"]
-        True
-        """
+    field.__doc__ = f"Return {text}; {otherwise!r} on failure.  As CUDA's `cudaDeviceProp.{name}`."
     return field
 
 
 class cudaDeviceProp(WithStatus):
-    """The properties of a device.
-
-    Parameters
-    ----------
-    device : int
-        The number of the device.  If there is no such device, `last_status` is 101, names are
-        empty and numbers are -1.
-
-    Examples
-    --------
-    >>> properties = gpuarray.cudaDeviceProp(0)
-    >>> properties.last_status()
-    <cudaError: code=0>
-    >>> len(properties.uuid())
-    32
-    >>> gpuarray.cudaDeviceProp(1000).last_status()
-    <cudaError: code=101>
+    """The properties of a device, which its number names.  If there is no such device,
+    `last_status` is 101, names are empty and numbers are -1.  As CUDA's `cudaDeviceProp`.
     """
 
     def __init__(self, device: int) -> None:
@@ -98,20 +71,9 @@ class cudaDeviceProp(WithStatus):
         self._found, self._status = answer(lambda: _properties(number), nothing)
 
     def get(self) -> dict[str, Any]:
-        """Return the properties as a dict.
-
-        Its keys are names of the fields of CUDA's ``cudaDeviceProp``.  It is not that structure
-        itself, whose layout changes between versions of CUDA.
-
-        Returns
-        -------
-        properties : dict of str to str or int
-            Sizes in bytes; empty on failure.
-
-        Examples
-        --------
-        >>> gpuarray.cudaDeviceProp(0).get()["warpSize"]
-        32
+        """Return the properties as a dict; empty on failure.  Its keys are names of the fields of
+        CUDA's structure; sizes are in bytes.  It is not that structure itself, whose layout changes
+        between versions of CUDA.  As CUDA's `cudaDeviceProp`.
         """
         return dict(self._found)
 

@@ -22,22 +22,9 @@ _UNKNOWN = ("unrecognized error code",) * 2
 
 
 class cudaError_t:
-    """The status of a call: 0 for success, or an error code of the CUDA runtime.
-
-    Two of the same code are equal, and one is equal to its code.
-
-    Parameters
-    ----------
-    code : int
-        The code, such as the result of a C function that returns a ``cudaError_t``.
-
-    Examples
-    --------
-    >>> status = gpuarray.cudaSetDevice(0)
-    >>> status
-    <cudaError: code=0>
-    >>> status == gpuarray.cudaError_t(0), status == 0
-    (True, True)
+    """The status of a call: 0 for success, or an error code of the CUDA runtime.  Its argument is a
+    code, such as the result of a C function.  Two of the same code are equal, and one is equal to
+    its code.  As CUDA's `cudaError_t`.
     """
 
     __slots__ = ("_code",)
@@ -46,13 +33,7 @@ class cudaError_t:
         self._code = index(code)
 
     def as_int(self) -> int:
-        """Return the code.
-
-        Examples
-        --------
-        >>> gpuarray.cudaSetDevice(0).as_int()
-        0
-        """
+        """Return the code, which ``int()`` returns, too.  As PyGPU's `cudaError_t.as_int`."""
         return self._code
 
     def __int__(self) -> int:
@@ -80,17 +61,8 @@ class WithStatus:
     _status = SUCCESS
 
     def last_status(self) -> cudaError_t:
-        """Return the status of the object's last call to the device.
-
-        Returns
-        -------
-        status : cudaError_t
-            Success before the first one.
-
-        Examples
-        --------
-        >>> gpuarray.cudaStream_t(7).last_status()
-        <cudaError: code=1>
+        """Return the status of the object's last call to the device; success before the first one.
+        As PyGPU's `DeviceArray_int64.last_status`.
         """
         return self._status
 
@@ -102,18 +74,9 @@ class WithStatusProperty:
 
     @property
     def last_status(self) -> cudaError_t:
-        """The status of the object's last call to the device.
-
-        Returns
-        -------
-        cudaError_t
-            ``cudaErrorMemoryAllocation`` (2) if there is not so much memory, or so much cannot be
-            pinned.
-
-        Examples
-        --------
-        >>> gpuarray.GPUArray((2, 3)).last_status
-        <cudaError: code=0>
+        """The status of the object's last call to the device.  It is ``cudaErrorMemoryAllocation``
+        (2) if there is not so much memory, or so much cannot be pinned.  As PyGPU's
+        `GPUArray.last_status`.
         """
         return self._status
 
@@ -149,79 +112,29 @@ def answer(call: Callable[[], _T], otherwise: _T) -> tuple[_T, cudaError_t]:
 
 
 def cudaGetErrorName(error: cudaError_t | int) -> str:
-    """Return the name of an error code.
-
-    Parameters
-    ----------
-    error : cudaError_t or int
-        The status or its code.
-
-    Returns
-    -------
-    name : str
-        The enumerator's name; ``"unrecognized error code"`` for a code that CUDA does not have.
-
-    Examples
-    --------
-    >>> gpuarray.cudaGetErrorName(gpuarray.cudaSetDevice(1000))
-    'cudaErrorInvalidDevice'
+    """Return the name of the error code of a status, or of a bare code.  It is ``"unrecognized
+    error code"`` for a code that CUDA does not have.  As CUDA's `cudaGetErrorName`.
     """
     return TEXTS.get(int(error), _UNKNOWN)[0]
 
 
 def cudaGetErrorString(error: cudaError_t | int) -> str:
-    """Return the text of an error code.
-
-    Parameters
-    ----------
-    error : cudaError_t or int
-        The status or its code.
-
-    Returns
-    -------
-    text : str
-        The meaning of the code; ``"unrecognized error code"`` for a code that CUDA does not have.
-
-    Examples
-    --------
-    >>> gpuarray.cudaGetErrorString(gpuarray.cudaSetDevice(1000))
-    'invalid device ordinal'
+    """Return the text of the error code of a status, or of a bare code.  It is ``"unrecognized
+    error code"`` for a code that CUDA does not have.  As CUDA's `cudaGetErrorString`.
     """
     return TEXTS.get(int(error), _UNKNOWN)[1]
 
 
 def cudaGetLastError() -> cudaError_t:
-    """Return the last failure of this thread's calls, and forget it.
-
-    Returns
-    -------
-    error : cudaError_t
-        Success if no call of this module has failed on this thread since the last question.
-
-    Examples
-    --------
-    >>> failed = gpuarray.cudaSetDevice(1000)
-    >>> gpuarray.cudaGetLastError() == failed
-    True
-    >>> gpuarray.cudaGetLastError()
-    <cudaError: code=0>
+    """Return the last failure of this module's calls on this thread, and forget it.  It is success
+    if none has failed since the last question.  As CUDA's `cudaGetLastError`.
     """
     error, _last.status = _last.status, SUCCESS
     return error
 
 
 def cudaPeekAtLastError() -> cudaError_t:
-    """Return the last failure of this thread's calls, and keep it.
-
-    Returns
-    -------
-    error : cudaError_t
-        Success if no call of this module has failed on this thread since `cudaGetLastError`.
-
-    Examples
-    --------
-    >>> failed = gpuarray.cudaSetDevice(1000)
-    >>> gpuarray.cudaPeekAtLastError() == gpuarray.cudaGetLastError() == failed
-    True
+    """Return the last failure of this module's calls on this thread, and keep it.  It is success if
+    none has failed since `cudaGetLastError`.  As CUDA's `cudaPeekAtLastError`.
     """
     return _last.status

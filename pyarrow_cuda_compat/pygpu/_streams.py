@@ -32,62 +32,27 @@ class _WithHandle(WithStatus):
         self._object, self._status = answer(lambda: self._kind[0](current_context(), wanted), None)
 
     def get(self) -> Pointer:
-        """Return the handle, for a C function.
-
-        Returns
-        -------
-        handle : pointer
-            Null if the object could not be created, which it retains otherwise.
-
-        Examples
-        --------
-        >>> int(gpuarray.cudaEvent_t().get()) > 0
-        True
+        """Return the handle, for a C function.  The pointer retains the object, and is null if that
+        could not be created.  As PyGPU's `cudaStream_t.get`.
         """
         made = self._object
         return self._kind[1]._of(0 if made is None else made.handle, made)
 
 
 class cudaEvent_t(_WithHandle):
-    """A point in the work of a stream, created on the current device.
-
-    `cudaEventRecord` records it.
-
-    Parameters
-    ----------
-    flags : int, default 0
-        The runtime's flags: 1 (``cudaEventBlockingSync``), 2 (``cudaEventDisableTiming``),
-        4 (``cudaEventInterprocess``, with 2 only), or a sum of them.
-
-    Examples
-    --------
-    >>> event = gpuarray.cudaEvent_t()
-    >>> event.last_status()
-    <cudaError: code=0>
-    >>> gpuarray.cudaEventRecord(event)
-    <cudaError: code=0>
+    """A point in the work of a stream, created on the current device; `cudaEventRecord` records it.
+    `flags` are the runtime's: 1 (``cudaEventBlockingSync``), 2 (``cudaEventDisableTiming``), 4
+    (``cudaEventInterprocess``, with 2 only), or a sum of them.  As CUDA's `cudaEvent_t`.
     """
 
     _kind = (_native._event, EventPointer)
 
 
 class cudaStream_t(_WithHandle):
-    """A queue of work that a device runs in order, created on the current device.
-
-    It has the protocol ``__cuda_stream__``, so other libraries accept it, and so do the copies
-    of `pyarrow_cuda_compat`.
-
-    Parameters
-    ----------
-    flags : int, default 0
-        The runtime's flags: 1 (``cudaStreamNonBlocking``) makes the stream independent of the
-        default stream.
-
-    Examples
-    --------
-    >>> stream = gpuarray.cudaStream_t()
-    >>> stream.last_status()
-    <cudaError: code=0>
+    """A queue of work that a device runs in order, created on the current device.  It has the
+    protocol ``__cuda_stream__``, so other libraries accept it, and so do the copies of
+    `pyarrow_cuda_compat`.  The flag 1 (``cudaStreamNonBlocking``) makes it independent of the
+    default stream.  As CUDA's `cudaStream_t`.
     """
 
     _kind = (_native._stream, StreamPointer)
@@ -100,26 +65,9 @@ class cudaStream_t(_WithHandle):
 
 
 def cudaEventRecord(event: cudaEvent_t, stream: Any = None) -> cudaError_t:
-    """Record all work queued on a stream so far.
-
-    Parameters
-    ----------
-    event : cudaEvent_t
-        Its earlier record is overwritten.
-    stream : cudaStream_t or object with ``__cuda_stream__``, optional
-        A stream of the event's device; the default stream if not given.
-
-    Returns
-    -------
-    status : cudaError_t
-        ``cudaErrorInvalidResourceHandle`` (400) if the stream is of another device, or if one
-        of both could not be created.
-
-    Examples
-    --------
-    >>> event, stream = gpuarray.cudaEvent_t(), gpuarray.cudaStream_t()
-    >>> gpuarray.cudaEventRecord(event, stream)
-    <cudaError: code=0>
+    """Record in an event all work queued so far on a stream, or on the default stream.  Any object
+    with ``__cuda_stream__`` is a stream.  The status is ``cudaErrorInvalidResourceHandle`` (400) if
+    it is of another device, or if one of both could not be created.  As CUDA's `cudaEventRecord`.
     """
     recorded = _event_of(event)
     queue = stream._object if isinstance(stream, cudaStream_t) else stream
@@ -132,24 +80,9 @@ def cudaEventRecord(event: cudaEvent_t, stream: Any = None) -> cudaError_t:
 
 
 def cudaEventSynchronize(event: cudaEvent_t) -> cudaError_t:
-    """Wait until the work before an event is complete.
-
-    Parameters
-    ----------
-    event : cudaEvent_t
-        The event; one that was never recorded is not waited for.
-
-    Returns
-    -------
-    status : cudaError_t
-        The failure of earlier work, if any has failed.
-
-    Examples
-    --------
-    >>> event = gpuarray.cudaEvent_t()
-    >>> recorded = gpuarray.cudaEventRecord(event)
-    >>> gpuarray.cudaEventSynchronize(event)
-    <cudaError: code=0>
+    """Wait until the work before an event is complete; one that was never recorded is not waited
+    for.  The status is the failure of earlier work, if any has failed.  As CUDA's
+    `cudaEventSynchronize`.
     """
     recorded = _event_of(event)
     if recorded is None:
@@ -158,30 +91,10 @@ def cudaEventSynchronize(event: cudaEvent_t) -> cudaError_t:
 
 
 def cudaEventElapsedTime(start: cudaEvent_t, end: cudaEvent_t) -> tuple[float, cudaError_t]:
-    """Return the time between two events.
-
-    Parameters
-    ----------
-    start, end : cudaEvent_t
-        Both must be recorded and complete.
-
-    Returns
-    -------
-    elapsed : float
-        In milliseconds; not a number on failure.
-    status : cudaError_t
-        ``cudaErrorInvalidResourceHandle`` (400) if one of them was never recorded, or does not
-        record time; ``cudaErrorNotReady`` (600) if one of them is not complete.
-
-    Examples
-    --------
-    >>> start, end = gpuarray.cudaEvent_t(), gpuarray.cudaEvent_t()
-    >>> statuses = [gpuarray.cudaEventRecord(event) for event in (start, end)]
-    >>> gpuarray.cudaEventSynchronize(end)
-    <cudaError: code=0>
-    >>> elapsed, status = gpuarray.cudaEventElapsedTime(start, end)
-    >>> elapsed >= 0, status
-    (True, <cudaError: code=0>)
+    """Return the time between two events in milliseconds, not a number on failure, and a status.
+    The status is ``cudaErrorInvalidResourceHandle`` (400) if one of them was never recorded, or
+    does not record time.  It is ``cudaErrorNotReady`` (600) if one of them is not complete.  As
+    CUDA's `cudaEventElapsedTime`.
     """
     first, second = _event_of(start), _event_of(end)
     if first is not None and second is not None:

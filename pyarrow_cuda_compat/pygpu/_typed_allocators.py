@@ -25,54 +25,20 @@ class _TypedAllocator(Typed):
         self._pointer = POINTERS[self._dtype.name]()
 
     def ptr(self) -> TypedPointer:
-        """Return the pointer to the memory.
-
-        Returns
-        -------
-        pointer : pointer_wrapper_int64
-            Null before memory is allocated.  It retains the memory, and is safe unless that is
-            on the device.
-
-        Examples
-        --------
-        >>> allocator = gpuarray.PagelockedAllocator_int64()
-        >>> allocator.ptr()
-        <pointer_wrapper<int64>, is_safe=0, addr=0>
-        >>> allocator.allocate(3)
-        <cudaError: code=0>
-        >>> allocator.ptr().is_safe()
-        True
+        """Return the pointer to the memory, which it retains; null before memory is allocated.  It
+        is safe unless the memory is on the device.  As PyGPU's `PagelockedAllocator_int64.ptr`.
         """
         return self._pointer
 
 
 class TypedHostAllocator(_TypedAllocator):
-    """Allocates memory of the host for elements of type ``int64``.
-
-    Examples
-    --------
-    >>> allocator = gpuarray.HostAllocator_int64()
-    >>> allocator.allocate(3)
-    >>> allocator.ptr().get().shape
-    (3,)
+    """Allocates memory of the host for elements of type ``int64``.  As PyGPU's
+    `HostAllocator_int64`.
     """
 
     def allocate(self, size: int) -> None:
-        """Allocate memory, and release what the allocator had before.
-
-        Parameters
-        ----------
-        size : int
-            The number of elements, which are not initialised.
-
-        Raises
-        ------
-        ValueError
-            If `size` is negative.
-
-        Examples
-        --------
-        >>> gpuarray.HostAllocator_int64().allocate(3)
+        """Allocate memory for `size` elements, uninitialised, and release what the allocator had
+        before.  A negative size raises a `ValueError`.  As PyGPU's `HostAllocator_int64.allocate`.
         """
         self._pointer = self._pointer._to(np.empty(size, self._dtype))
 
@@ -81,28 +47,10 @@ class _DriversAllocator(_TypedAllocator):
     """Shared by the allocators that call the driver."""
 
     def allocate(self, size: int) -> cudaError_t:
-        """Allocate memory, and release what the allocator had before.
-
-        Parameters
-        ----------
-        size : int
-            The number of elements, which are not initialised.
-
-        Returns
-        -------
-        status : cudaError_t
-            ``cudaErrorMemoryAllocation`` (2) if the device does not have so much memory, or so
-            much cannot be pinned.
-
-        Raises
-        ------
-        ValueError
-            If `size` is negative.
-
-        Examples
-        --------
-        >>> gpuarray.DeviceAllocator_int64().allocate(3)
-        <cudaError: code=0>
+        """Allocate memory for `size` elements, uninitialised, and release what the allocator had
+        before.  The status is ``cudaErrorMemoryAllocation`` (2) if the device does not have so much
+        memory, or so much cannot be pinned.  A negative size raises a `ValueError`.  As PyGPU's
+        `DeviceAllocator_int64.allocate`.
         """
         shape, nbytes = described(size, self._dtype)
         self._pointer = type(self._pointer)()
@@ -114,17 +62,9 @@ class _DriversAllocator(_TypedAllocator):
 
 
 class TypedPagelockedAllocator(_DriversAllocator):
-    """Allocates pinned memory of the host for elements of type ``int64``.
-
-    Copies between it and a device are the fastest, and kernels can use its address.
-
-    Examples
-    --------
-    >>> allocator = gpuarray.PagelockedAllocator_int64()
-    >>> allocator.allocate(3)
-    <cudaError: code=0>
-    >>> allocator.ptr().get().shape
-    (3,)
+    """Allocates pinned memory of the host for elements of type ``int64``.  Copies between it and a
+    device are the fastest, and kernels can use its address.  As PyGPU's
+    `PagelockedAllocator_int64`.
     """
 
     def _fill(self, shape: tuple[int, ...], nbytes: int) -> cudaError_t:
@@ -135,15 +75,8 @@ class TypedPagelockedAllocator(_DriversAllocator):
 
 
 class TypedDeviceAllocator(_DriversAllocator):
-    """Allocates memory of the current device for elements of type ``int64``.
-
-    Examples
-    --------
-    >>> allocator = gpuarray.DeviceAllocator_int64()
-    >>> allocator.allocate(3)
-    <cudaError: code=0>
-    >>> int(allocator.ptr()) > 0, allocator.ptr().is_safe()
-    (True, False)
+    """Allocates memory of the current device for elements of type ``int64``.  Its pointers are not
+    safe.  As PyGPU's `DeviceAllocator_int64`.
     """
 
     def _fill(self, shape: tuple[int, ...], nbytes: int) -> cudaError_t:

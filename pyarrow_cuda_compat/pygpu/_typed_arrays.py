@@ -94,93 +94,37 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
         self._note_allocation(memory)
 
     def size(self) -> int:
-        """Return the number of elements.
-
-        Examples
-        --------
-        >>> gpuarray.DeviceArray_int64([2, 3]).size()
-        6
-        """
+        """Return the number of elements.  As NumPy's `ndarray.size`."""
         return self._host.size
 
     def nbytes(self) -> int:
-        """Return the size of each side in bytes.
-
-        Examples
-        --------
-        >>> gpuarray.DeviceArray_int64([2, 3]).nbytes()
-        48
-        """
+        """Return the size of each side in bytes.  As NumPy's `ndarray.nbytes`."""
         return self._host.nbytes
 
     def shape(self) -> list[int]:
-        """Return the length of each dimension.
-
-        Examples
-        --------
-        >>> gpuarray.DeviceArray_int64([2, 3]).shape()
-        [2, 3]
-        """
+        """Return the length of each dimension, as a list.  As NumPy's `ndarray.shape`."""
         return list(self._host.shape)
 
     def strides(self) -> list[int]:
-        """Return the distances between neighbours on the device in each dimension.
-
-        Returns
-        -------
-        strides : list of int
-            In bytes.
-
-        Examples
-        --------
-        >>> gpuarray.DeviceArray_int64([2, 3]).strides()
-        [24, 8]
+        """Return the strides of the side on the device in bytes, as a list.  As NumPy's
+        `ndarray.strides`.
         """
         return list(self._strides())
 
     def host_data(self) -> TypedPointer:
-        """Return the pointer to the side on the host.
-
-        Returns
-        -------
-        pointer : pointer_wrapper_int64
-            It is safe, and retains the memory.
-
-        Examples
-        --------
-        >>> array = gpuarray.DeviceArray_int64(3)
-        >>> array.host_data().get()[:] = 7
+        """Return the pointer to the side on the host.  It is safe, and retains the memory.  As
+        PyGPU's `DeviceArray_int64.host_data`.
         """
         return self._host_pointer()
 
     def device_data(self) -> TypedPointer:
-        """Return the pointer to the side on the device.
-
-        Returns
-        -------
-        pointer : pointer_wrapper_int64
-            Null before `allocate`.  It retains the memory.
-
-        Examples
-        --------
-        >>> array = gpuarray.DeviceArray_int64(3)
-        >>> int(array.device_data())
-        0
-        >>> array.allocate()
-        <cudaError: code=0>
-        >>> int(array.device_data()) > 0
-        True
+        """Return the pointer to the side on the device; null before `allocate`.  It retains the
+        memory.  As PyGPU's `DeviceArray_int64.device_data`.
         """
         return self._device_pointer()
 
     def allocated(self) -> bool:
-        """Return whether there is memory on the device.
-
-        Examples
-        --------
-        >>> gpuarray.DeviceArray_int64(3).allocated()
-        False
-        """
+        """Return whether there is memory on the device.  As PyGPU's `DeviceArray_int64.allocated`."""
         return self._device is not None
 
     @property

@@ -101,42 +101,19 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
     @property
     def size(self) -> int:
-        """The number of elements.
-
-        Examples
-        --------
-        >>> gpuarray.GPUArray((2, 3)).size
-        6
-        """
+        """The number of elements.  As NumPy's `ndarray.size`."""
         return self._host.size
 
     @property
     def nbytes(self) -> int:
-        """The size of each side in bytes.
-
-        Examples
-        --------
-        >>> gpuarray.GPUArray((2, 3)).nbytes
-        48
-        """
+        """The size of each side in bytes.  As NumPy's `ndarray.nbytes`."""
         return self._host.nbytes
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of elements in each dimension, which can be assigned.
-
-        Returns
-        -------
-        tuple of int
-            A sequence of as many elements, with one -1 for the rest, becomes the shape of both
-            sides if that takes no copy.
-
-        Examples
-        --------
-        >>> array = gpuarray.GPUArray((2, 3))
-        >>> array.shape = [3, -1]
-        >>> array.shape
-        (3, 2)
+        """The number of elements in each dimension.  A sequence of as many elements, with one -1
+        for the rest, can be assigned.  It becomes the shape of both sides if that takes no copy;
+        otherwise it raises a `ValueError`.  As NumPy's `ndarray.shape`.
         """
         return self._host.shape
 
@@ -147,137 +124,53 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The distances between neighbours on the device in each dimension.
-
-        Returns
-        -------
-        tuple of int
-            In bytes.
-
-        Examples
-        --------
-        >>> gpuarray.GPUArray((2, 3), order="F").strides
-        (8, 16)
-        """
+        """The strides of the side on the device in bytes.  As NumPy's `ndarray.strides`."""
         return self._strides()
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the elements.
-
-        Examples
-        --------
-        >>> gpuarray.GPUArray((2, 3)).dtype
-        dtype('float64')
-        """
+        """The type of the elements.  As NumPy's `ndarray.dtype`."""
         return self._host.dtype
 
     @property
     def flag_c_contiguous(self) -> int:
-        """Whether the last dimension is the densest on the device, without gaps.
-
-        Returns
-        -------
-        int
-            1 or 0.
-
-        Examples
-        --------
-        >>> gpuarray.GPUArray((2, 3), order="F").flag_c_contiguous
-        0
+        """Whether the side on the device is in C order without gaps: 1 or 0.  As PyGPU's
+        `GPUArray.flag_c_contiguous`.
         """
         return int(self._order == "C" if self._device is None else self._device.is_c_contiguous())
 
     @property
     def host_data(self) -> TypedPointer:
-        """The pointer to the side on the host.
-
-        Returns
-        -------
-        pointer_wrapper_float64
-            Of the array's type.  It is safe, and retains the memory.
-
-        Examples
-        --------
-        >>> gpuarray.GPUArray((2, 3)).host_data.is_safe()
-        True
+        """The pointer to the side on the host, of the array's type.  It is safe, and retains the
+        memory.  As PyGPU's `GPUArray.host_data`.
         """
         return self._host_pointer()
 
     @property
     def device_data(self) -> TypedPointer:
-        """The pointer to the side on the device.
-
-        Returns
-        -------
-        pointer_wrapper_float64
-            Of the array's type; null if the allocation has failed.  It retains the memory.
-
-        Examples
-        --------
-        >>> gpuarray.GPUArray((2, 3)).device_data.is_safe()
-        False
+        """The pointer to the side on the device, of the array's type; null if the allocation has
+        failed.  It retains the memory.  As PyGPU's `GPUArray.device_data`.
         """
         return self._device_pointer()
 
     @property
     def ptr(self) -> int:
-        """The address of the first element on the device.
-
-        Returns
-        -------
-        int
-            A value that ctypes takes for a ``c_void_p``; 0 if the array is empty, or if its
-            allocation has failed.
-
-        Examples
-        --------
-        >>> array = gpuarray.GPUArray((2, 3))
-        >>> array.ptr == int(array.device_data)
-        True
+        """The address of the first element on the device, which ctypes takes for a ``c_void_p``.
+        It is 0 if the array is empty, or if its allocation has failed.  As PyGPU's `GPUArray.ptr`.
         """
         return int(self.device_data)
 
     def to_gpu(self) -> cudaError_t:
-        """Copy the side on the host to the device: another name of `to_device`.
-
-        Returns
-        -------
-        status : cudaError_t
-            That of the allocation, if it has failed.
-
-        Examples
-        --------
-        >>> gpuarray.GPUArray(np.array([1, 2, 3])).to_gpu()
-        <cudaError: code=0>
+        """Copy the side on the host to the device: another name of `to_device`.  As PyGPU's
+        `GPUArray.to_gpu`.
         """
         return self.to_device()
 
     def get(self, copy: bool = False) -> Host:
-        """Copy the side on the device to the host, and return that side.
-
-        Parameters
-        ----------
-        copy : bool, default False
-            Whether to return a copy of the side on the host.
-
-        Returns
-        -------
-        array : numpy.ndarray
-            The array that this one was made of, or a copy; `last_status` says whether it has the
-            elements of the device.
-
-        Raises
-        ------
-        ValueError
-            If the memory on the host is read-only.
-
-        Examples
-        --------
-        >>> numbers = np.array([1, 2, 3])
-        >>> array = gpuarray.to_gpu(numbers)
-        >>> array.get() is numbers
-        True
+        """Copy the side on the device to the host, and return that side, or a copy of it.  Without
+        `copy`, it is the array that this one was made of.  `last_status` says whether it has the
+        elements of the device.  It raises a `ValueError` if the memory on the host is read-only.
+        As PyGPU's `GPUArray.get`.
         """
         self.to_host()
         host = self._host
@@ -307,31 +200,10 @@ class GPUArray(HostAndDevice, WithStatusProperty):
 
 
 def to_gpu(array: Any) -> GPUArray:
-    """Make a `GPUArray` of an array, and copy the elements to the current device.
-
-    Parameters
-    ----------
-    array : numpy.ndarray or buffer
-        The array, which becomes the side on the host and stays where it is.
-
-    Returns
-    -------
-    gpu_array : GPUArray
-        `GPUArray.last_status` says whether the elements are on the device.
-
-    Raises
-    ------
-    UnsupportedDataType
-        If the type is not one of the `SUPPORTED_DTYPES`, or `array` is neither an array nor a
-        buffer.
-
-    Examples
-    --------
-    >>> array = gpuarray.to_gpu(np.array([1, 2, 3, 4, 5, 6]))
-    >>> array.last_status
-    <cudaError: code=0>
-    >>> array[1:3].get()
-    array([2, 3])
+    """Make a `GPUArray` of an array of NumPy or a buffer, and copy the elements to the current
+    device.  The array becomes the side on the host and stays where it is.  `GPUArray.last_status`
+    says whether the elements are on the device.  Anything else, or a type that is none of the
+    `SUPPORTED_DTYPES`, raises `UnsupportedDataType`.  As PyGPU's `to_gpu`.
     """
     made = GPUArray(_array_of(array))
     made.to_device()
