@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os  # not pathlib: pyarrow does without it, and importing it takes milliseconds
 import sys
+from typing import Any
 
 import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-ignore]
 import pyarrow
@@ -25,9 +26,17 @@ from . import _native  # noqa: E402  (needs a pyarrow that is supported)
 _native._start(BRIDGE)
 _hook.install()
 
-from . import _methods, _patches  # noqa: E402  (need the classes)
-from ._methods import pickling  # noqa: E402
+from . import _patches  # noqa: E402  (needs the classes, as do the others)
+from ._methods import arrow, files, ipc, pickling, tables  # noqa: E402
+from ._methods.numba import conversions  # noqa: E402
 from ._start.import_hooks import follow  # noqa: E402
+
+
+def _attach(cls: type, **methods: Any) -> None:
+    for name, method in methods.items():
+        function = getattr(method, "__func__", method)
+        function.__name__, function.__qualname__ = name, f"{cls.__name__}.{name}"
+        setattr(cls, name, method)
 
 
 def _leave_pinned_pool() -> None:
@@ -40,7 +49,27 @@ def _leave_pinned_pool() -> None:
 
 
 os.register_at_fork(after_in_child=_leave_pinned_pool)
-_methods.install()
+_attach(
+    _native.Context,
+    from_numba=staticmethod(conversions.context_from_numba),
+    to_numba=conversions.context_to_numba,
+    buffer_from_file=files.buffer_from_file,
+    table_from_file=tables.table_from_file,
+)
+_attach(
+    _native.CudaBuffer,
+    from_numba=staticmethod(conversions.buffer_from_numba),
+    to_numba=conversions.buffer_to_numba,
+    copy_to_file=files.buffer_to_file,
+    __reduce_ex__=pickling.reduce_buffer,
+)
+_attach(
+    _native.DeviceArray,
+    from_arrow=staticmethod(arrow.array_from_arrow),
+    to_arrow=arrow.array_to_arrow,
+    export_for_ipc=ipc.export_array,
+    __reduce_ex__=ipc.reduce_array,
+)
 pickling.register()
 _patches.install()
 for _package in ("numba.cuda", "numba_cuda_mlir.cuda"):

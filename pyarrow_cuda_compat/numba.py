@@ -10,6 +10,7 @@ with numba-cuda from 0.27 on, and with numba-cuda-mlir; importing this module im
 
 from typing import Any
 
+from . import _native  # noqa: F401  # isort: skip  (waits for another thread's import)
 from ._methods.numba.memory_manager import manager_for
 
 __all__ = ["memory_manager"]

@@ -16,6 +16,7 @@ Examples
 array([1, 3])
 """
 
+from .. import _native  # noqa: F401  # isort: skip  (waits for another thread's import)
 from ._current_device import current_context, defer_cleanup, select_device, synchronize
 from ._device_memory import (
     DeviceNDArray,

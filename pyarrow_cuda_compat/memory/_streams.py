@@ -114,7 +114,8 @@ def legacy_default_stream() -> Stream:
 
 
 def per_thread_default_stream() -> Stream:
-    """Return the default stream of the calling thread.  As `numba.cuda.per_thread_default_stream`."""
+    """Return the default stream of the calling thread.
+    As `numba.cuda.per_thread_default_stream`."""
     return Stream(_PER_THREAD, current_context())
 
 

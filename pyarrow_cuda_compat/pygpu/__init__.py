@@ -19,6 +19,7 @@ Examples
 array([1, 2, 3, 4, 5, 6])
 """
 
+from .. import _native  # noqa: F401  # isort: skip  (waits for another thread's import)
 from . import backend as backend
 from . import gpuarray as gpuarray
 from .backend import *  # noqa: F403

@@ -124,7 +124,8 @@ class TypedArray(Typed, HostAndDevice, WithStatus):
         return self._device_pointer()
 
     def allocated(self) -> bool:
-        """Return whether there is memory on the device.  As PyGPU's `DeviceArray_int64.allocated`."""
+        """Return whether there is memory on the device.
+        As PyGPU's `DeviceArray_int64.allocated`."""
         return self._device is not None
 
     @property

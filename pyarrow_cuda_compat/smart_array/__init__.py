@@ -1,5 +1,6 @@
 """`SmartArray`: an array that moves between the host and the device by itself."""
 
+from .. import _native  # noqa: F401  # isort: skip  (waits for another thread's import)
 from .._methods.numba.kernels import PACKAGES
 from .._start.import_hooks import follow
 from ._array import SmartArray as SmartArray

@@ -27,7 +27,7 @@ IMPORTS = {
     "SmartArray": "from pyarrow_cuda_compat import SmartArray; SmartArray",
     "smart_array": "import pyarrow_cuda_compat.smart_array as module; module.SmartArray",
     "memory": "import pyarrow_cuda_compat.memory as module; module.device_array",
-    "numba": "from pyarrow_cuda_compat._methods.numba.conversions import buffer_to_numba",
+    "numba": "import pyarrow_cuda_compat.numba as module; module.memory_manager",
     "info": "import pyarrow_cuda_compat._tools.info, pyarrow_cuda_compat.conformance",
     "pygpu": "import pyarrow_cuda_compat.pygpu as module; module.GPUArray",
     "pygpu.gpuarray": "from pyarrow_cuda_compat.pygpu import gpuarray; gpuarray.GPUArray",

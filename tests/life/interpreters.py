@@ -26,9 +26,8 @@ IMPORTS = {
     package = types.ModuleType("pyarrow_cuda_compat")
     package.__path__ = importlib.util.find_spec("pyarrow_cuda_compat").submodule_search_locations
     sys.modules["pyarrow_cuda_compat"] = package
-    from collections import defaultdict
     from pyarrow_cuda_compat import _native
-    _native._start("/nowhere/bridge.so", defaultdict(lambda: print))
+    _native._start("/nowhere/bridge.so")
     """,
 }
 

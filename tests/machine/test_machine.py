@@ -36,7 +36,15 @@ NUMBERS = st.one_of(
 )
 BYTES = st.integers(0, 255)
 DTYPES = st.sampled_from(["|u1", "<i2", "<f4", "<i8", ">i4", "<c16", "|b1", "M8[ns]", "V3"])
-REFUSALS = (ValueError, IndexError, OverflowError, TypeError, OSError, pa.ArrowException)
+REFUSALS = (
+    ValueError,
+    IndexError,
+    OverflowError,
+    TypeError,
+    OSError,
+    BufferError,
+    pa.ArrowException,
+)
 BATCHES = [
     pa.record_batch({"x": [1, None, 3], "y": ["a", "bb", None]}),
     pa.record_batch({"x": pa.array([], pa.float64())}),

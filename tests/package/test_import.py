@@ -23,14 +23,12 @@ START = """
 import importlib.util
 import sys
 import types
-from collections import defaultdict
 package = types.ModuleType("pyarrow_cuda_compat")
 package.__path__ = importlib.util.find_spec("pyarrow_cuda_compat").submodule_search_locations
 sys.modules["pyarrow_cuda_compat"] = package
 from pyarrow_cuda_compat import _native
-functions = defaultdict(lambda: print)
 for path in ("/nowhere/bridge.so", sys.argv[1], package.__path__[0] + "/lib/libcuda_sim.so"):
-    try: _native._start(path, functions)
+    try: _native._start(path)
     except ImportError as error: print(error)
 """
 
