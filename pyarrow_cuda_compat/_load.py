@@ -68,7 +68,7 @@ _attach(
     from_arrow=staticmethod(arrow.array_from_arrow),
     to_arrow=arrow.array_to_arrow,
     export_for_ipc=ipc.export_array,
-    __reduce_ex__=ipc.reduce_array,
+    __reduce_ex__=ipc.reduce_device_array,
 )
 pickling.register()
 _patches.install()

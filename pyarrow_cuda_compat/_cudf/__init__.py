@@ -13,7 +13,7 @@ Each module uses only those above it.
 `rmm_resource`  RMM's memory, from this package
 `caches`        caches whose keys tell apart what equality does not; there are no others
 `conversions`   columns that are remembered for results and tables
-`kinds`         kinds of types, in the words of the registry
+`kinds`         the groups of types that kernels name together
 `forms`         what libcudf needs of the memory of a type's arrays
 `admission`     the gate towards libcudf: alignment, rows, place
 `layouts`       the gate back: a result has the layout of its type

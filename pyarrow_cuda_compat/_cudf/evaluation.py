@@ -1,4 +1,5 @@
-"""Computes comparisons and logic over columns in one pass, without columns in between."""
+"""Evaluates an expression over a table: comparisons and logic in one pass, without intermediate
+columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of the arrays of a type: what libcudf needs of their memory."""
+"""What libcudf needs of the memory of an Arrow type: alignment and the most rows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .kinds import cudf_type, kind_of
 from .refusals import need
 
 _is = pa.types
-#: Of a column of libcudf's, which numbers them with 32 bits.
+#: The most rows of a libcudf column, which numbers them with 32 bits.
 MOST_ROWS = 2**31 - 1
 #: libcudf reads bitmaps, which pyarrow's booleans are, too, in words of so many bytes.
 _WORD = 4
 
 
 class Form(NamedTuple):
-    #: In the words of the rows.
+    #: The kind of the type.
     kind: str
     #: libcudf's type; None if there are parts.
     cudf: Any

@@ -1,4 +1,4 @@
-"""The kinds of types, in the words of the rows."""
+"""The kinds of types: the groups that kernels name together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .caches import of_flat_types
 
 _is = pa.types
-#: The words of rows for the types that they take, and the check of each.
+#: The name of each kind, and whether a type is of it.
 _KINDS: dict[str, Callable[[Any], bool]] = {
     "bool": _is.is_boolean,
     "int": _is.is_integer,
@@ -40,7 +40,7 @@ def _has_kinds(types: list[pa.DataType]) -> bool:
 
 @of_flat_types
 def kind_of(kind: pa.DataType) -> str:
-    """The kind of a type, in the words of the rows; ``other`` if libcudf has no such type."""
+    """The kind of a type; ``other`` if libcudf has no such type."""
     return next((name for name, check in _KINDS.items() if check(kind)), "other")
 
 

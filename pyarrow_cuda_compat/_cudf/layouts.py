@@ -1,8 +1,8 @@
 """The gate back from libcudf: each result has the layout of its type, or the call raises.
 
-libcudf counts the bytes of strings with offsets of 64 bits from 2^31 - 1 bytes on, and pyarrow's
-``string`` has 32.  Up to that number they are made shorter; a result that may have chunks is cut
-into such; for others there is pyarrow's error.
+libcudf may return strings with 64-bit offsets; pyarrow's ``string`` has 32-bit ones.  Offsets that
+fit are narrowed.  A larger result is split into chunks where the caller takes a chunked array, and
+raises pyarrow's error elsewhere.
 """
 
 from __future__ import annotations

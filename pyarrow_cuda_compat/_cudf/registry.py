@@ -1,4 +1,4 @@
-"""The functions of pyarrow that libcudf answers: a kernel for each."""
+"""The table of kernels, and how functions are listed in it."""
 
 from __future__ import annotations
 

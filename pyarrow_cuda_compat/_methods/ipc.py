@@ -14,7 +14,7 @@ from .._native import Context, DeviceArray, IpcMemHandle
 from .pickling import restores
 
 
-def reduce_array(array: DeviceArray, _protocol: Any) -> tuple[Any, ...]:
+def reduce_device_array(array: DeviceArray, _protocol: Any) -> tuple[Any, ...]:
     """A `DeviceArray` for `pickle`.  Elements with gaps between them travel without the gaps."""
     if array.null_count:
         return DeviceArray.from_arrow, (array.to_arrow(),)

@@ -10,8 +10,8 @@ Loading it copies the bytes into new memory on the device with that number, or o
 device does not exist.  With
 protocol 5 and a ``buffer_callback``, the bytes are out of band: a single copy from the device.
 
-A pickle finds its functions in the package itself.  A module of the package would be there as soon
-as its own import is over, while another thread is still about to finish that of the package.
+Pickles name functions of the package itself, since loading one has to wait for the whole import of
+the package.  A module of it may be there before another thread has finished that.
 
 If the driver fails while a pickle is loaded, the load raises an `OSError`, as everywhere.  Dask
 treats it as a failed connection and repeats the request until memory is free; with any other

@@ -1,4 +1,4 @@
-//! All contexts of the process, so that each driver context has one `Context`.
+//! The registry that maps each driver context to one `Context`.
 
 use super::context::WeakContext;
 use super::{Context, Device, identity};
