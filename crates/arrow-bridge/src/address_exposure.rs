@@ -1,7 +1,6 @@
-//! Whether the addresses of buffers reach other libraries only by ways that expose the memory.
+//! Whether `pyarrow.Buffer.address` is intercepted, by which Python code reads the address of a device buffer.
 //!
-//! Python code reads the address of a device buffer by `pyarrow.Buffer.address`, whoever has made the
-//! object.  Until [`watch_addresses`] is called, every buffer that C++ sees counts as exposed.
+//! Until [`watch_addresses`] is called, every buffer that C++ sees counts as exposed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

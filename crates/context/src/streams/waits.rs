@@ -1,8 +1,8 @@
 //! Waits that a signal may end.
 //!
-//! Where it may, the driver is asked for the end of the work, and between two turns signals are handled.  Their
+//! Where that is allowed, a wait polls the driver for completion, and handles signals between two polls.  Their
 //! handlers are Python code, which may leave contexts current or reset the device.  So they run outside the
-//! guard, and each turn enters the context again.
+//! guard, and each poll enters the context again.
 
 use super::in_flight::InFlight;
 use crate::{Completed, Context, Current, Event, Stream, StreamHandle, completed};

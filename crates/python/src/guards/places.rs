@@ -1,4 +1,4 @@
-//! The words of an object or type in Python, where Python has no function that reads or writes them.
+//! Raw access to fields of Python's objects and types, as large as pointers, that the C API does not expose.
 
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
