@@ -16,7 +16,7 @@ _loggers = {
     area: logging.getLogger(f"{PACKAGE}.{area}")
     for area in ("allocation", "transfer", "ipc", "compute")
 }
-#: What is recorded, as bits.
+#: The kinds of records that the program has asked for, as bits.
 traced = 0
 _push: Callable[..., object]
 _pop: Callable[..., object]

@@ -9,7 +9,15 @@ import pyarrow as pa
 import pytest
 
 import pyarrow_cuda_compat as compat
-from pyarrow_cuda_compat import DeviceArray, SmartArray, Stream, memory, set_tracing, tracing
+from pyarrow_cuda_compat import (
+    DeviceArray,
+    SmartArray,
+    Stream,
+    _native,
+    memory,
+    set_tracing,
+    tracing,
+)
 from support.samples import CPU
 from support.threads import in_threads
 
@@ -270,6 +278,14 @@ def test_what_ends_programs_ends_the_call(ctx, handle):
     with pytest.raises(KeyboardInterrupt) as raised:
         ctx.new_buffer(-1)
     assert "non-negative" in str(raised.value.__context__)
+
+
+def test_an_interrupt_amid_the_facts_of_a_call_goes_on(log):
+    def facts(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _native._recorded("transfer", "a call", lambda: 1, facts)
 
 
 def test_a_handler_may_shrink_what_is_copied(ctx, ranges, monkeypatch):

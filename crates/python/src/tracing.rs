@@ -93,16 +93,19 @@ pub(crate) fn recorded<'py>(
     facts: Option<&Bound<'py, PyAny>>,
     rows: Option<u64>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = call.py();
-    let make = || call_out(call, ());
-    match TRACED.load(Ordering::Relaxed) {
-        0 => make(),
-        what => record(py, what, (area, name), rows, make, |result| {
-            let found = facts.and_then(|facts| call_out(facts, (result,)).ok()?.extract().ok());
-            let (nbytes, device) = found.unwrap_or_default();
-            Facts { nbytes, device }
-        }),
+    let what = TRACED.load(Ordering::Relaxed);
+    if what == 0 {
+        return call_out(call, ());
     }
+    // The facts are Python code, too: a signal's handler may raise in it.
+    let make = || -> PyResult<_> {
+        let result = call_out(call, ())?;
+        let found = facts.map(|facts| call_out(facts, (&result,))?.extract()).transpose()?;
+        let (nbytes, device) = found.unwrap_or_default();
+        Ok((result, Facts { nbytes, device }))
+    };
+    let made = record(call.py(), what, (area, name), rows, make, |(_, facts)| *facts);
+    made.map(|(result, _)| result)
 }
 
 #[cold]

@@ -120,7 +120,7 @@ impl Context {
     ///
     /// # Panics
     ///
-    /// When there are more than eight types of them.
+    /// When there are more types of them than layers.
     pub fn extension_or<T: Extension, E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,
