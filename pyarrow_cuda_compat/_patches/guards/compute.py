@@ -28,8 +28,9 @@ def call(
     length: int | None = None,
 ) -> Any:
     """`Function.call` with arguments that may contain data on a device."""
-    # Once: an iterator has its items no second time.
-    given: list[Any] = _native._trusting(None, list, args)
+    # Once: an iterator has its items no second time.  That of another class may run any code.
+    is_plain = type(args) in (list, tuple)
+    given: list[Any] = list(args) if is_plain else _native._trusting(None, list, args)
     if _data_of(given) is None:
         return original(function, given, options, memory_pool, length)
     return _answered(
