@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from .. import _native
-
 
 class _Thread(threading.local):
     context: Any = None
@@ -16,13 +14,7 @@ _thread = _Thread()
 
 
 def compute_in(context: Any) -> None:
-    """Sets the context in which the thread's call computes; an OSError if that is gone."""
-    _native._make_ready_in(context)
-    _thread.context = context
-
-
-def resume_in(context: Any) -> None:
-    """Sets the context of a call again that another one has interrupted."""
+    """Sets the context in which the thread's call computes; None behind calls."""
     _thread.context = context
 
 

@@ -23,7 +23,7 @@ from .columns import (
     to_table,
 )
 from .conversions import remember
-from .current import compute_in, here, resume_in
+from .current import compute_in, here
 from .forms import MOST_ROWS
 from .functions import aggregates, arithmetic, casts, comparisons, plain, selections, strings, times
 from .kinds import kind_of
@@ -36,14 +36,16 @@ _PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings
 
 def in_context(context: Any, answer: Callable[[], Any]) -> Any:
     """An answer that libcudf computes in a context; OSError if that is gone."""
-    before = here()  # of a call that a finalizer, or a handler of a signal, has interrupted
-    try:
-        compute_in(context)
-        found = _native._in_context(answer, context)
-        _native._order_current_stream(context)
-        return found
-    finally:
-        resume_in(before)
+
+    def computed() -> Any:
+        before = here()  # of a call that a finalizer, or a handler of a signal, has interrupted
+        try:
+            compute_in(context)
+            return answer()
+        finally:
+            compute_in(before)
+
+    return _native._computing(context, computed)
 
 
 def run(

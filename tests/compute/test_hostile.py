@@ -5,8 +5,6 @@ from contextlib import suppress
 import pyarrow as pa
 import pytest
 
-from pyarrow_cuda_compat import _native
-
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 
 
@@ -93,17 +91,20 @@ def test_trust_ends_before_code_of_the_caller(there, kind, name):
         read()
 
 
-def test_trust_ends_with_the_function(there):
+class Interrupting(Reader):
+    def _asked(self, answer):
+        self.refused += 1
+        raise KeyboardInterrupt
+
+
+def test_trust_ends_with_an_interrupt(there):
     array = there(pa.array([1]))
-    for before in (None, array):
-        with pytest.raises(KeyboardInterrupt):
-            _native._trusting(before, interrupted)
-        assert not _native._take_trust(array)
-    assert _native._trusting(array, _native._take_trust, array)
-
-
-def interrupted():
-    raise KeyboardInterrupt
+    for call in _CALLS.values():
+        argument = Interrupting(None)
+        with suppress(KeyboardInterrupt, TypeError, ValueError, AttributeError):
+            call(array, argument)
+        with pytest.raises(NotImplementedError, match="on CPU"):
+            array.to_numpy()
 
 
 @pytest.mark.skipif(not hasattr(pa.Array, "__add__"), reason="pyarrow 25 and later have operators")

@@ -6,8 +6,7 @@ CODE = """
 from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
-from pyarrow_cuda_compat import CudaBuffer, Context
-from pyarrow_cuda_compat._cudf import current
+from pyarrow_cuda_compat import CudaBuffer, Context, _native
 from support.driver import the_driver
 from support.order import OTHERS, OWN
 from support.refusals import check_refused
@@ -25,7 +24,7 @@ check_refused([
     *(lambda read=read: read(array, consumer) for read in readers),
     batch.__arrow_c_device_array__,
     lambda: next(iter(pa.RecordBatchReader.from_stream(table))),
-    lambda: current.compute_in(ctx),
+    lambda: _native._computing(ctx, list),
 ], "Cuda error 201 ")
 """
 

@@ -18,7 +18,7 @@ from .. import patching
 from . import assertions
 from .actions import Action, copy_to_host, count_nulls, refuse
 from .chunked import slice_chunks, write_batches, write_row_groups
-from .compute import call, check, method, query
+from .compute import call, query
 from .conditional import concat_tables, from_offsets, join, size_of, validate
 from .table import (
     BATCHES,
@@ -56,9 +56,7 @@ _SUBSTITUTES: dict[str, Callable[..., Any]] = {
     VALIDATE: validate,
     SIZE: size_of,
     COMPUTE: call,
-    METHOD: method,
     QUERY: query,
-    CHECK: check,
 }
 #: Functions of Python code, by their numbers, and their wrappers.
 _Wrappers = dict[int, tuple[Any, Any]]
@@ -99,6 +97,8 @@ def _guard_in_place(found: Any, name: str, rule: str) -> bool:
     """Guards a compiled class, function, method or property.  Returns whether it is one."""
     if rule in _SUBSTITUTES:
         guard = _native._Guard(_SUBSTITUTES[rule], "any")
+    elif rule in (METHOD, CHECK):
+        guard = _native._Guard(None, rule)
     elif rule == RESULTS:
         guard = _native._Guard(with_host_results, "always")
     else:

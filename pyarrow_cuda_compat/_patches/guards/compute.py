@@ -5,6 +5,7 @@ Each function here takes the guarded function and its arguments.
 
 import re
 from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -28,9 +29,7 @@ def call(
     length: int | None = None,
 ) -> Any:
     """`Function.call` with arguments that may contain data on a device."""
-    # Once: an iterator has its items no second time.  That of another class may run any code.
-    is_plain = type(args) in (list, tuple)
-    given: list[Any] = list(args) if is_plain else _native._trusting(None, list, args)
+    given = list(args)  # once: an iterator has its items no second time
     if _data_of(given) is None:
         return original(function, given, options, memory_pool, length)
     return _answered(
@@ -54,27 +53,13 @@ def query(original: _Original, *arguments: Any, **keywords: Any) -> Any:
     )
 
 
-def method(original: _Original, data: Any, *arguments: Any, **keywords: Any) -> Any:
-    """A method that begins by the check of its object, and hands it to guarded functions."""
-    return _native._trusting(data, original, data, *arguments, **keywords)
-
-
-def check(_original: _Original, data: Any) -> None:
-    """pyarrow's check that a chunked array lies on the host, of one on a device."""
-    if not _native._take_trust(data):
-        _native._refuse(data, "pyarrow.lib.ChunkedArray._assert_cpu")
-
-
 def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     """The answer of the engine, which is recorded if the program has asked for records."""
-
-    def call() -> Any:
-        return _native._trusting(None, _computed, name, arguments, answer)
-
     if not _tracing.traced:
-        return call()
+        return _computed(name, arguments, answer)
     rows = max((len(it) for it in arguments if isinstance(it, _DATA)), default=0)
-    return _native._recorded("compute", name, call, rows=rows)
+    made = partial(_computed, name, arguments, answer)
+    return _native._recorded("compute", name, made, rows=rows)
 
 
 def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
@@ -82,7 +67,12 @@ def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     try:
         cudf = engine.implementations(load_cudf)
         context = _context_of(arguments)
-        return cudf.in_context(context, lambda: _answer(cudf, context, answer))
+
+        def computed() -> Any:
+            rmm_resource.share_memory(context)
+            return answer(cudf)
+
+        return cudf.in_context(context, computed)
     except Refusal as refusal:
         reason = str(refusal)
     except _native.OutOfMemoryError:
@@ -103,11 +93,6 @@ def load_cudf() -> Any:
     from ..._cudf import dispatch  # needs pylibcudf
 
     return dispatch
-
-
-def _answer(cudf: Any, context: Any, answer: Callable[[Any], Any]) -> Any:
-    rmm_resource.share_memory(context)
-    return answer(cudf)
 
 
 #: In texts of libcudf, RMM and CCCL for errors of the driver.

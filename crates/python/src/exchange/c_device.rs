@@ -7,8 +7,6 @@ use crate::errors::OrRaise;
 use crate::pyarrow::from_pyarrow::object_ref;
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::replaced;
-use crate::signals::wait_for_signals;
-use arrow_cuda_context::Consumer;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -36,15 +34,6 @@ pub(crate) fn prepare(object: Bound<'_, PyAny>, is_batch: bool) -> PyResult<Boun
 pub(crate) fn make_ready(array: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = array.py();
     pyarrow(py)?.bridge.make_ready(object_ref(array)).or_raise(py)
-}
-
-/// Has the default stream of a context come behind what the thread's stream has to do, for a library that works
-/// on it.  Fails if the context is gone.
-#[pyfunction(name = "_make_ready_in")]
-pub(crate) fn make_ready_in(context: &Bound<'_, PyAny>) -> PyResult<()> {
-    let (py, context) = (context.py(), context_argument(context)?.context().clone());
-    let make_ready = || context.make_ready_for(Consumer::OnDefaultStream, &[]);
-    wait_for_signals(py, make_ready)?.map(drop).or_raise(py)
 }
 
 /// Inside `with stream:`, has that stream wait for the default stream: for results of a library that works there.

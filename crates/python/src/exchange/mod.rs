@@ -23,7 +23,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     private!(
         module,
         c_device::make_ready,
-        c_device::make_ready_in,
         c_device::order_current_stream,
         c_device::finish_export,
         c_device::export_places,

@@ -11,7 +11,7 @@ use crate::pyarrow::from_pyarrow::is_on_device;
 use crate::pyarrow::pyarrow;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyTuple};
+use pyo3::types::PyCapsule;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::OnceLock;
@@ -23,22 +23,7 @@ thread_local! {
     static TRUSTED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Calls a function while the check passes in this thread once for an object, or for none.
-///
-/// Python code could not restore what held before: a signal's handler may raise wherever it would.
-#[pyfunction(name = "_trusting")]
-#[pyo3(signature = (object, function, /, *arguments, **keywords))]
-pub(super) fn trusting<'py>(
-    object: Option<&Bound<'py, PyAny>>,
-    function: &Bound<'py, PyAny>,
-    arguments: &Bound<'py, PyTuple>,
-    keywords: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let _trusted = Trusted::begin(object.map_or(0, |object| object.as_ptr().addr()));
-    function.call(arguments, keywords)
-}
-
-/// The check passes once for the object at an address, until this is dropped.
+/// The check passes once for the object at an address, or for none at 0, until this is dropped.
 pub(super) struct Trusted {
     before: usize,
 }
@@ -56,7 +41,6 @@ impl Drop for Trusted {
 }
 
 /// Whether the check passes for an object, which it then does no more.
-#[pyfunction(name = "_take_trust")]
 pub(super) fn take_trust(object: &Bound<'_, PyAny>) -> bool {
     let is_trusted = TRUSTED.get() == object.as_ptr().addr();
     if is_trusted {

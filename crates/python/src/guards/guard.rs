@@ -1,7 +1,9 @@
 //! A guard looks for data on a device in the arguments of a call.
 
+use super::assertions::take_trust;
 use super::functions::{PyObject_Vectorcall, call_by};
 use super::may_contain::{are_lazy, source_of};
+use super::refusal::refusal;
 use super::walk::Walk;
 use arrow_cuda_bridge::BatchSource;
 use pyo3::exceptions::PyValueError;
@@ -18,6 +20,10 @@ enum When {
     AnyData,
     /// As above, in every call.
     Always,
+    /// Never: if an argument contains data on a device, pyarrow's check of the first one is left out.
+    Method,
+    /// Never: the function is that check.  It refuses data on a device, except within such a method.
+    Check,
     /// With the result of a call, if it contains data on a device: its own result takes that one's place.
     Result,
 }
@@ -30,6 +36,8 @@ impl FromPyObject<'_, '_> for When {
             "each" => Ok(Self::EachData),
             "any" => Ok(Self::AnyData),
             "always" => Ok(Self::Always),
+            "method" => Ok(Self::Method),
+            "check" => Ok(Self::Check),
             "result" => Ok(Self::Result),
             other => Err(PyValueError::new_err(format!("no guard acts for {other}"))),
         }
@@ -59,8 +67,12 @@ pub(super) enum Call<'py> {
     Unchanged,
     /// The function gets these arguments.
     With(Vec<Bound<'py, PyAny>>),
+    /// The function gets the same arguments, and the check passes once for this one.
+    Trusting(Bound<'py, PyAny>),
     /// The handler gets the function and all arguments.
     Instead(Bound<'py, PyAny>),
+    /// There is nothing to call: this is the result.
+    Answered(Bound<'py, PyAny>),
 }
 
 impl Guard {
@@ -86,8 +98,14 @@ impl Guard {
         let mut used: Option<Vec<_>> = None;
         for (number, argument) in arguments.clone().enumerate() {
             let Some(found) = walk.visit(&argument)? else { continue };
-            if self.when == When::AnyData {
-                return Ok(Call::Instead(handler.clone()));
+            match self.when {
+                When::AnyData => return Ok(Call::Instead(handler.clone())),
+                When::Method => return Ok(Call::Trusting(first)),
+                When::Check if take_trust(&first) => {
+                    return Ok(Call::Answered(py.None().into_bound(py)));
+                }
+                When::Check => return Err(refusal(false, None, None)),
+                _ => {}
             }
             let used = used.get_or_insert_with(|| arguments.clone().collect());
             used.splice(number..=number, [found]);

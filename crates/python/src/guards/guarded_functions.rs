@@ -1,5 +1,6 @@
 //! Guards of compiled functions and methods.
 
+use super::assertions::Trusted;
 use super::functions::{Intercept, PyObject_Vectorcall, Unguarded, call_by, intercept};
 use super::guard::{Call, Guard};
 use pyo3::ffi;
@@ -70,6 +71,15 @@ unsafe fn outcome(
                 // SAFETY: the function's own, with arguments in the same places.
                 Some(unsafe { call_by(original, function, &used, count, names) })
             }
+            Ok(Call::Trusting(object)) => {
+                let trusted = Trusted::begin(object.as_ptr().addr());
+                // SAFETY: the function's own, with its own arguments.
+                let result =
+                    unsafe { call_by(unguarded.get().original, function, given, count, names) };
+                drop(trusted);
+                Some(result)
+            }
+            Ok(Call::Answered(result)) => Some(result.into_ptr()),
             Ok(Call::Instead(handler)) => {
                 let mut all = Vec::with_capacity(1 + given.len());
                 all.push(unguarded.as_ptr());

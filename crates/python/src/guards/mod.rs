@@ -9,6 +9,7 @@
 //! `may_contain` asks for slots and flags of types.
 
 mod assertions;
+mod computing;
 mod construction;
 mod functions;
 mod guard;
@@ -30,8 +31,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         walk::map_device_data,
         refusal::refuse,
         assertions::guard_assertion,
-        assertions::trusting,
-        assertions::take_trust,
+        computing::computing,
         null_counts::count_nulls,
         construction::guard_construction,
         operators::guard_operators,

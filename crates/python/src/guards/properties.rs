@@ -77,7 +77,8 @@ unsafe extern "C-unwind" fn read(
         // SAFETY: a live object, which the caller owns.
         let object = unsafe { Bound::from_borrowed_ptr(py, object) };
         let value = match guarded.guard.get().call(py, &std::iter::once(object.clone()), None) {
-            Ok(Call::Unchanged | Call::With(_)) => return None,
+            Ok(Call::Unchanged | Call::With(_) | Call::Trusting(_)) => return None,
+            Ok(Call::Answered(answer)) => Ok(answer),
             Ok(Call::Instead(handler)) => call_out(&handler, (guarded.unguarded.bind(py), object)),
             Err(error) => Err(error),
         };
