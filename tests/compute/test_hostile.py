@@ -91,22 +91,6 @@ def test_trust_ends_before_code_of_the_caller(there, kind, name):
         read()
 
 
-class Interrupting(Reader):
-    def _asked(self, answer):
-        self.refused += 1
-        raise KeyboardInterrupt
-
-
-def test_trust_ends_with_an_interrupt(there):
-    array = there(pa.array([1]))
-    for call in _CALLS.values():
-        argument = Interrupting(None)
-        with suppress(KeyboardInterrupt, TypeError, ValueError, AttributeError):
-            call(array, argument)
-        with pytest.raises(NotImplementedError, match="on CPU"):
-            array.to_numpy()
-
-
 @pytest.mark.skipif(not hasattr(pa.Array, "__add__"), reason="pyarrow 25 and later have operators")
 def test_trust_of_an_operator_ends(there):
     array = there(pa.array([1, 2, 3]))

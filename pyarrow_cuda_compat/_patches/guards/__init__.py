@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from ... import _native
 from ..._start.import_hooks import follow
@@ -58,6 +58,8 @@ _SUBSTITUTES: dict[str, Callable[..., Any]] = {
     COMPUTE: call,
     QUERY: query,
 }
+#: By rule, the guard that needs no function.
+_BUILT_IN: dict[str, Literal["method", "check"]] = {METHOD: "method", CHECK: "check"}
 #: Functions of Python code, by their numbers, and their wrappers.
 _Wrappers = dict[int, tuple[Any, Any]]
 
@@ -97,8 +99,8 @@ def _guard_in_place(found: Any, name: str, rule: str) -> bool:
     """Guards a compiled class, function, method or property.  Returns whether it is one."""
     if rule in _SUBSTITUTES:
         guard = _native._Guard(_SUBSTITUTES[rule], "any")
-    elif rule in (METHOD, CHECK):
-        guard = _native._Guard(None, rule)
+    elif rule in _BUILT_IN:
+        guard = _native._Guard(None, _BUILT_IN[rule])
     elif rule == RESULTS:
         guard = _native._Guard(with_host_results, "always")
     else:
