@@ -239,7 +239,7 @@ impl Pool {
     }
 }
 
-/// What a failed allocation says of the device.
+/// The device's free and total memory, for the error of a failed allocation.
 fn memory_of(current: &Current<'_>) -> Option<DeviceMemory> {
     let context = current.context();
     let (free, total) = (current.free_memory().ok()?, context.total_memory().ok()?);

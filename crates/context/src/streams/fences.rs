@@ -25,7 +25,7 @@ const POLL_TIME: Duration = Duration::from_micros(50);
 pub(crate) struct Fences {
     fences: VecDeque<Fence>,
     spare: Vec<Event>,
-    /// Those of contexts that are gone, to be taken out, and dropped under no lock.
+    /// Events of contexts that are gone.  The caller takes them out, and drops them without a lock.
     pub(crate) useless: Vec<Event>,
 }
 

@@ -29,9 +29,9 @@ impl Context {
         await_users_in(contexts_of_the_process(Some(self))?)
     }
 
-    /// The same for a release before which the driver itself waits for the work of this context: a wait here would end
-    /// its graph captures.  For other contexts of the device, the driver waits only before it frees large memory (seen on
-    /// an H200).
+    /// As [`await_users`](Self::await_users), except for the work of this context, for which the driver itself waits at
+    /// the release: a wait here would end its graph captures.  For other contexts of the device, the driver waits only
+    /// before it frees large memory (seen on an H200).
     pub(crate) fn await_other_users(&self) -> CudaResult<Unused> {
         let mut others = contexts_of_the_process(Some(self))?;
         others.retain(|context| !context.is_same(self));
@@ -39,7 +39,7 @@ impl Context {
     }
 }
 
-/// The same for memory of a context that is gone.
+/// As [`Context::await_users`], for memory of a context that is gone.
 pub(crate) fn await_users_of_lost() -> CudaResult<Unused> {
     await_users_in(contexts_of_the_process(None)?)
 }
