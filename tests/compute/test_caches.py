@@ -205,7 +205,7 @@ def test_types_of_python_code_are_refused(there):
 
 #: Arguments that a kept function may have: equality forgets nothing of these.
 _EXACT = {"str", "bytes", "int", "bool"}
-#: Kept by the identity of a class or a module, or by a type of NumPy's without members.
+#: Kept by the identity of a class or a module, or by a NumPy type without members.
 _BY_IDENTITY = {"_with_value", "_class_of", "type_of"}
 
 

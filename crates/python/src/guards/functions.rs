@@ -26,7 +26,7 @@ const VECTORCALL_OFFSET: usize = 7;
 const DEFINITION: usize = 2;
 const VECTORCALL: usize = 6;
 
-/// What is called in place of a function.
+/// A replacement that is called instead of a function.
 pub(super) trait Intercept: Send + Sync {
     /// # Safety
     ///

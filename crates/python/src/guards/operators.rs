@@ -39,7 +39,8 @@ const SLOTS: [(c_int, usize, *mut c_void); 12] = [
 static THEIRS: [AtomicPtr<c_void>; SLOTS.len()] =
     [const { AtomicPtr::new(null_mut()) }; SLOTS.len()];
 
-/// Replaces the operators of a compiled class, also where other classes have inherited them.  Older pyarrows have none.
+/// Replaces the operators of a compiled class, and their copies in the classes that inherit them.  Classes of older
+/// pyarrows have no operators.
 #[pyfunction(name = "_guard_operators")]
 pub(super) fn guard_operators(class: &Bound<'_, PyType>) -> PyResult<()> {
     for ((slot, index, ours), theirs) in SLOTS.into_iter().zip(&THEIRS) {

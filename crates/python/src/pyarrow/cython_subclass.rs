@@ -1,4 +1,4 @@
-//! Subclasses of pyarrow's Cython classes, with methods from this extension.
+//! Subclasses of Cython classes of pyarrow, with methods from this extension.
 //!
 //! PyO3 cannot extend a Cython class. But a PyO3 class without fields adds nothing to an object's
 //! layout, so it can be one base of a class whose other base is pyarrow's: its `#[pymethods]` come
