@@ -1,8 +1,8 @@
-//! Graph captures of other streams, which calls of this project must not end.
+//! Protects graph captures of other streams from this project's calls.
 //!
-//! While any thread captures a stream in the global mode, each call that might wait for the device fails, and
-//! invalidates the capture, unless the calling thread is in the relaxed mode.  The driver counts queries,
-//! allocations and frees among these calls.
+//! While any thread captures a stream in the global mode, a call that might wait for the device fails, and
+//! invalidates the capture.  Queries, allocations and frees count as such calls.  A thread in the relaxed mode is
+//! exempt, so this project calls the driver in that mode.
 
 use crate::out_param::out_param;
 use arrow_cuda_driver::{CudaResult, call, report_failure};

@@ -1,7 +1,8 @@
-//! The one wait before memory goes back to the driver, of whatever kind it is.
+//! The one wait before memory of any kind goes back to the driver.
 //!
-//! A driver that frees memory waits for the work of the memory's own device, or of its own context, and nobody
-//! else (seen on an H200): work of another one faults, or finds what is there next.
+//! When the driver frees memory, it waits only for work of the memory's own device, or of its own context (seen on
+//! an H200).  Work of another device or context would fault, or read the memory's next contents.  This wait covers
+//! them.
 
 use crate::{Context, Device, Unused, contexts};
 use arrow_cuda_driver::{CudaResult, codes};

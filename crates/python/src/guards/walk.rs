@@ -1,7 +1,7 @@
 //! Finds the data on a device in arguments, and replaces it.
 //!
-//! One walk serves all guards.  It looks into containers of Python and of other libraries, and gives each array, table,
-//! buffer or message on a device to an action, whose result takes its place.
+//! All guards use this one walk.  It looks into containers of Python and of other libraries.  It passes each array,
+//! table, buffer or message on a device to an action, and puts the action's result in its place.
 
 use super::functions::unguarded;
 use super::may_contain::{Contents, contents_of, source_of};
