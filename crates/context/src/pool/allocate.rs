@@ -1,5 +1,4 @@
-//! How an allocation is served: by released memory, by the driver, or by the driver once memory was
-//! reclaimed.
+//! Serves an allocation: from released memory, from the driver, or from the driver after memory was reclaimed.
 
 use super::ledger::{BlockAddress, Ledger, Request, aligned};
 use super::lookup::RANGES;

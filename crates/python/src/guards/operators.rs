@@ -1,7 +1,8 @@
-//! Operators of arrays, such as `array + 1`, in place.
+//! Guards operators of arrays, such as `array + 1`, in place.
 //!
-//! pyarrow's begin by its check that data lies on the host, and hand their operands to a function of `pyarrow.compute`,
-//! which has a guard.  Python calls them by slots of the class, where functions stand in that let the check pass.
+//! pyarrow's operators first check that the data lies on the host.  Then they pass their operands to a function of
+//! `pyarrow.compute`, which has a guard.  Python calls operators through slots of the class.  This module replaces
+//! the functions there by its own, which let the check pass.
 
 use super::assertions::Trusted;
 use super::places::{found, heirs, word};
