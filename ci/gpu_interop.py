@@ -1,8 +1,9 @@
 """The steps of gpu_run.py that run our tests and others' with Numba and RAPIDS; beside it.
 
-The machine's own numba-cuda is one of several.  The older ones lie in `numbas.tar.xz`, with the
-versions of what they need that the machine has in newer ones.  numba-cuda-mlir, and RMM, KvikIO
-and UCX, are too large for the bundle and come in folders of their own, if at all.
+Several versions of numba-cuda are tested.  One is the machine's own.  The older ones are in
+`numbas.tar.xz`, with older versions of their dependencies where the machine's are too new.
+numba-cuda-mlir, RMM, KvikIO and UCX are too large for the bundle.  If they are tested, they come in
+folders of their own.
 """
 
 from __future__ import annotations

@@ -2,14 +2,21 @@
 
     bash run.sh [LOG_FOLDER [STEP...]]
 
-Without a STEP as many run as there is time for; STEPs are their names, or the names of groups:
-core, interop, suites.  All of them run, also after one that failed.  `bench` measures, `answers`
-compares libcudf with pyarrow, `order` asks who waits for whom, with the kernels of other libraries
-too, `sizes` has data beyond 2^31 bytes and rows, and `answers, memcheck`, `initcheck`, `leaks`,
-`soak` and `crowd` look further for faults; they run only when they are named.
-The environment may say:
+A STEP is the name of a step or of a group: core, interop, suites.  Without a STEP, as many run as
+there is time for.  A step that fails does not stop the others.
 
-PYARROW_CUDA_DRIVER   another driver library, or `sim`; what asks the hardware is then left out
+These run only when they are named:
+
+bench      measures
+answers    compares libcudf with pyarrow
+order      tests who waits for whom, with the kernels of other libraries too
+sizes      tests data beyond 2^31 bytes and rows
+`answers, memcheck`, initcheck, leaks, soak, crowd
+           look further for faults
+
+Variables of the environment:
+
+PYARROW_CUDA_DRIVER   another driver library, or `sim`, which skips checks of the hardware
 PYARROW_WHEEL         another wheel of pyarrow to test with, instead of the installed pyarrow
 BENCH                 for the step `bench`: other arguments, such as `--quick` (`python bench run
                       --help` tells which there are)

@@ -16,8 +16,8 @@ _HOST = pa.default_cpu_memory_manager()
 
 def lies_on_host(value: Any) -> bool:
     """Whether all data of an array, chunked array, record batch or table is plain host memory."""
-    # libarrow asks the first buffer that there is: an array whose first child has none, or a batch
-    # that was read from device memory, says that it lies on the host.
+    # libarrow looks at the first buffer only.  So it reports host memory for an array whose first
+    # child has no buffer, and for a batch that was read from device memory.
     return not _native._is_on_device(value) and value.is_cpu
 
 

@@ -18,7 +18,7 @@ Each module uses only those above it.
 `admission`     the gate towards libcudf: alignment, rows, place
 `layouts`       the gate back: a result has the layout of its type
 `spans`         flat arrays as libcudf's columns, and back, by the addresses of their memory
-`columns`       all of pyarrow's data as libcudf's, and back
+`columns`       pyarrow data as libcudf's, and back
 `calls`         a call of a function: arguments, options, the type of its result
 `operations`    libcudf's operations, by the names that several functions need
 `registry`      the functions of pyarrow that libcudf answers, which `functions` list there

@@ -1,11 +1,11 @@
 """The gate towards libcudf: every array passes `admitted` before it becomes a column.
 
 ===========  ===================================================================================
-place        all memory is on the device: else it is copied there
-alignment    each buffer begins where the widest load of a kernel may: else the array is copied.
-             libcudf's kernels do not look, and a failed load ends the context
-rows         libcudf numbers rows with 32 bits, those before a slice and those within lists, too.
-             More rows are refused; fewer, behind too many others, are copied to the beginning
+place        all memory must be on the device.  Otherwise it is copied there
+alignment    each buffer must be aligned for the widest load of a kernel.  Otherwise the array is
+             copied: libcudf's kernels do not check, and a failed load ends the context
+rows         libcudf numbers rows with 32 bits, also the rows before a slice and within lists.  Too
+             many rows are refused.  A slice after too many others is copied to the beginning
 ===========  ===================================================================================
 
 The context is checked before, where a call begins: see `guards.compute`.

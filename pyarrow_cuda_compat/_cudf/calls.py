@@ -36,10 +36,11 @@ class Call:
     prototype: Any
     #: The arguments as pyarrow's, where there are such.
     arrays: list[Any]
-    #: For each argument, the number that its values are known to be 0 to, without it; or 0.
-    below: tuple[int, ...] = ()
-    #: The same of the result.
-    result_below: int = 0
+    #: For each argument, a number that its values, which are at least 0, are less than; 0 if none
+    #: is known.
+    upper_bounds: tuple[int, ...] = ()
+    #: Likewise for the values of the result.
+    result_upper_bound: int = 0
 
     @property
     def value(self) -> Any:

@@ -82,9 +82,9 @@ def run(
     if max(map(len, data)) >= MOST_ROWS and function.kind == "scalar":
         return _by_rows(lambda part: run(original, function, part, options), given)
     made = {id(it): argument(it) for it in given}
-    pieces, values, below = zip(*(made[id(it)] for it in given), strict=True)
+    pieces, values, upper_bounds = zip(*(made[id(it)] for it in given), strict=True)
     types = [None if isinstance(it, _TABLES) else it.type for it in pieces]
-    call = Call(function.name, list(values), types, decoded, prototype, list(pieces), below)
+    call = Call(function.name, list(values), types, decoded, prototype, list(pieces), upper_bounds)
     return _in_form(call, kernel.answer(call, *kernel.extra))
 
 
@@ -180,7 +180,7 @@ def _in_form(call: Call, found: Any) -> Any:
         result = to_arrow(found, call.type)
     # An argument's own memory may be written to by the program.
     if is_as_imported(found, call.type) and not spans.has_memory_of(found, call.values):
-        remember(result, here(), found, is_result=True, upper_bound=call.result_below)
+        remember(result, here(), found, is_result=True, upper_bound=call.result_upper_bound)
     return result
 
 

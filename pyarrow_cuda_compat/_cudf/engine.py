@@ -26,7 +26,7 @@ _chosen: str | None = None
 _choices = 0
 #: Held for a few lines only, which neither import nor wait.  A finalizer among them may need it.
 _lock = threading.RLock()
-#: What computes, or the reason why nothing does, once a call has asked.
+#: The engine, or the reason why no engine computes; None before the first call asks.
 _found: Any = None
 
 

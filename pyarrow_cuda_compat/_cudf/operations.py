@@ -1,4 +1,4 @@
-"""libcudf's operations, by the names and in the forms that several rows need."""
+"""libcudf's operations, by the names and in the forms that several kernels need."""
 
 from __future__ import annotations
 

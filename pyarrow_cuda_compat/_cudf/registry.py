@@ -11,27 +11,27 @@ from typing import Any
 class Kernel:
     """A function of pyarrow to which libcudf gives the same answer."""
 
-    #: Takes a `Call` and the extra arguments of the kernel, and returns a column or a value of
-    #: pyarrow's.
+    #: Takes a `Call` and the extra arguments of the kernel, and returns a column of libcudf or a
+    #: value of pyarrow.
     answer: Callable[..., Any]
-    #: The kinds of types that each argument may have, as `kinds` names them; the last ones hold for
-    #: further arguments.
+    #: For each argument, the kinds of types that it may have, as `kinds` names them.  Arguments
+    #: beyond the last entry follow that entry.
     takes: tuple[tuple[str, ...], ...]
-    #: Whether all arguments have as many rows.
+    #: Whether all arguments must have the same number of rows.
     is_elementwise: bool
     extra: tuple[Any, ...]
-    #: Whether the types of all arguments have to be the same.
+    #: Whether all arguments must have the same type.
     of_one_type: bool
 
 
 KERNELS: dict[str, Kernel] = {}
 
 
-def rows(
+def kernel(
     *takes: str, elementwise: Any = True, of_one_type: Any = False, **names: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Lists a function as kernels: by the names of pyarrow's functions, each with what it gets
-    behind the call."""
+    """Lists a function as a kernel of each of pyarrow's functions that ``names`` has, or of the one
+    with its own name.  The value of a name is what the function gets after the call."""
 
     def listed(answer: Callable[..., Any]) -> Callable[..., Any]:
         kinds = tuple(tuple(each.split()) for each in takes)

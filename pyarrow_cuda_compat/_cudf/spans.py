@@ -1,5 +1,7 @@
-"""Numbers, times and strings as libcudf's columns, and back, by the addresses of their memory: in a
-third of the time that the C Device interface takes, which serves all other types."""
+"""Numbers, times and strings as libcudf's columns, and back, by the addresses of their memory.
+
+This takes a third of the time that the C Device interface takes, which serves all other types.
+"""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def array_to_arrow(self: DeviceArray, type: Any = None) -> Any:
     Parameters
     ----------
     type : pyarrow.DataType, optional
-        What the elements are to Arrow: any type whose values have their size.  By default
+        The Arrow type of the elements: any type whose values have their size.  By default
         the type that the array came with, or the one that NumPy's dtype corresponds to.
         Further dimensions become fixed-size lists.
 

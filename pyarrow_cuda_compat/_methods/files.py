@@ -1,11 +1,11 @@
-"""Files that are read into device memory and written from it: which ones, and which way they go.
+"""Files that are read into device memory and written from it: how each kind is copied.
 
 ================================================  ==================================================
 the file                                          the way
 ================================================  ==================================================
 a regular one with a size                         several threads read it, one writes it
                                                   (``_native``); or KvikIO does (``kvikio``)
-what has no size: pipes, files of ``/proc`` and   this thread, in pieces, until the end
+without a size: pipes, files of ``/proc`` and     this thread, in pieces, until the end
 ``/sys``, devices
 ================================================  ==================================================
 

@@ -1,17 +1,17 @@
 """Pickles and copies objects in device memory.
 
-The bodies of `CudaBuffer.__reduce_ex__` and its like, and reducers for pyarrow's own classes:
-record batches, tables, chunked arrays and arrays whose data is on a device can be pickled like
-those on the host.  Importing this package registers the reducers with `copyreg`; for data on the
-host they call pyarrow's own reducers.
+This module has the bodies of methods such as `CudaBuffer.__reduce_ex__`.  It also has reducers for
+pyarrow's own classes, so that record batches, tables, chunked arrays and arrays on a device can be
+pickled.  Importing this package registers the reducers with `copyreg`.  For data on the host, they
+call pyarrow's own reducers.
 
-A pickle contains the bytes and the number of the device; of a slice, those that it reaches.
-Loading it copies the bytes into new memory on the device with that number, or on device 0 if that
-device does not exist.  With
-protocol 5 and a ``buffer_callback``, the bytes are out of band: a single copy from the device.
+A pickle contains the number of the device and the bytes; of a slice, only the bytes that it
+reaches.  Loading it copies the bytes into new memory on the device with that number, or on device 0
+if that device does not exist.  With protocol 5 and a ``buffer_callback``, the bytes are out of
+band: a single copy from the device.
 
-Pickles name functions of the package itself, since loading one has to wait for the whole import of
-the package.  A module of it may be there before another thread has finished that.
+Pickles name functions of the package itself, not of its modules.  So loading a pickle waits until
+the whole package is imported, even if another thread is still importing it.
 
 If the driver fails while a pickle is loaded, the load raises an `OSError`, as everywhere.  Dask
 treats it as a failed connection and repeats the request until memory is free; with any other

@@ -1,8 +1,8 @@
 """Tables on a device of Arrow files and streams, compressed or not.
 
-Several threads read a file, and decompress it, straight into pinned memory (``_native``).  What has
-no size, and what lies on a device, is brought to host memory first.  pyarrow reads, on the host,
-what it has to look into: delta dictionaries, the other byte order, the first forms of compression.
+Several threads read a file, and decompress it, straight into pinned memory (``_native``).  Sources
+without a size, and sources on a device, are copied to host memory first.  pyarrow itself reads some
+files on the host: with delta dictionaries, the other byte order, or the first forms of compression.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ chunk is not copied.
                                          streams, such as cuDF
 =======================================  =========================================================
 
-Chunked arrays and tables on the host do not have the methods of the last two rows: consumers would
-prefer them to what they have.
+Chunked arrays and tables on the host do not get the methods of the last two rows: consumers would
+prefer these methods to pyarrow's own.
 """
 
 from functools import partial

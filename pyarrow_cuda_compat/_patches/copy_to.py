@@ -1,4 +1,4 @@
-"""Copies of pyarrow's data between the host and devices.
+"""Copies of pyarrow data between the host and devices.
 
 =======================================  =========================================================
 pyarrow itself                           this package
@@ -9,8 +9,8 @@ by itself                                of a stream.  A context or a device's n
                                          destination, too
 ``ChunkedArray`` and ``Table`` have no   have one, for all chunks together: memory that chunks
 ``copy_to``                              share is copied once
-``RecordBatchReader`` has none           returns a reader of copies, which reads ahead: see
-                                         `read_ahead`
+``RecordBatchReader`` has no             has one, which returns a reader of copies that reads
+``copy_to``                              ahead: see `read_ahead`
 ``Buffer`` has no ``copy`` or ``view``   has both
 =======================================  =========================================================
 

@@ -1,11 +1,11 @@
 """Readers of copies: a thread reads batches ahead, which are copied in groups.
 
-To read a batch, from a file, a network or a generator, takes longer than to copy it, and a copy of
-a small batch takes longer to begin and to end than to make.  So a thread reads on while batches
-are copied and used, and what it has read meanwhile is copied together.
+Reading a batch from a file, a network or a generator takes longer than copying it.  So a thread
+reads on while batches are copied and used.  Each copy has a fixed cost, which exceeds the time for
+the bytes of a small batch.  So the batches that were read meanwhile are copied together.
 
-The thread begins when somebody asks for the first batch.  It ends with the reader that it reads,
-and when the reader of the copies is closed or destroyed, or the process exits.
+The thread starts with the first request for a batch.  It ends when its source ends, when the reader
+of the copies is closed or destroyed, or when the process exits.
 """
 
 from __future__ import annotations

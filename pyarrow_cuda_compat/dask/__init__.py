@@ -1,9 +1,9 @@
 """Sends device memory between Dask workers.
 
-Workers of `distributed` on the same machine send each other buffers, record batches and tables on
-a device through CUDA IPC: the bytes are copied from device to device and do not pass through the
-host.  All other data is sent as host frames, like a pickle: data for other machines, for clients
-and through the scheduler, and data that is small (`THRESHOLD`) or cannot be exported.
+Between workers of `distributed` on one machine, buffers, record batches and tables on a device go
+through CUDA IPC: the bytes are copied from device to device, not through the host.  All other data
+is sent as host frames, like a pickle: data for other machines, for clients and through the
+scheduler, small data (`THRESHOLD`), and data that cannot be exported.
 
 Users do not have to configure this.  Importing ``pyarrow_cuda_compat`` (or ``pyarrow.cuda``) in a
 process that uses ``distributed`` imports this module, in either order.  A worker accepts memory
@@ -16,11 +16,13 @@ import it when the workers start:
 With ``pyarrow-cuda-compat.ipc: false`` in Dask's configuration (in the environment:
 ``DASK_PYARROW_CUDA_COMPAT__IPC=false``) a worker sends host frames only.
 
-How it works: in the handshake of a connection, the receiving worker announces its machine and its
-devices.  The sending worker exports the memory, and retains it until the receiver has confirmed the
-reply; by then the receiver has made its own copy, and has looked whether the sender still retained
-the memory.  If the receiver cannot open the memory, for example between containers that may not
-share it, it repeats the request, and the sender answers that one with host frames.
+How it works:
+
+1. In the handshake of a connection, the receiving worker announces its machine and its devices.
+2. The sending worker exports the memory, and retains it until the receiver has confirmed the reply.
+3. The receiver makes its own copy, checks that the sender still retains the memory, and confirms.
+4. If the receiver cannot open the memory, for example between containers that may not share it, it
+   repeats the request.  The sender answers that one with host frames.
 """
 
 import sys

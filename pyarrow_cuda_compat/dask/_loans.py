@@ -1,9 +1,11 @@
 """Device memory that a worker has lent to another one, and until when.
 
-A reply to `get_data` lends memory.  The loan keeps that memory, copies that only the reply knows
-among it, until the borrower has confirmed the reply, or the connection has failed.  A loan is an
-open file in memory as long as it lasts: the borrower looks for the file when it has made its copy,
-and finds none if the lender has ended the loan or has died.  So it never takes other bytes.
+A reply to `get_data` lends memory.  The loan keeps that memory until the borrower has confirmed the
+reply, or the connection has failed.  It also keeps copies that were made for the reply alone.
+
+How does the borrower know that the bytes were still valid?  A loan is an open file in memory.  The
+borrower looks for the file after it has made its copy.  If the lender has ended the loan or died,
+the file is gone, and the borrower drops the copy.
 """
 
 import contextlib

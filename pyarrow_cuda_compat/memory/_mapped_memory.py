@@ -66,7 +66,7 @@ class MappedNDArray(np.ndarray[Any, Any]):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """The memory as the device sees it.  Copies are not mapped, and have none."""
+        """The memory as the device sees it.  Copies are not mapped, and lack this attribute."""
         shift = self._shift()
         if shift is None:
             raise AttributeError("a copy of a mapped array is not mapped")

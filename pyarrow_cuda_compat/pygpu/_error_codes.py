@@ -1,7 +1,7 @@
 """The CUDA runtime's error codes: the name and the text of each, as CUDA 13 gives them.
 
-The runtime's codes are those of the driver, besides codes of its own.  A C function that launches a
-kernel may return any of them, so all are here.
+The runtime has all codes of the driver, and codes of its own.  A C function that launches a kernel
+may return any of them, so all are here.
 """
 
 _TABLE = """\

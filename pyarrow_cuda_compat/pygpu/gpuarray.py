@@ -40,7 +40,7 @@ class GPUArray(HostAndDevice, WithStatusProperty):
     Parameters
     ----------
     array : numpy.ndarray, buffer, or list or tuple of int
-        The side on the host, which stays where it is; or the number of elements in each
+        The side on the host, which is used in place; or the number of elements in each
         dimension, for new memory of the host.
     dtype : str, type or numpy.dtype, optional
         The type of the elements, one of `SUPPORTED_DTYPES`; by default ``float64`` for a shape,

@@ -23,7 +23,7 @@ _DESCRIBING = {"ndim", "shape", "size", "may_share_memory", "shares_memory"}
 _DESCRIBING |= {"empty_like", "zeros_like"}
 #: Attributes that give access to the memory of the host, for writing too.
 _LENDING = {"ctypes", "data", "flat"}
-#: The memory of the two sides stays where it is, and writable.
+#: Methods that would move the memory of a side, or make it read-only.
 _REFUSED = {"resize", "setflags"}
 
 
@@ -77,7 +77,7 @@ class SmartArray(_ArgHint, np.lib.mixins.NDArrayOperatorsMixin):
 
     Over device memory that is read-only, the array on the host is read-only as well.
 
-    ``numpy.nditer`` iterates over a copy, also where it is told to write.  To write, pass it
+    ``numpy.nditer`` iterates over a copy, even with ``op_flags`` that write.  To write, pass it
     ``get()``, and call `mark_changed` afterwards.
 
     Examples

@@ -31,7 +31,7 @@ CALLS = {
     "format": lambda a: f"{a[1, 2]:.2f}",
     "nbytes": lambda a: (a.nbytes, a.itemsize, a.flags.c_contiguous),
     "elements": lambda a: list(a.flat),
-    # What changes it.
+    # Changes of the array.
     "item": lambda a: a.__setitem__((0, 1), 9),
     "slice": lambda a: a.__setitem__(slice(None, None, -1), a[0]),
     "sort": lambda a: a[:, ::-1].sort(),

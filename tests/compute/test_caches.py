@@ -159,7 +159,7 @@ def test_no_scalar_of_a_device_is_kept_without_its_context(there, rows):
     for context in (cuda.Context(0), cuda.Context(1)):
         rows.in_context(
             context,
-            lambda: made.append(of("functions.strings")._whitespace("utf8_trim_whitespace")),
+            lambda: made.append(of("functions.strings")._whitespace_scalar("utf8_trim_whitespace")),
         )
     assert made[0] is not made[1]
     assert made[0].to_py() == made[1].to_py()
@@ -205,7 +205,7 @@ def test_types_of_python_code_are_refused(there):
 
 #: Arguments that a kept function may have: equality forgets nothing of these.
 _EXACT = {"str", "bytes", "int", "bool"}
-#: Kept by the identity of a class or a module, or by a type of NumPy's without members.
+#: Kept by the identity of a class or a module, or by a NumPy type without members.
 _BY_IDENTITY = {"_with_value", "_class_of", "type_of"}
 
 

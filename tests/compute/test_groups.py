@@ -1,4 +1,4 @@
-"""Groups, encoded values and the largest rows, compared with pyarrow's on the host."""
+"""Groups, encoded values and the k largest rows, compared with pyarrow's results on the host."""
 
 import sys
 

@@ -2,12 +2,13 @@
 
 ``ci/check faults`` runs it on the simulated device, as does ``python -m faults`` in ``tests/`` once
 everything is set up.  A scenario is a short program that checks its own results.  It runs once to
-record which functions of the driver it calls, and how often; then again for each of these calls and
-each error code, and that call fails.  Every time
+record which functions of the driver it calls, and how often.  Then it runs again for each of these
+calls and each error code, and that call fails.  Every time
 
-* the scenario raises the driver's exact text, or the hook for unraisable exceptions hears it once,
-  or the package does without the call: then the results are right, and `silence` gives the reason,
-* nothing is lost: allocations, pinned memory, imports, streams, events, modules, retains,
+* the failure is reported: the scenario raises the driver's exact text, or the hook for unraisable
+  exceptions gets it once; or the package does without the call, the results are right, and
+  `silence` gives the reason,
+* nothing leaks: allocations, pinned memory, imports, streams, events, modules, retains,
 * the thread's current context is as before,
 * the same scenario passes afterwards, and leaves as much behind as before.
 

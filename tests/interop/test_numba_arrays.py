@@ -143,7 +143,7 @@ def test_types_of_smart_arrays(prepared):
 
 @pytest.fixture
 def kind_for_kernels():
-    """Numba's type of an argument, for which no device of Numba's is needed."""
+    """Numba's type of an argument.  It needs no device in Numba."""
     if PACKAGE != "numba.cuda" or importlib.util.find_spec("numba") is None:
         pytest.skip("numba-cuda-mlir takes a SmartArray by its interface")
     importlib.import_module(PACKAGE)

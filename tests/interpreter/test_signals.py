@@ -1,4 +1,4 @@
-"""Signals that arrive while the main thread waits for the device, or copies."""
+"""Signals that arrive while the main thread waits for the device, or copies data."""
 
 import pytest
 

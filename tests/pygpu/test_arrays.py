@@ -1,4 +1,4 @@
-"""Both sides of an array: memory of the host, as it is, and dense memory of the device."""
+"""The two sides of an array: host memory in its own layout, and dense memory of the device."""
 
 import array as arrays
 import sys

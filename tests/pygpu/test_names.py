@@ -35,7 +35,7 @@ def documented():
             continue
         found[name] = thing
         if inspect.isclass(thing) and not issubclass(thing, int):
-            # Those of the ten classes of a kind are one and the same.
+            # The ten classes of a kind share their members.
             known = {id(each) for each in found.values()}
             own = {f"{name}.{short}": each for short, each in members(thing)}
             found |= {name: each for name, each in own.items() if id(each) not in known}

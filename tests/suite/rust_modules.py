@@ -39,7 +39,7 @@ class _Crate:
         files = [path for path in sorted(source.rglob("*.rs")) if path.name != "tests.rs"]
         self.texts = {_module(path.relative_to(source)): _code(path.read_text()) for path in files}
         self.items = {module: {*_ITEM.findall(text)} for module, text in self.texts.items()}
-        #: What each name in a module stands for.
+        #: The path of each name that a module imports.
         self.imports = {
             module: {
                 path.split("::")[-1]: path

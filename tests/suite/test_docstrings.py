@@ -1,6 +1,6 @@
 """Every public name says what it does, names its parameters and shows an example that runs.
 
-What is another library's own says only what differs here, and names the original.
+The docstring of a name from another library names the original, and lists the differences only.
 """
 
 import ast

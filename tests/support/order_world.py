@@ -1,4 +1,4 @@
-"""What the cells of the table of order share: streams, gates, and where the package works."""
+"""Streams, gates and contexts that all cells of the table of order share."""
 
 import ctypes
 import threading

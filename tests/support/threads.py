@@ -1,4 +1,4 @@
-"""Work in threads of its own; what it raises is raised here."""
+"""Runs work in threads, and raises their exceptions in the calling thread."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

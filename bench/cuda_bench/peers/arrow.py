@@ -20,7 +20,7 @@ class Upstream(Peer):
 
     def __init__(self) -> None:
         self.cuda = cuda = import_module(self.module)
-        # Where pyarrow has none of its own, this package gives its names to it.
+        # A pyarrow that was built without CUDA gets these names from this package.
         if type(self) is Upstream and cuda.Context is import_module(Ours.module).Context:
             raise ImportError("this pyarrow was built without CUDA")
         self.context = context = cuda.Context(0)

@@ -1,4 +1,4 @@
-//! Hands a column on the device to another library, and takes it back: nothing is copied between.
+//! Passes a column on the device to another library, and takes it back, without a copy.
 //!
 //! ```sh
 //! PYARROW_CUDA_DRIVER=sim cargo run -p arrow-cuda-array --example exchange

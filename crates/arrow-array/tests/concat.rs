@@ -1,4 +1,4 @@
-//! Arrays that become one on the device.
+//! Concatenation of arrays on the device.
 
 mod common;
 #[path = "../../context/tests/common/mod.rs"]

@@ -1,8 +1,8 @@
 //! The part of its buffers that a slice reaches.
 //!
-//! Elements of an array with bits begin at one of the first 8 positions afterwards, so that no bit moves;
-//! those of other arrays begin at position 0.  An array that contradicts itself is left whole, with all
-//! arrays that it belongs to.
+//! Afterwards, the elements of an array that has bits begin at one of the first 8 positions, so that no bit moves.  The
+//! elements of other arrays begin at position 0.  An array that contradicts itself is left whole, with all arrays that
+//! contain it.
 
 use crate::layout::{Content, Layout};
 

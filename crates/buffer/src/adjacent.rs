@@ -1,10 +1,9 @@
 //! Buffers that are allocated together: the columns of a record batch.
 //!
-//! They lie one behind the other in one segment, so that one copy moves all of them
-//! (`adjacent_copies.rs`).
+//! They follow each other in one segment, so that one copy moves all of them (`adjacent_copies.rs`).
 //!
-//! A buffer that outlives the others retains little more than itself: large ones have blocks of their
-//! own, and small ones share blocks of limited size, because each block costs time.
+//! A buffer that outlives the others retains little more than itself.  Large buffers have blocks of their own.
+//! Small ones share blocks of limited size, because each block costs time.
 
 use crate::DeviceBuffer;
 use arrow_cuda_context::Context;

@@ -24,6 +24,7 @@ mod cust_types;
 #[cfg(any(feature = "cudarc", feature = "cust"))]
 #[expect(unsafe_code, reason = "chooses when other libraries' resources are dropped")]
 mod others;
+mod out_param;
 #[expect(unsafe_code, reason = "maps memory")]
 mod pages;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
@@ -31,7 +32,6 @@ mod peers;
 mod pool;
 #[expect(unsafe_code, reason = "queues copies")]
 mod small_copies;
-mod stored;
 mod streams;
 
 pub use calls::{Function, RawStream, StreamHandle, Unused};

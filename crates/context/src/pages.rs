@@ -57,7 +57,7 @@ unsafe impl Send for Pages {}
 unsafe impl Sync for Pages {}
 
 impl Pages {
-    /// Room for `size` bytes, more than 0, in whole pages; `None` if the system has none.
+    /// Whole pages for `size` bytes, more than 0; `None` if the system refuses the mapping.
     pub fn map(size: usize) -> Option<Self> {
         let size = size.checked_next_multiple_of(page_size())?;
         let length = size.checked_add(HUGE_PAGE)?;

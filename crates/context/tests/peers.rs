@@ -22,7 +22,7 @@ struct Pair {
     second: Block,
 }
 
-/// Access belongs to the process: one test at a time, each with contexts that have none.
+/// Peer access belongs to the process: one test at a time, each with contexts that have no access yet.
 fn alone() -> Option<(MutexGuard<'static, ()>, Pair)> {
     let (guard, first) = common::alone();
     for context in [first, common::second_device()?] {

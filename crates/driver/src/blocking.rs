@@ -1,4 +1,5 @@
-//! The interpreter's lock (Python's GIL), and work that may block: freeing device memory waits for the device.
+//! Runs work that may block, such as freeing device memory, without the interpreter's lock (Python's GIL).  Tells
+//! whether a thread holds that lock.
 
 use crate::held_locks::holds_short_lock;
 use crate::interrupt::uninterrupted;

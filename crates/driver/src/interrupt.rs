@@ -154,8 +154,8 @@ impl Patience {
         if is_over { Err(ended()) } else { Ok(()) }
     }
 
-    /// Asks the driver whether it `is_complete` until it is, or until signals should be looked for.  Returns
-    /// whether it is.
+    /// Polls `is_complete` until it returns true, or until it is time to check for signals.  Returns its
+    /// last answer.
     ///
     /// Handlers may do anything with contexts and handles, so the caller looks them up anew after a
     /// [`check`](Self::check).

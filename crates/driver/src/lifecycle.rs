@@ -1,4 +1,5 @@
-//! When nobody may call the driver: in a forked child, and while the process exits.
+//! Tells whether the process may call the driver.  It may not in a forked child, and destructors may not while the
+//! process exits.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
-//! Debug builds check that nobody waits for a device under a lock that the device's work may need.
+//! Debug builds check that no thread waits for a device under a lock that the device's work may need.
 //!
-//! A host function on a stream may need the interpreter's lock (Python's GIL), and so may a thread that releases
-//! memory and wants a [`Lock`](crate::Lock).  A thread that waited for the stream with one of them would wait for ever.
+//! A host function on a stream may need the interpreter's lock (Python's GIL).  A thread that releases memory needs
+//! a [`Lock`](crate::Lock).  If a thread waited for the stream while it holds one of them, both would wait for ever.
 
 use crate::blocking::{holds_interpreter, keeps_interpreter};
 use crate::held_locks::holds_short_lock;

@@ -4,8 +4,8 @@
 //! cargo run -p arrow-cuda-ipc --features cudarc --example cudarc_kernel
 //! ```
 //!
-//! On the simulated device, `cudarc` has to find the simulator by the real driver's name: without that, the program
-//! says how.
+//! On the simulated device, `cudarc` must find the simulator under the real driver's name.  If it does not, the program
+//! prints how to arrange that.
 
 #[path = "common/second_process.rs"]
 mod second_process;

@@ -13,8 +13,8 @@ pub enum Error {
     /// The memory belongs to another process, which alone can export it.
     #[error("Buffer has already been exported for IPC")]
     AlreadyExported,
-    /// The memory is a part of an allocation of the program's own allocator, or of a pool: other processes would reach
-    /// the rest of it.
+    /// The memory is a part of an allocation that the program's own allocator or a pool has made: other processes would
+    /// reach the rest of it.
     #[error(
         "memory of the allocator that was set cannot be exported for IPC: it is not a whole allocation of \
          cudaMalloc, so other processes would reach the memory of others; copy it to a buffer that was allocated \

@@ -24,8 +24,8 @@ mod outline;
 mod plain;
 #[expect(unsafe_code, reason = "closes mappings")]
 mod share;
-mod stored;
 mod stored_buffer;
+mod stored_messages;
 mod stream;
 
 pub use error::Error;
@@ -37,6 +37,6 @@ pub use plain::PlainMessage;
 #[cfg(any(feature = "cudarc", feature = "cust"))]
 pub use share::export_adopted;
 pub use share::{export, lend, open};
-pub use stored::{Source, StoredMessages};
 pub use stored_buffer::{Codec, StoredBuffer};
+pub use stored_messages::{Source, StoredMessages};
 pub use stream::{read_stream, serialize_stream};

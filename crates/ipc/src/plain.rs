@@ -1,7 +1,7 @@
 //! A message as if its body had never been compressed.
 //!
-//! Arrow compresses each buffer by itself, with its size before it, 8 bytes, or -1 if the buffer is stored as
-//! it is.  So the sizes of all buffers are known before any is decompressed.
+//! Arrow compresses each buffer by itself.  8 bytes before the buffer have its size, or -1 if it is not compressed.  So
+//! the sizes of all buffers are known before any is decompressed.
 
 use crate::Error;
 use crate::outline::{Header, Outline};

@@ -17,7 +17,7 @@ use std::time::Instant;
 /// The kinds of records that Python has asked for, as bits; 0 for none.
 static TRACED: AtomicU8 = AtomicU8::new(0);
 
-/// What is called before a call and after it.
+/// Python's functions to call before a recorded call and after it.
 static RECORDERS: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
 
 thread_local! {

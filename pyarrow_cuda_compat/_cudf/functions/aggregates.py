@@ -11,7 +11,7 @@ from .. import operations as op
 from ..calls import Call
 from ..columns import to_scalar
 from ..kinds import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
-from ..registry import rows
+from ..registry import kernel
 from .casts import EXACT
 from .comparisons import need_no_negative_zero, need_same_bits
 
@@ -20,26 +20,27 @@ _aggregation = plc.aggregation
 _Nulls, _Nans = plc.types.NullPolicy, plc.types.NanPolicy
 
 
-def _valid(value: Any) -> int:
+def _count_valid(value: Any) -> int:
     """How many values are not null."""
     return int(value.size() - value.null_count())
 
 
-def _is_null(call: Call, least: int = 0) -> bool:
+def _result_is_null(call: Call, least: int = 0) -> bool:
     """Whether there are too few values for a result, or nulls that are not skipped."""
     if call.value.null_count() and not call.options["skip_nulls"]:
         return True
-    return bool(_valid(call.value) < max(call.options["min_count"], least))
+    return bool(_count_valid(call.value) < max(call.options["min_count"], least))
 
 
-def _decided(call: Call) -> Any:
-    """The answer if the number of values decides: null, or that for no values at all."""
-    if _is_null(call):
+def _result_by_count(call: Call) -> Any:
+    """The answer that follows from the number of values: null if they are too few, pyarrow's own if
+    there are none.  None if libcudf has to compute it."""
+    if _result_is_null(call):
         return pa.scalar(None, call.type)
-    return None if _valid(call.value) else call.prototype
+    return None if _count_valid(call.value) else call.prototype
 
 
-def _reduced(call: Call, aggregation: Any) -> Any:
+def _reduce(call: Call, aggregation: Any) -> Any:
     kind = cudf_type(call.type)
     value = call.value
     if value.type().id() == plc.TypeId.BOOL8:
@@ -47,15 +48,15 @@ def _reduced(call: Call, aggregation: Any) -> Any:
     return to_scalar(op.reduced(value, aggregation, kind), call.type)
 
 
-@rows(f"bool {NUMBERS}", sum_="sum", product="product")
-def total(call: Call, aggregation: str) -> Any:
-    decided = _decided(call)
-    return decided if decided is not None else _reduced(call, getattr(_aggregation, aggregation)())
+@kernel(f"bool {NUMBERS}", sum_="sum", product="product")
+def sum_or_product(call: Call, aggregation: str) -> Any:
+    decided = _result_by_count(call)
+    return decided if decided is not None else _reduce(call, getattr(_aggregation, aggregation)())
 
 
-@rows(f"bool {NUMBERS}")
+@kernel(f"bool {NUMBERS}")
 def mean(call: Call) -> Any:
-    decided = _decided(call)
+    decided = _result_by_count(call)
     if decided is not None:
         return decided
     value = op.cast(call.value, op.FLOAT64)
@@ -70,11 +71,11 @@ def _without_nans(value: Any) -> Any:
 
 
 def _extremes(call: Call, names: tuple[str, ...]) -> list[Any]:
-    """Of the values that are numbers: NaN only if there is no other."""
+    """The extremes of all values except NaN; NaN if there are no others."""
     value, kind = call.value, call.given
     if _is.is_floating(kind):
         value = _without_nans(value)
-        if not _valid(value):
+        if not _count_valid(value):
             return [pa.scalar(float("nan"), kind) for _ in names]
     found = [op.reduced(value, getattr(_aggregation, name)()) for name in names]
     if _is.is_floating(kind) and not all(each.to_py() for each in found):
@@ -82,19 +83,21 @@ def _extremes(call: Call, names: tuple[str, ...]) -> list[Any]:
     return [to_scalar(each, kind) for each in found]
 
 
-@rows(_ORDERED, min="min", max="max")
-def extreme(call: Call, name: str) -> Any:
-    decided = _decided(call)
+@kernel(_ORDERED, min="min", max="max")
+def min_or_max(call: Call, name: str) -> Any:
+    decided = _result_by_count(call)
     return decided if decided is not None else _extremes(call, (name,))[0]
 
 
-@rows(_ORDERED)
+@kernel(_ORDERED)
 def min_max(call: Call) -> Any:
-    return _struct(call, [] if _is_null(call, least=1) else _extremes(call, ("min", "max")))
+    return _struct_scalar(
+        call, [] if _result_is_null(call, least=1) else _extremes(call, ("min", "max"))
+    )
 
 
-def _struct(call: Call, values: list[Any]) -> Any:
-    """Of two values; of nulls if the list is empty."""
+def _struct_scalar(call: Call, values: list[Any]) -> Any:
+    """A struct of two values, or of nulls if the list is empty."""
     values = values or [None, None]
     arrays = [pa.array([value], it.type) for value, it in zip(values, call.type, strict=True)]
     return pa.StructArray.from_arrays(arrays, fields=list(call.type))[0]
@@ -104,13 +107,13 @@ def _struct(call: Call, values: list[Any]) -> Any:
 _VALID, _NULL = 0, 1
 
 
-@rows(ANY)
+@kernel(ANY)
 def count(call: Call) -> Any:
-    counts = {_VALID: _valid(call.value), _NULL: call.value.null_count()}
+    counts = {_VALID: _count_valid(call.value), _NULL: call.value.null_count()}
     return pa.scalar(counts.get(call.options["mode"], call.value.size()), pa.int64())
 
 
-@rows(_ORDERED)
+@kernel(_ORDERED)
 def count_distinct(call: Call) -> Any:
     value, mode = call.value, call.options["mode"]
     has_null = int(value.null_count() > 0)
@@ -121,9 +124,9 @@ def count_distinct(call: Call) -> Any:
     return pa.scalar(found + (has_null if mode != _VALID else 0), pa.int64())
 
 
-@rows("bool", any_=("any", True), all_=("all", False))
+@kernel("bool", any_=("any", True), all_=("all", False))
 def any_or_all(call: Call, aggregation: str, decides: bool) -> Any:
-    valid = _valid(call.value)
+    valid = _count_valid(call.value)
     if valid < call.options["min_count"]:
         return pa.scalar(None, pa.bool_())
     found = not decides
@@ -134,10 +137,11 @@ def any_or_all(call: Call, aggregation: str, decides: bool) -> Any:
     return pa.scalar(None if is_open else found, pa.bool_())
 
 
-def _ends(call: Call, *places: int) -> list[Any]:
-    """The first or last values, which may be null unless nulls are skipped; none of too few."""
+def _first_or_last(call: Call, *places: int) -> list[Any]:
+    """The values at these places, which may be null unless nulls are skipped; an empty list if the
+    column has too few values."""
     value, skips = call.value, call.options["skip_nulls"]
-    if _valid(value) < max(call.options["min_count"], skips):
+    if _count_valid(value) < max(call.options["min_count"], skips):
         return []
     if skips:
         value = op.valid(value)
@@ -145,18 +149,18 @@ def _ends(call: Call, *places: int) -> list[Any]:
     return [to_scalar(element, call.given) for element in elements]
 
 
-@rows(_ORDERED, first=0, last=-1)
-def end(call: Call, place: int) -> Any:
-    found = _ends(call, place)
+@kernel(_ORDERED, first=0, last=-1)
+def first_or_last(call: Call, place: int) -> Any:
+    found = _first_or_last(call, place)
     return found[0] if found else pa.scalar(None, call.type)
 
 
-@rows(_ORDERED)
+@kernel(_ORDERED)
 def first_last(call: Call) -> Any:
-    return _struct(call, _ends(call, 0, -1))
+    return _struct_scalar(call, _first_or_last(call, 0, -1))
 
 
-@rows(SIMPLE)
+@kernel(SIMPLE)
 def index(call: Call) -> Any:
     value, wanted = call.value, call.options["value"]
     call.need(wanted.type == call.given, "not of a value of another type")
@@ -167,12 +171,12 @@ def index(call: Call) -> Any:
     return pa.scalar(plc.copying.get_element(found, 0).to_py() if found.size() else -1, pa.int64())
 
 
-@rows(NUMBERS, variance="variance", stddev="std")
-def spread(call: Call, aggregation: str) -> Any:
-    decided = _decided(call)
+@kernel(NUMBERS, variance="variance", stddev="std")
+def variance_or_stddev(call: Call, aggregation: str) -> Any:
+    decided = _result_by_count(call)
     value, ddof = call.value, call.options["ddof"]
     call.need(ddof >= 0, "not with such degrees of freedom")
-    if decided is not None or _valid(value) <= ddof:
+    if decided is not None or _count_valid(value) <= ddof:
         return pa.scalar(None, call.type)
     if _is.is_floating(call.given) and not op.are_finite(value):
         return pa.scalar(float("nan"), call.type)
@@ -180,19 +184,19 @@ def spread(call: Call, aggregation: str) -> Any:
         _is.is_floating(call.given) or op.are_within(value, EXACT[pa.float64()]),
         "not with integers that double does not have",
     )
-    return _reduced(call, getattr(_aggregation, aggregation)(ddof))
+    return _reduce(call, getattr(_aggregation, aggregation)(ddof))
 
 
 #: Interpolations, by pyarrow's numbers.
 _INTERPOLATIONS = ("LINEAR", "LOWER", "HIGHER", "NEAREST", "MIDPOINT")
 
 
-@rows(NUMBERS)
+@kernel(NUMBERS)
 def quantile(call: Call) -> Any:
     value, options = call.value, call.options
     wanted = options["q"]
     call.need(all(0 <= each <= 1 for each in wanted), "not beyond 0 and 1")
-    is_null, is_float = _is_null(call), _is.is_floating(call.given)
+    is_null, is_float = _result_is_null(call), _is.is_floating(call.given)
     if is_float and not is_null:
         value = _without_nans(value)
     value = op.valid(value)

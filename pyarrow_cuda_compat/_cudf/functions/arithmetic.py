@@ -10,21 +10,21 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import operations as op
 from ..calls import Call
 from ..kinds import NUMBERS, cudf_type
-from ..registry import rows
-from .casts import without_loss
+from ..registry import kernel
+from .casts import cast_without_loss
 
 _is = pa.types
 _OVERFLOW = "overflow"
 
 
-def _refuse_smallest(call: Call, value: Any) -> None:
+def _raise_if_smallest(call: Call, value: Any) -> None:
     """Raises if an integer has no counterpart of the other sign."""
     is_signed = _is.is_signed_integer(call.type)
     if is_signed and op.is_anywhere(op.binary("EQUAL", value, op.smallest(call.type))):
         raise pa.ArrowInvalid(_OVERFLOW)
 
 
-def _computed(operator: str, left: Any, right: Any, *, checks: bool) -> Any:
+def _checked_binary(operator: str, left: Any, right: Any, *, checks: bool) -> Any:
     """The result in the type of the operands; raises if it is checked and has overflowed."""
     result = op.binary(operator, left, right, left.type())
     if checks and not op.exact(operator, left, right, result):
@@ -32,33 +32,37 @@ def _computed(operator: str, left: Any, right: Any, *, checks: bool) -> Any:
     return result
 
 
-def _as_result(call: Call) -> list[Any]:
+def _in_result_type(call: Call) -> list[Any]:
     """The arguments in the type of the result."""
-    return [without_loss(*each, call.type) for each in zip(call.values, call.types, strict=True)]
+    return [
+        cast_without_loss(*each, call.type) for each in zip(call.values, call.types, strict=True)
+    ]
 
 
-_SUMMABLE = f"{NUMBERS} decimal time duration"
+_NUMERIC = f"{NUMBERS} decimal time duration"
 
 
-@rows(_SUMMABLE, add=("ADD", False), subtract=("SUB", False), multiply=("MUL", False))
-@rows(_SUMMABLE, add_checked=("ADD", True), subtract_checked=("SUB", True))
-@rows(_SUMMABLE, multiply_checked=("MUL", True))
+@kernel(_NUMERIC, add=("ADD", False), subtract=("SUB", False), multiply=("MUL", False))
+@kernel(_NUMERIC, add_checked=("ADD", True), subtract_checked=("SUB", True))
+@kernel(_NUMERIC, multiply_checked=("MUL", True))
 def arithmetic(call: Call, operator: str, checks: bool) -> Any:
     kinds = [kind for kind in call.types if not (_is.is_integer(kind) or _is.is_floating(kind))]
     if not kinds:
-        return _computed(operator, *_as_result(call), checks=checks and _is.is_integer(call.type))
+        return _checked_binary(
+            operator, *_in_result_type(call), checks=checks and _is.is_integer(call.type)
+        )
     call.need(len(kinds) == 2, "not with numbers of both kinds")
     if _is.is_decimal(call.type):
         return op.binary(operator, call.value, call.values[1], cudf_type(call.type))
     # Times in the same unit are added as integers are.
     call.need(len({kind.unit for kind in (*kinds, call.type)}) == 1, "not with several units")
     left, right = (op.same_bits(value, op.INT64) for value in call.values)
-    return op.same_bits(_computed(operator, left, right, checks=checks), cudf_type(call.type))
+    return op.same_bits(_checked_binary(operator, left, right, checks=checks), cudf_type(call.type))
 
 
-@rows(NUMBERS, divide=False, divide_checked=True)
+@kernel(NUMBERS, divide=False, divide_checked=True)
 def divide(call: Call, checks: bool) -> Any:
-    left, right = (op.column_of(value, call.rows) for value in _as_result(call))
+    left, right = (op.column_of(value, call.rows) for value in _in_result_type(call))
     is_integer = _is.is_integer(call.type)
     if is_integer or checks:
         # A null divided by zero is null.
@@ -75,147 +79,148 @@ def divide(call: Call, checks: bool) -> Any:
     return op.binary("DIV", left, right, left.type())
 
 
-@rows("float", power="POW", power_checked="POW")
-@rows(NUMBERS, atan2="ATAN2")
-@rows("int", bit_wise_and="BITWISE_AND", bit_wise_or="BITWISE_OR", bit_wise_xor="BITWISE_XOR")
-def binary(call: Call, operator: str) -> Any:
-    left, right = _as_result(call)
+@kernel("float", power="POW", power_checked="POW")
+@kernel(NUMBERS, atan2="ATAN2")
+@kernel("int", bit_wise_and="BITWISE_AND", bit_wise_or="BITWISE_OR", bit_wise_xor="BITWISE_XOR")
+def binary_of_one_type(call: Call, operator: str) -> Any:
+    left, right = _in_result_type(call)
     return op.binary(operator, left, right, left.type())
 
 
-@rows(NUMBERS, abs=("ABS", False), abs_checked=("ABS", True))
+@kernel(NUMBERS, abs=("ABS", False), abs_checked=("ABS", True))
 def absolute(call: Call, operator: str, checks: bool) -> Any:
     if checks:
-        _refuse_smallest(call, call.value)
+        _raise_if_smallest(call, call.value)
     return call.value if _is.is_unsigned_integer(call.type) else op.unary(operator, call.value)
 
 
-@rows(f"{NUMBERS} duration", negate=False, negate_checked=True)
+@kernel(f"{NUMBERS} duration", negate=False, negate_checked=True)
 def negate(call: Call, checks: bool) -> Any:
     value = call.value
     if _is.is_floating(call.type):
         return op.unary("NEGATE", value)
     if checks:
-        _refuse_smallest(call, value)
+        _raise_if_smallest(call, value)
     if _is.is_duration(call.type):
         value = op.same_bits(value, op.INT64)
     zero = op.cast(op.scalar(0), value.type())
     return op.same_bits(op.binary("SUB", zero, value, value.type()), cudf_type(call.type))
 
 
-@rows(NUMBERS)
+@kernel(NUMBERS)
 def sign(call: Call) -> Any:
     (value,) = call.values
     zero = op.cast(op.scalar(0), value.type())
     kind = cudf_type(call.type)
-    above = op.cast(op.binary("GREATER", value, zero), kind)
-    below = op.cast(op.binary("LESS", value, zero), kind)
-    result = op.binary("SUB", above, below, kind)
+    is_positive = op.cast(op.binary("GREATER", value, zero), kind)
+    is_negative = op.cast(op.binary("LESS", value, zero), kind)
+    result = op.binary("SUB", is_positive, is_negative, kind)
     return op.choose(op.is_nan(value), value, result) if _is.is_floating(call.given) else result
 
 
-#: The range in which a function that checks its argument has a result, with a word on each end, and
-#: what pyarrow says outside of it.
+#: The domains of functions that check their argument: the comparison with the lower end, that end,
+#: both for the upper end, and pyarrow's error outside.
 _INFINITE = float("inf")
 _DOMAIN = "domain error"
-_INSIDE = ("GREATER_EQUAL", -1.0, "LESS_EQUAL", 1.0, _DOMAIN)
-_OPEN = ("GREATER", -1.0, "LESS", 1.0, _DOMAIN)
+_CLOSED_UNIT = ("GREATER_EQUAL", -1.0, "LESS_EQUAL", 1.0, _DOMAIN)
+_OPEN_UNIT = ("GREATER", -1.0, "LESS", 1.0, _DOMAIN)
 _FINITE = ("GREATER", -_INFINITE, "LESS", _INFINITE, _DOMAIN)
 _FROM_ONE = ("GREATER_EQUAL", 1.0, "LESS_EQUAL", _INFINITE, _DOMAIN)
-_ROOTS = ("GREATER_EQUAL", 0.0, "LESS_EQUAL", _INFINITE, "square root of negative number")
-_LOGARITHMS = ("GREATER", 0.0, "LESS_EQUAL", _INFINITE, "logarithm of zero or a negative number")
+_NOT_NEGATIVE = ("GREATER_EQUAL", 0.0, "LESS_EQUAL", _INFINITE, "square root of negative number")
+_POSITIVE = ("GREATER", 0.0, "LESS_EQUAL", _INFINITE, "logarithm of zero or a negative number")
 
 
-@rows(NUMBERS, sin="SIN", cos="COS", tan="TAN", asin="ARCSIN", acos="ARCCOS", atan="ARCTAN")
-@rows(NUMBERS, sinh="SINH", cosh="COSH", tanh="TANH", asinh="ARCSINH", acosh="ARCCOSH")
-@rows(NUMBERS, atanh="ARCTANH", exp="EXP", sqrt="SQRT", ln="LOG")
-@rows(
+@kernel(NUMBERS, sin="SIN", cos="COS", tan="TAN", asin="ARCSIN", acos="ARCCOS", atan="ARCTAN")
+@kernel(NUMBERS, sinh="SINH", cosh="COSH", tanh="TANH", asinh="ARCSINH", acosh="ARCCOSH")
+@kernel(NUMBERS, atanh="ARCTANH", exp="EXP", sqrt="SQRT", ln="LOG")
+@kernel(
     NUMBERS,
     sin_checked=("SIN", _FINITE),
     cos_checked=("COS", _FINITE),
     tan_checked=("TAN", _FINITE),
-    asin_checked=("ARCSIN", _INSIDE),
-    acos_checked=("ARCCOS", _INSIDE),
+    asin_checked=("ARCSIN", _CLOSED_UNIT),
+    acos_checked=("ARCCOS", _CLOSED_UNIT),
     acosh_checked=("ARCCOSH", _FROM_ONE),
-    atanh_checked=("ARCTANH", _OPEN),
-    sqrt_checked=("SQRT", _ROOTS),
-    ln_checked=("LOG", _LOGARITHMS),
+    atanh_checked=("ARCTANH", _OPEN_UNIT),
+    sqrt_checked=("SQRT", _NOT_NEGATIVE),
+    ln_checked=("LOG", _POSITIVE),
 )
-def of_numbers(call: Call, operator: str, inside: Any = None) -> Any:
-    (value,) = _as_result(call)
-    if inside is not None:
-        above, lowest, below, highest, error = inside
-        is_low = above, 0, op.scalar(lowest, call.type)
-        is_high = below, 0, op.scalar(highest, call.type)
+def unary_math(call: Call, operator: str, domain: Any = None) -> Any:
+    (value,) = _in_result_type(call)
+    if domain is not None:
+        lower_test, lowest, upper_test, highest, error = domain
+        is_above = lower_test, 0, op.scalar(lowest, call.type)
+        is_below = upper_test, 0, op.scalar(highest, call.type)
         # NaN passes every check.
-        passes = "LOGICAL_OR", ("LOGICAL_AND", is_low, is_high), ("NOT_EQUAL", 0, 0)
+        passes = "LOGICAL_OR", ("LOGICAL_AND", is_above, is_below), ("NOT_EQUAL", 0, 0)
         if not op.is_everywhere(op.computed(passes, value)):
             raise pa.ArrowInvalid(error)
     return op.unary(operator, value)
 
 
-@rows(NUMBERS, floor=0, ceil=1, trunc=2)
-def rounded(call: Call, mode: int) -> Any:
-    (value,) = _as_result(call)
-    return _rounded(value, mode, call.type) if _is.is_floating(call.given) else value
+@kernel(NUMBERS, floor=0, ceil=1, trunc=2)
+def round_to_integer(call: Call, mode: int) -> Any:
+    (value,) = _in_result_type(call)
+    return _round_to_integer(value, mode, call.type) if _is.is_floating(call.given) else value
 
 
 #: Modes of rounding, by pyarrow's numbers: down, up, towards zero, towards infinity, half to even.
 _MODES = (0, 1, 2, 3, 8)
 
 
-def _rounded(value: Any, mode: int, kind: pa.DataType) -> Any:
+def _round_to_integer(value: Any, mode: int, kind: pa.DataType) -> Any:
     if mode in (2, 3):
         is_negative = op.binary("LESS", value, op.scalar(0, kind))
-        below, above = op.unary("FLOOR", value), op.unary("CEIL", value)
-        return op.choose(is_negative, *((above, below) if mode == 2 else (below, above)))
+        floor, ceiling = op.unary("FLOOR", value), op.unary("CEIL", value)
+        return op.choose(is_negative, *((ceiling, floor) if mode == 2 else (floor, ceiling)))
     return op.unary({0: "FLOOR", 1: "CEIL", 8: "RINT"}[mode], value)
 
 
-@rows(NUMBERS, round_=())
+@kernel(NUMBERS, round_=())
 def round_to_digits(call: Call) -> Any:
     digits, mode, value = call.options["ndigits"], call.options["round_mode"], call.value
     if not _is.is_floating(call.given):
         call.need(digits >= 0, "not integers to tens")
-        return _as_result(call)[0]
+        return _in_result_type(call)[0]
     call.need(mode in _MODES, "not with this mode")
     # pyarrow's larger powers of ten have the digits of single precision.
     call.need(abs(digits) <= 10, "not to so many digits")
     factor = op.scalar(float(10 ** abs(digits)), call.type)
     kind = value.type()
-    there, back = ("MUL", "DIV") if digits >= 0 else ("DIV", "MUL")
-    scaled = op.binary(there, value, factor, kind)
-    whole = op.binary("EQUAL", op.unary("FLOOR", scaled), scaled)
+    scale, unscale = ("MUL", "DIV") if digits >= 0 else ("DIV", "MUL")
+    scaled = op.binary(scale, value, factor, kind)
+    is_whole = op.binary("EQUAL", op.unary("FLOOR", scaled), scaled)
     infinity = op.scalar(_INFINITE, call.type)
     becomes_infinite = ("EQUAL", ("ABS", 1), infinity), ("LESS", ("ABS", 0), infinity)
     call.need(
         not op.is_anywhere(op.computed(("LOGICAL_AND", *becomes_infinite), value, scaled)),
         "not numbers that are too large for so many digits",
     )
-    result = op.binary(back, _rounded(scaled, mode, call.type), factor, kind)
-    return op.choose(whole, value, result)
+    result = op.binary(unscale, _round_to_integer(scaled, mode, call.type), factor, kind)
+    return op.choose(is_whole, value, result)
 
 
-@rows("int", cumulative_min="min", cumulative_max="max", cumulative_sum_checked=("sum", True))
-@rows(NUMBERS, cumulative_sum="sum", cumulative_prod="product")
+@kernel("int", cumulative_min="min", cumulative_max="max", cumulative_sum_checked=("sum", True))
+@kernel(NUMBERS, cumulative_sum="sum", cumulative_prod="product")
 def cumulative(call: Call, aggregation: str, checks: bool = False) -> Any:
-    result = _scanned(call, call.value, aggregation)
+    result = _scan(call, call.value, aggregation)
     if checks:
-        wide = _scanned(call, op.cast(call.value, op.WIDE), aggregation)
+        wide = _scan(call, op.cast(call.value, op.WIDE), aggregation)
         if op.is_anywhere(op.binary("NOT_EQUAL", wide, op.cast(result, op.WIDE))):
             raise pa.ArrowInvalid(_OVERFLOW)
     return result
 
 
-@rows(NUMBERS)
+@kernel(NUMBERS)
 def cumulative_mean(call: Call) -> Any:
-    counts = _scanned(call, op.cast(op.is_valid(call.value), op.FLOAT64), "sum")
-    sums = _scanned(call, op.cast(call.value, op.FLOAT64), "sum")
+    counts = _scan(call, op.cast(op.is_valid(call.value), op.FLOAT64), "sum")
+    sums = _scan(call, op.cast(call.value, op.FLOAT64), "sum")
     return op.binary("DIV", sums, counts, op.FLOAT64)
 
 
-def _scanned(call: Call, value: Any, aggregation: str) -> Any:
-    """Null where the value is, or from its first null on if nulls are not skipped."""
+def _scan(call: Call, value: Any, aggregation: str) -> Any:
+    """A running aggregate.  It is null where the value is null; if nulls are not skipped, also
+    everywhere after."""
     call.need(call.options["start"] is None, "not with a start")
     scan = getattr(plc.aggregation, aggregation)()
     result = plc.reduce.scan(value, scan, plc.reduce.ScanType.INCLUSIVE)
@@ -226,11 +231,11 @@ def _scanned(call: Call, value: Any, aggregation: str) -> Any:
     return op.null_where(op.binary("GREATER_EQUAL", op.counter(value.size()), first), result)
 
 
-@rows(NUMBERS, pairwise_diff=False, pairwise_diff_checked=True)
+@kernel(NUMBERS, pairwise_diff=False, pairwise_diff_checked=True)
 def pairwise_diff(call: Call, checks: bool) -> Any:
-    (value,) = _as_result(call)
+    (value,) = _in_result_type(call)
     periods = call.options["periods"]
     call.need(abs(periods) < 2**31, "not over so many rows")
     nothing = plc.Column.all_null_like(value, 1).to_scalar()
-    before = plc.copying.shift(value, periods, nothing)
-    return _computed("SUB", value, before, checks=checks and _is.is_integer(call.type))
+    shifted = plc.copying.shift(value, periods, nothing)
+    return _checked_binary("SUB", value, shifted, checks=checks and _is.is_integer(call.type))

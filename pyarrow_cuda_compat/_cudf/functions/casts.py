@@ -11,41 +11,41 @@ from .. import operations as op
 from ..calls import Call
 from ..columns import to_cudf
 from ..kinds import NUMBERS, TIMES, cudf_type, kind_of
-from ..registry import rows
+from ..registry import kernel
 from .times import PER_SECOND, need_calendar
 
 _is = pa.types
-#: The largest integers up to which a type of floating-point numbers has all.
+#: By floating-point type: the largest integer up to which it has every integer.
 EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
 
 
-@rows(f"bool {NUMBERS} {TIMES} string dictionary")
+@kernel(f"bool {NUMBERS} {TIMES} string dictionary")
 def cast(call: Call) -> Any:
     wanted = call.options["to_type"]
     if call.given == wanted:
         return call.value
     if _is.is_dictionary(call.given):
-        return _decoded(call, wanted)
+        return _decode_dictionary(call, wanted)
     kinds = kind_of(call.given), kind_of(wanted)
-    call.need(kinds in _BY_KINDS, f"not from {call.given} to {wanted}")
-    return _BY_KINDS[kinds](call, call.value, wanted)
+    call.need(kinds in _CAST_BY_KINDS, f"not from {call.given} to {wanted}")
+    return _CAST_BY_KINDS[kinds](call, call.value, wanted)
 
 
-def _decoded(call: Call, wanted: pa.DataType) -> Any:
+def _decode_dictionary(call: Call, wanted: pa.DataType) -> Any:
     array = call.array(0)
     call.need(array.type.value_type == wanted, "not of dictionaries to another type")
     call.need(array.dictionary.null_count == 0, "not with nulls in the dictionary")
     size = len(array.dictionary)
     indices = op.cast(to_cudf(array.indices), op.INT64)
-    beyond = op.filled(indices, op.scalar(size, pa.int64()))
-    return op.one(op.gathered(plc.Table([to_cudf(array.dictionary)]), beyond, may_lack=True))
+    out_of_range = op.filled(indices, op.scalar(size, pa.int64()))
+    return op.one(op.gathered(plc.Table([to_cudf(array.dictionary)]), out_of_range, may_lack=True))
 
 
 def _int_to_number(call: Call, value: Any, wanted: pa.DataType) -> Any:
     option = "allow_float_truncate" if _is.is_floating(wanted) else "allow_int_overflow"
     if call.options[option]:
         return op.cast(value, cudf_type(wanted))
-    return without_loss(value, call.given, wanted)
+    return cast_without_loss(value, call.given, wanted)
 
 
 def _range_of(kind: pa.DataType) -> tuple[int, int]:
@@ -53,7 +53,7 @@ def _range_of(kind: pa.DataType) -> tuple[int, int]:
     return -(2**bits) * _is.is_signed_integer(kind), 2**bits - 1
 
 
-def without_loss(value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+def cast_without_loss(value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
     """A value in the type of a computation; raises pyarrow's error where that loses digits."""
     if given != wanted and _is.is_integer(given):
         _check_range(op.column_of(value, 1), given, wanted)
@@ -61,7 +61,8 @@ def without_loss(value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
 
 
 def _check_range(value: Any, given: pa.DataType, wanted: pa.DataType) -> None:
-    """That integers are in the range of a type, or in that in which it has all integers."""
+    """Raises if an integer is not in the range of a type; for floating-point types, in the range in
+    which the type has every integer."""
     least, most = _range_of(given)
     if _is.is_floating(wanted):
         lowest, highest = max(-EXACT[wanted], least), EXACT[wanted]
@@ -79,19 +80,19 @@ def _float_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
     lowest, highest = _range_of(wanted)
     result = op.cast(value, cudf_type(wanted))
     is_strict = not call.options["allow_float_truncate"]
-    # The largest integer may become the number behind it, and come back as itself.
-    below = "LESS", 0, op.scalar(float(highest + 1), call.given)
+    # The largest integer may become the floating-point number after it, and come back unchanged.
+    is_in_range = "LESS", 0, op.scalar(float(highest + 1), call.given)
     if is_strict:
         is_right, columns = ("EQUAL", 0, 1), [value, op.cast(result, value.type())]
     else:
         is_right, columns = ("GREATER_EQUAL", 0, op.scalar(float(lowest), call.given)), [value]
-    if not op.is_everywhere(op.computed(("LOGICAL_AND", is_right, below), *columns)):
+    if not op.is_everywhere(op.computed(("LOGICAL_AND", is_right, is_in_range), *columns)):
         call.need(is_strict, "not numbers that the type does not have")
         raise pa.ArrowInvalid(f"Float value was truncated converting to {wanted}")
     return result
 
 
-def _as_libcudf(call: Call, value: Any, wanted: pa.DataType) -> Any:
+def _plain_cast(call: Call, value: Any, wanted: pa.DataType) -> Any:
     return op.cast(value, cudf_type(wanted))
 
 
@@ -112,14 +113,14 @@ def _between_units(call: Call, value: Any, wanted: pa.DataType) -> Any:
     before, after = PER_SECOND[given.unit], PER_SECOND[wanted.unit]
     counts = op.same_bits(value, op.INT64)
     if after >= before:
-        there, back, factor = "MUL", "DIV", after // before
+        convert, revert, factor = "MUL", "DIV", after // before
         allowed, loses = "allow_time_overflow", "result in out of bounds timestamp"
     else:
-        there, back, factor = "DIV", "MUL", before // after
+        convert, revert, factor = "DIV", "MUL", before // after
         allowed, loses = "allow_time_truncate", "lose data"
-    result = op.on_int64(there, counts, factor)
+    result = op.on_int64(convert, counts, factor)
     if not call.options[allowed]:
-        differs = op.binary("NOT_EQUAL", op.on_int64(back, result, factor), counts)
+        differs = op.binary("NOT_EQUAL", op.on_int64(revert, result, factor), counts)
         if op.is_anywhere(differs):
             raise pa.ArrowInvalid(f"Casting from {given} to {wanted} would {loses}")
     return op.same_bits(result, cudf_type(wanted))
@@ -158,12 +159,12 @@ def _string_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
     return convert.to_integers(value, kind)
 
 
-#: The kinds of a type, those of the types that it becomes, and the function for these.
+#: The kinds of types that a cast starts from, the kinds that it ends at, and its function.
 _CASTS: list[tuple[str, str, Any]] = [
     ("int", NUMBERS, _int_to_number),
     ("float", "int", _float_to_int),
-    ("float", "float", _as_libcudf),
-    ("bool", NUMBERS, _as_libcudf),
+    ("float", "float", _plain_cast),
+    ("bool", NUMBERS, _plain_cast),
     (NUMBERS, "bool", _to_bool),
     ("int", TIMES, _int_or_time),
     (TIMES, "int", _int_or_time),
@@ -175,7 +176,7 @@ _CASTS: list[tuple[str, str, Any]] = [
     ("bool", "string", _bool_to_string),
     ("string", "int", _string_to_int),
 ]
-_BY_KINDS = {
+_CAST_BY_KINDS = {
     (before, after): function
     for kinds, wanted, function in _CASTS
     for before in kinds.split()

@@ -15,8 +15,8 @@ from ..calls import Call
 from ..columns import to_cudf
 from ..kinds import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
 from ..refusals import need
-from ..registry import rows
-from .casts import without_loss
+from ..registry import kernel
+from .casts import cast_without_loss
 
 _is = pa.types
 #: libcudf mixes up the nulls of slices of booleans in some of its functions.
@@ -27,57 +27,59 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(_is.is_integer(kind) or _is.is_floating(kind))
 
 
-_sums = Cache(256)
+_common_types = Cache(256)
 
 
 def _common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType:
     """The type in which pyarrow compares numbers: that of their sum."""
-    return _sums.get(lambda: pc.add(pa.array([], left), pa.array([], right)).type, left, right)
+    return _common_types.get(
+        lambda: pc.add(pa.array([], left), pa.array([], right)).type, left, right
+    )
 
 
-def _of_common_type(call: Call) -> list[Any]:
+def _in_common_type(call: Call) -> list[Any]:
     left, right = call.types
     if left == right:
         return call.values
     call.need(_is_number(left) and _is_number(right), "not with several types")
     kind = _common_type(left, right)
-    return [without_loss(*each, kind) for each in zip(call.values, call.types, strict=True)]
+    return [cast_without_loss(*each, kind) for each in zip(call.values, call.types, strict=True)]
 
 
-@rows(SIMPLE, equal="EQUAL", not_equal="NOT_EQUAL", less="LESS", less_equal="LESS_EQUAL")
-@rows(SIMPLE, greater="GREATER", greater_equal="GREATER_EQUAL")
-@rows("bool", and_="LOGICAL_AND", or_="LOGICAL_OR", xor="NOT_EQUAL")
-@rows("bool", and_kleene="NULL_LOGICAL_AND", or_kleene="NULL_LOGICAL_OR")
+@kernel(SIMPLE, equal="EQUAL", not_equal="NOT_EQUAL", less="LESS", less_equal="LESS_EQUAL")
+@kernel(SIMPLE, greater="GREATER", greater_equal="GREATER_EQUAL")
+@kernel("bool", and_="LOGICAL_AND", or_="LOGICAL_OR", xor="NOT_EQUAL")
+@kernel("bool", and_kleene="NULL_LOGICAL_AND", or_kleene="NULL_LOGICAL_OR")
 def comparison_or_logic(call: Call, operator: str) -> Any:
-    return op.binary(operator, *_of_common_type(call))
+    return op.binary(operator, *_in_common_type(call))
 
 
-@rows(
+@kernel(
     f"bool int {TIMES}",
     of_one_type=True,
     max_element_wise=("GREATER", "NULL_MAX"),
     min_element_wise=("LESS", "NULL_MIN"),
 )
-def extreme(call: Call, operator: str, skipping: str) -> Any:
+def min_or_max_element_wise(call: Call, operator: str, null_operator: str) -> Any:
     kind = cudf_type(call.type)
     values = [op.column_of(value, call.rows) for value in call.values]
     if call.options["skip_nulls"]:
-        return reduce(lambda one, other: op.binary(skipping, one, other, kind), values)
+        return reduce(lambda one, other: op.binary(null_operator, one, other, kind), values)
 
-    def larger(one: Any, other: Any) -> Any:
+    def pick(one: Any, other: Any) -> Any:
         is_first = op.binary(operator, one, other)
         return op.null_where(plc.unary.is_null(is_first), op.choose(is_first, one, other))
 
-    return reduce(larger, values)
+    return reduce(pick, values)
 
 
-@rows("bool", and_not="LOGICAL_AND", and_not_kleene="NULL_LOGICAL_AND")
+@kernel("bool", and_not="LOGICAL_AND", and_not_kleene="NULL_LOGICAL_AND")
 def and_not(call: Call, operator: str) -> Any:
     left, right = call.values
     return op.binary(operator, left, op.invert(op.column_of(right, call.rows)))
 
 
-@rows(ANY)
+@kernel(ANY)
 def is_null(call: Call) -> Any:
     found = plc.unary.is_null(call.value)
     if not (call.options["nan_is_null"] and _is.is_floating(call.given)):
@@ -85,29 +87,31 @@ def is_null(call: Call) -> Any:
     return op.binary("LOGICAL_OR", found, plc.unary.is_nan(call.value))
 
 
-@rows(ANY)
+@kernel(ANY)
 def true_unless_null(call: Call) -> Any:
     valid = op.is_valid(call.value)
     return op.null_where(op.invert(valid), valid)
 
 
-@rows(NUMBERS)
+@kernel(NUMBERS)
 def is_nan(call: Call) -> Any:
     return op.is_nan(call.value)
 
 
-@rows(NUMBERS, is_finite=("LESS", "EQUAL"), is_inf=("EQUAL", "NOT_EQUAL"))
-def is_infinite(call: Call, operator: str, of_integers: str) -> Any:
+@kernel(NUMBERS, is_finite=("LESS", "EQUAL"), is_inf=("EQUAL", "NOT_EQUAL"))
+def compare_with_infinity(call: Call, operator: str, of_integers: str) -> Any:
     if not _is.is_floating(call.given):
         return op.binary(of_integers, call.value, call.value)
     infinity = op.scalar(float("inf"), call.given)
     return op.binary(operator, op.unary("ABS", call.value), infinity)
 
 
-def _as_result(call: Call, place: int) -> Any:
+def _in_result_type(call: Call, place: int) -> Any:
     """An argument in the type of the result, which numbers of several types have in common."""
     value = call.values[place]
-    return without_loss(value, call.types[place], call.type) if _is_number(call.type) else value
+    return (
+        cast_without_loss(value, call.types[place], call.type) if _is_number(call.type) else value
+    )
 
 
 _BITS = {plc.TypeId.FLOAT32: pa.int32(), plc.TypeId.FLOAT64: pa.int64()}
@@ -139,35 +143,35 @@ def need_no_negative_zero(*values: Any) -> None:
         need(not op.is_anywhere(is_negative_zero), "not with -0.0")
 
 
-@rows("bool", SIMPLE, SIMPLE)
+@kernel("bool", SIMPLE, SIMPLE)
 def if_else(call: Call) -> Any:
     mask = call.value
     call.need(isinstance(mask, plc.Column), "not with one condition for all rows")
-    _need_one_type(call, call.types[1:])
-    result = op.choose(mask, _as_result(call, 1), _as_result(call, 2))
+    _need_common_type(call, call.types[1:])
+    result = op.choose(mask, _in_result_type(call, 1), _in_result_type(call, 2))
     return op.null_where(plc.unary.is_null(mask), result) if mask.null_count() else result
 
 
-def _need_one_type(call: Call, types: list[pa.DataType]) -> None:
+def _need_common_type(call: Call, types: list[pa.DataType]) -> None:
     are_numbers = all(map(_is_number, types))
     call.need(are_numbers or all(kind == call.type for kind in types), "not with several types")
 
 
-@rows(SIMPLE)
+@kernel(SIMPLE)
 def coalesce(call: Call) -> Any:
-    _need_one_type(call, call.types)
-    first, *rest = (_as_result(call, place) for place in range(len(call.values)))
+    _need_common_type(call, call.types)
+    first, *rest = (_in_result_type(call, place) for place in range(len(call.values)))
     return reduce(op.filled, rest, op.column_of(first, call.rows))
 
 
-@rows("struct", SIMPLE)
+@kernel("struct", SIMPLE)
 def case_when(call: Call) -> Any:
-    _need_one_type(call, call.types[1:])
+    _need_common_type(call, call.types[1:])
     structs = call.array(0)
     masks = [structs.field(place) for place in range(structs.type.num_fields)]
     if structs.null_count:
         raise pa.ArrowInvalid("cond struct must not have outer nulls")
-    cases = [_as_result(call, place) for place in range(1, len(call.values))]
+    cases = [_in_result_type(call, place) for place in range(1, len(call.values))]
     if len(cases) > len(masks):
         result = op.column_of(cases.pop(), call.rows)
     else:
@@ -177,17 +181,17 @@ def case_when(call: Call) -> Any:
     return result
 
 
-@rows(_WITHOUT_BOOL, fill_null_forward="PRECEDING", fill_null_backward="FOLLOWING")
-def fill_null(call: Call, policy: str) -> Any:
+@kernel(_WITHOUT_BOOL, fill_null_forward="PRECEDING", fill_null_backward="FOLLOWING")
+def fill_null_by_policy(call: Call, policy: str) -> Any:
     return op.filled(call.value, getattr(plc.replace.ReplacePolicy, policy))
 
 
 #: Rules for nulls in the data, by pyarrow's numbers: nulls match nulls, or are not in the set.
 _MATCH, _SKIP = 0, 1
-_LOOKUPS = f"bool int decimal string {TIMES}"
+_SEARCHABLE = f"bool int decimal string {TIMES}"
 
 
-def _set_of(call: Call) -> tuple[Any, bool]:
+def _value_set(call: Call) -> tuple[Any, bool]:
     """The distinct values of the set as a column, and whether null is one that counts."""
     behavior, values = call.options["null_matching_behavior"], call.options["value_set"]
     call.need(behavior in (_MATCH, _SKIP), "not with this rule for nulls")
@@ -195,10 +199,10 @@ def _set_of(call: Call) -> tuple[Any, bool]:
     return to_cudf(values), behavior == _MATCH and values.null_count > 0
 
 
-@rows(f"{_LOOKUPS} float", is_in=())
+@kernel(f"{_SEARCHABLE} float", is_in=())
 def is_in(call: Call) -> Any:
     (value,) = call.values
-    wanted, has_null = _set_of(call)
+    wanted, has_null = _value_set(call)
     need_same_bits(call, value, wanted)
     valid = op.valid(wanted)
     if not valid.size():
@@ -208,17 +212,17 @@ def is_in(call: Call) -> Any:
     return op.binary("LOGICAL_OR", found, plc.unary.is_null(value)) if has_null else found
 
 
-@rows(_LOOKUPS, index_in=())
+@kernel(_SEARCHABLE, index_in=())
 def index_in(call: Call) -> Any:
-    wanted, has_null = _set_of(call)
-    found = places_in(wanted, call.value)
+    wanted, has_null = _value_set(call)
+    found = positions_in(wanted, call.value)
     if not has_null:
         return found
     null = op.scalar(call.options["value_set"].is_null().index(True).as_py(), pa.int32())
     return op.choose(plc.unary.is_null(call.value), null, found)
 
 
-def places_in(wanted: Any, values: Any) -> Any:
+def positions_in(wanted: Any, values: Any) -> Any:
     """The place of each value in a column, or null if it is not there or null itself."""
     ascending, last = [op.Order.ASCENDING], [op.NullOrder.AFTER]
     order = plc.sorting.stable_sorted_order(plc.Table([wanted]), ascending, last)

@@ -13,8 +13,8 @@ from .. import operations as op
 from ..calls import Call, rows_of
 from ..columns import to_arrow, to_cudf
 from ..kinds import ANY, NUMBERS, SIMPLE, TIMES
-from ..registry import rows
-from .comparisons import need_same_bits, places_in
+from ..registry import kernel
+from .comparisons import need_same_bits, positions_in
 
 _is = pa.types
 _DICTIONARIES = f"{ANY} dictionary"
@@ -25,59 +25,59 @@ _UNSIGNED = {
 }
 
 
-def _table(value: Any) -> Any:
+def _as_table(value: Any) -> Any:
     return value if isinstance(value, plc.Table) else plc.Table([value])
 
 
-def _like(call: Call, table: Any) -> Any:
-    """A table for tables and record batches, and else its column."""
+def _table_or_column(call: Call, table: Any) -> Any:
+    """The table if the first argument was one; else its only column."""
     return table if isinstance(call.value, plc.Table) else op.one(table)
 
 
-@rows(ANY, "bool", elementwise=True, filter_=(), array_filter=())
-def filtered(call: Call) -> Any:
+@kernel(ANY, "bool", elementwise=True, filter_=(), array_filter=())
+def filter_rows(call: Call) -> Any:
     values, mask = call.values
     call.need(isinstance(mask, plc.Column), "not by one value for all rows")
     if not mask.null_count() or call.options["null_selection_behavior"] == 0:
-        return _like(call, op.kept(_table(values), mask))
-    # The number behind the last row stands for a row of nulls.
-    beyond = op.scalar(mask.size(), pa.int32())
-    numbers = op.choose(op.is_valid(mask), op.counter(mask.size()), beyond)
-    numbers = op.one(op.kept(plc.Table([numbers]), op.filled(mask, op.scalar(True))))
-    return _like(call, op.gathered(_table(values), numbers, may_lack=True))
+        return _table_or_column(call, op.kept(_as_table(values), mask))
+    # An index after the last row gives a row of nulls.
+    out_of_range = op.scalar(mask.size(), pa.int32())
+    indices = op.choose(op.is_valid(mask), op.counter(mask.size()), out_of_range)
+    indices = op.one(op.kept(plc.Table([indices]), op.filled(mask, op.scalar(True))))
+    return _table_or_column(call, op.gathered(_as_table(values), indices, may_lack=True))
 
 
-@rows(ANY, "int", elementwise=False, take=(), array_take=())
+@kernel(ANY, "int", elementwise=False, take=(), array_take=())
 def take(call: Call) -> Any:
-    values, numbers = call.values
-    call.need(isinstance(numbers, plc.Column), "not of one row")
+    values, indices = call.values
+    call.need(isinstance(indices, plc.Column), "not of one row")
     size = rows_of(values)
     call.need(size, "not of no rows")
-    has_null = numbers.null_count() > 0
-    if not 0 < call.below[1] <= size:
-        _check_bounds(numbers, size)
+    has_null = indices.null_count() > 0
+    if not 0 < call.upper_bounds[1] <= size:
+        _check_bounds(indices, size)
     if has_null:
-        numbers = op.filled(op.cast(numbers, op.INT64), op.scalar(size, pa.int64()))
-    return _like(call, op.gathered(_table(values), numbers, may_lack=has_null))
+        indices = op.filled(op.cast(indices, op.INT64), op.scalar(size, pa.int64()))
+    return _table_or_column(call, op.gathered(_as_table(values), indices, may_lack=has_null))
 
 
-def _check_bounds(numbers: Any, size: int) -> None:
-    if numbers.size() == numbers.null_count():
+def _check_bounds(indices: Any, size: int) -> None:
+    if indices.size() == indices.null_count():
         return
     # Without a sign, negative numbers are larger than all others.
-    unsigned = op.same_bits(numbers, _UNSIGNED.get(numbers.type().id(), numbers.type()))
+    unsigned = op.same_bits(indices, _UNSIGNED.get(indices.type().id(), indices.type()))
     if op.reduced(unsigned, plc.aggregation.max()).to_py() >= size:
-        lowest, highest = (each.to_py() for each in plc.reduce.minmax(numbers))
+        lowest, highest = (each.to_py() for each in plc.reduce.minmax(indices))
         found = highest if 0 <= lowest < size else lowest
         raise pa.lib.ArrowIndexError(f"Index {found} out of bounds")
 
 
-@rows(ANY)
+@kernel(ANY)
 def drop_null(call: Call) -> Any:
-    return _like(call, op.without_nulls(_table(call.value).columns()))
+    return _table_or_column(call, op.without_nulls(_as_table(call.value).columns()))
 
 
-@rows(f"bool {NUMBERS}")
+@kernel(f"bool {NUMBERS}")
 def indices_nonzero(call: Call) -> Any:
     (value,) = call.values
     if not _is.is_boolean(call.given):
@@ -85,24 +85,24 @@ def indices_nonzero(call: Call) -> Any:
     return op.cast(op.places(value), _UINT64)
 
 
-#: pyarrow's numbers for an order that descends, and for nulls at the start.
+#: pyarrow's numbers for the descending order, and for nulls at the start.
 _DESCENDS, _AT_START = 1, 0
 
 
-def _keys(call: Call) -> list[tuple[Any, int, bool, pa.DataType]]:
-    """Of each key in the options: its column, the order, whether nulls come first, the type."""
+def _sort_keys(call: Call) -> list[tuple[Any, int, bool, pa.DataType]]:
+    """For each key in the options: its column, order, whether nulls come first, and type."""
     value, options = call.value, call.options
     keys = options.get("sort_keys") or []
     if not isinstance(value, plc.Table):
         key = keys[0] if keys else {"order": 0, **options}
         return [(value, key["order"], _nulls_first(key, options), call.given)]
     schema = call.array(0).schema
-    return [_column_of(call, schema, value, key, options) for key in keys]
+    return [_sort_key(call, schema, value, key, options) for key in keys]
 
 
-def _order(call: Call) -> Any:
+def _sorted_order(call: Call) -> Any:
     """The numbers of the rows in the order of the keys."""
-    keys = _keys(call)
+    keys = _sort_keys(call)
     is_float = [_is.is_floating(kind) for *_, kind in keys]
     found = [(column, order == _DESCENDS, first) for column, order, first, _ in keys]
     return op.order_of(found, is_float=is_float)
@@ -113,39 +113,41 @@ def _nulls_first(key: dict[str, Any], options: dict[str, Any]) -> bool:
     return bool((options.get("null_placement") if placement is None else placement) == _AT_START)
 
 
-def _column_of(
+def _sort_key(
     call: Call, schema: pa.Schema, table: Any, key: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Any, int, bool, pa.DataType]:
-    name = _name_in(key["target"])
+    name = _top_level_name(key["target"])
     place = -1 if name is None else schema.get_field_index(name)
     call.need(place >= 0, "not by such a name, which may be a path")
     column = table.columns()[place]
     return column, key["order"], _nulls_first(key, options), schema.field(place).type
 
 
-def _name_in(path: str) -> str | None:
+def _top_level_name(path: str) -> str | None:
     """The name in a path that names a field of the table itself, without escapes; else None."""
     is_name = path.startswith(".") and not any(sign in path[1:] for sign in ".[\\")
     return path[1:] if is_name else None
 
 
-@rows(SIMPLE, sort_indices=(), array_sort_indices=())
+@kernel(SIMPLE, sort_indices=(), array_sort_indices=())
 def sort_indices(call: Call) -> Any:
-    call.result_below = call.rows
-    return op.cast(_order(call), _UINT64)
+    call.result_upper_bound = call.rows
+    return op.cast(_sorted_order(call), _UINT64)
 
 
 #: pyarrow before 25 leaves out the rows whose first key is null or NaN, which are the last ones.
 _KEEPS_NULLS = len(pc.select_k_unstable(pa.nulls(1, pa.int64()), 1, [("x", "ascending")])) > 0
 
 
-@rows(SIMPLE)
+@kernel(SIMPLE)
 def select_k_unstable(call: Call) -> Any:
-    rows = call.rows if _KEEPS_NULLS else _comparable(*_keys(call)[0])
-    return op.cast(plc.copying.slice(_order(call), [0, min(call.options["k"], rows)])[0], _UINT64)
+    rows = call.rows if _KEEPS_NULLS else _count_comparable(*_sort_keys(call)[0])
+    return op.cast(
+        plc.copying.slice(_sorted_order(call), [0, min(call.options["k"], rows)])[0], _UINT64
+    )
 
 
-def _comparable(column: Any, _order: int, _nulls_first: bool, kind: pa.DataType) -> int:
+def _count_comparable(column: Any, _order: int, _nulls_first: bool, kind: pa.DataType) -> int:
     """How many values of a key are neither null nor NaN."""
     if _is.is_floating(kind):
         column = op.one(plc.stream_compaction.drop_nans(plc.Table([column]), [0], 1))
@@ -156,7 +158,7 @@ def _comparable(column: Any, _order: int, _nulls_first: bool, kind: pa.DataType)
 _RANKS = ("MIN", "MAX", "FIRST", "DENSE")
 
 
-@rows(f"bool int decimal string {TIMES}")
+@kernel(f"bool int decimal string {TIMES}")
 def rank(call: Call) -> Any:
     (value,) = call.values
     call.need(isinstance(value, plc.Column), "not of tables")
@@ -175,13 +177,13 @@ def rank(call: Call) -> Any:
     return op.cast(found, _UINT64)
 
 
-@rows(SIMPLE)
+@kernel(SIMPLE)
 def unique(call: Call) -> Any:
     need_same_bits(call, call.value)
     return op.first_rows(call.value)
 
 
-@rows(SIMPLE)
+@kernel(SIMPLE)
 def value_counts(call: Call) -> Any:
     (value,) = call.values
     need_same_bits(call, value)
@@ -194,10 +196,10 @@ def value_counts(call: Call) -> Any:
     counts = op.cast(counts, op.INT64)
     values, counts = op.gathered(plc.Table([*keys.columns(), counts]), order).columns()
     columns = zip((values, counts), call.type, strict=True)
-    return _struct_of(call, [to_arrow(column, field.type) for column, field in columns])
+    return _struct_array(call, [to_arrow(column, field.type) for column, field in columns])
 
 
-def _struct_of(call: Call, arrays: list[Any]) -> Any:
+def _struct_array(call: Call, arrays: list[Any]) -> Any:
     return pa.Array.from_buffers(call.type, len(arrays[0]), [None], 0, 0, arrays)
 
 
@@ -205,14 +207,14 @@ def _struct_of(call: Call, arrays: list[Any]) -> Any:
 _ENCODE, _MASK = 0, 1
 
 
-@rows(f"bool int decimal string {TIMES}")
+@kernel(f"bool int decimal string {TIMES}")
 def dictionary_encode(call: Call) -> Any:
     (value,) = call.values
     nulls = call.options.get("null_encoding_behavior", call.options.get("null_encoding"))
     distinct = op.first_rows(value)
     if nulls == _MASK:
         distinct = op.valid(distinct)
-    found = places_in(distinct, value)
+    found = positions_in(distinct, value)
     if nulls == _ENCODE and value.null_count():
         null = plc.copying.get_element(op.places(plc.unary.is_null(distinct)), 0)
         found = op.filled(found, null)
@@ -222,14 +224,14 @@ def dictionary_encode(call: Call) -> Any:
     )
 
 
-@rows("list")
+@kernel("list")
 def list_flatten(call: Call) -> Any:
     call.need(not call.options.get("recursive"), "not lists within lists at once")
     lists = op.valid(call.value)  # null may have elements
     return lists.list_view().get_sliced_child()
 
 
-@rows("list", "int")
+@kernel("list", "int")
 def list_element(call: Call) -> Any:
     value, place = call.values
     call.need(isinstance(place, plc.Scalar), "not with several indices")
@@ -245,11 +247,11 @@ def list_element(call: Call) -> Any:
     raise pa.ArrowInvalid(f"Index {place} is out of bounds: should be {limits}")
 
 
-@rows("struct")
+@kernel("struct")
 def struct_field(call: Call) -> Any:
     value = call.array(0)
     path = call.options["field_ref"]
-    name, number = _name_in(path), re.fullmatch(r"\[([0-9]+)\]", path)
+    name, number = _top_level_name(path), re.fullmatch(r"\[([0-9]+)\]", path)
     place = int(number[1]) if number else -1 if name is None else value.type.get_field_index(name)
     call.need(place >= 0, "not by such a name, which may be a path")
     if not value.null_count:
@@ -258,9 +260,9 @@ def struct_field(call: Call) -> Any:
     return op.null_where(op.invert(valid), to_cudf(value.field(place)))
 
 
-@rows(ANY)
+@kernel(ANY)
 def make_struct(call: Call) -> Any:
     call.need(all(isinstance(it, plc.Column) for it in call.values), "not with scalars")
     may_be_null = zip(call.values, call.options["field_nullability"], strict=False)
     call.need(all(null or not it.null_count() for it, null in may_be_null), "not with such nulls")
-    return _struct_of(call, [call.array(place) for place in range(len(call.values))])
+    return _struct_array(call, [call.array(place) for place in range(len(call.values))])

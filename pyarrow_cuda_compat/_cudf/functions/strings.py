@@ -13,48 +13,48 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import operations as op
 from ..calls import Call
 from ..kinds import cudf_type
-from ..registry import rows
+from ..registry import kernel
 
 _strings = plc.strings
 _Side = _strings.side_type.SideType
-_LARGEST = 2**31 - 1
+_INT32_MAX = 2**31 - 1
 _INT8 = plc.DataType(plc.TypeId.INT8)
 
 
-def _most(call: Call, name: str) -> int:
+def _limit(call: Call, name: str) -> int:
     """A number in the options; -1, libcudf's word for no limit, if it is missing."""
     most = call.options[name]
     return -1 if most is None else max(most, -1)
 
 
-def _text(value: str) -> Any:
+def _string_scalar(value: str) -> Any:
     return op.scalar(value, pa.string())
 
 
-def _is_ascii(value: Any) -> Any:
+def _ascii_mask(value: Any) -> Any:
     attributes = _strings.attributes
     return op.binary("EQUAL", attributes.count_bytes(value), attributes.count_characters(value))
 
 
-def _are_ascii(value: Any) -> bool:
+def _all_ascii(value: Any) -> bool:
     data = value.data()
-    if data is not None and not value.offset() and 0 < data.size <= _LARGEST:
+    if data is not None and not value.offset() and 0 < data.size <= _INT32_MAX:
         # The bytes, with those of nulls, are not negative.
         whole = plc.Column(_INT8, data.size, data, None, 0, 0, [])
         if op.reduced(whole, plc.aggregation.min()).to_py() >= 0:
             return True
-    return op.is_everywhere(_is_ascii(value))
+    return op.is_everywhere(_ascii_mask(value))
 
 
 def _need_ascii(call: Call) -> Any:
     """The strings of a function that counts bytes where libcudf counts characters."""
-    call.need(_are_ascii(call.value), "not with characters beyond ASCII")
+    call.need(_all_ascii(call.value), "not with characters beyond ASCII")
     return call.value
 
 
-@rows("string")
+@kernel("string")
 def string_is_ascii(call: Call) -> Any:
-    return _is_ascii(call.value)
+    return _ascii_mask(call.value)
 
 
 _CASES = {
@@ -66,56 +66,56 @@ _CASES = {
 }
 
 
-@rows("string", **{f"{of}_{case}": case for of in ("utf8", "ascii") for case in _CASES})
-def case(call: Call, name: str) -> Any:
+@kernel("string", **{f"{of}_{case}": case for of in ("utf8", "ascii") for case in _CASES})
+def change_case(call: Call, name: str) -> Any:
     # The tables of Unicode differ beyond ASCII.
     return _CASES[name](_need_ascii(call))
 
 
 @lru_cache(maxsize=2)
-def _characters(function: str) -> str:
-    """Those that pyarrow takes for whitespace."""
+def _whitespace_characters(function: str) -> str:
+    """All characters that pyarrow takes for whitespace, as one string."""
     last = 128 if function.startswith("ascii") else 0x3001
     characters = pa.array([chr(code) for code in range(last)])
     is_space = getattr(pc, f"{function.partition('_')[0]}_is_space")(characters)
     return "".join(characters.filter(is_space).to_pylist())
 
 
-def _whitespace(function: str) -> Any:
-    return _text(_characters(function))
+def _whitespace_scalar(function: str) -> Any:
+    return _string_scalar(_whitespace_characters(function))
 
 
 _SIDES = {"": "BOTH", "l": "LEFT", "r": "RIGHT"}
 _TRIMS = {f"{of}_{side}trim": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES}
 
 
-@rows("string", **_TRIMS)
-@rows("string", **{f"{name}_whitespace": side for name, side in _TRIMS.items()})
+@kernel("string", **_TRIMS)
+@kernel("string", **{f"{name}_whitespace": side for name, side in _TRIMS.items()})
 def trim(call: Call, side: str) -> Any:
     if call.name.endswith("whitespace"):
-        characters = _whitespace(call.name)
+        characters = _whitespace_scalar(call.name)
     else:
         wanted = call.options["characters"]
         call.need(call.name.startswith("utf8") or wanted.isascii(), "not by such characters")
         if not wanted:
             return call.value
-        characters = _text(wanted)
+        characters = _string_scalar(wanted)
     return _strings.strip.strip(call.value, getattr(_Side, side), characters)
 
 
-@rows("string", utf8_lpad="LEFT", utf8_rpad="RIGHT", ascii_lpad="LEFT", ascii_rpad="RIGHT")
+@kernel("string", utf8_lpad="LEFT", utf8_rpad="RIGHT", ascii_lpad="LEFT", ascii_rpad="RIGHT")
 def pad(call: Call, side: str) -> Any:
     width, padding = call.options["width"], call.options["padding"]
     value = call.value if call.name.startswith("utf8") else _need_ascii(call)
     is_one = len(padding) == 1 and (padding.isascii() or call.name.startswith("utf8"))
-    call.need(0 <= width < _LARGEST and is_one, "not to such a width, or by such a string")
+    call.need(0 <= width < _INT32_MAX and is_one, "not to such a width, or by such a string")
     return _strings.padding.pad(value, width, getattr(_Side, side), padding)
 
 
-@rows("string", utf8_reverse=(), ascii_reverse=())
+@kernel("string", utf8_reverse=(), ascii_reverse=())
 def reverse(call: Call) -> Any:
     value = call.value
-    if call.name.startswith("ascii") and not _are_ascii(value):
+    if call.name.startswith("ascii") and not _all_ascii(value):
         raise pa.ArrowInvalid("Non-ASCII sequence in input")
     return _strings.reverse.reverse(value)
 
@@ -125,27 +125,27 @@ def _pattern(call: Call) -> str:
     return str(call.options["pattern"])
 
 
-@rows("string", match_substring="contains", starts_with="starts_with", ends_with="ends_with")
-def match(call: Call, name: str) -> Any:
-    return getattr(_strings.find, name)(call.value, _text(_pattern(call)))
+@kernel("string", match_substring="contains", starts_with="starts_with", ends_with="ends_with")
+def match_literal(call: Call, name: str) -> Any:
+    return getattr(_strings.find, name)(call.value, _string_scalar(_pattern(call)))
 
 
-@rows("string")
+@kernel("string")
 def match_like(call: Call) -> Any:
     pattern = _pattern(call)
     call.need(not {"\\", "\0"} & {*pattern}, "not with escapes")
     return _strings.contains.like(call.value, pattern, None)
 
 
-@rows("string")
+@kernel("string")
 def find_substring(call: Call) -> Any:
     pattern = _pattern(call)
     call.need(pattern, "not of the empty string")
-    found = _strings.find.find(_need_ascii(call), _text(pattern))
+    found = _strings.find.find(_need_ascii(call), _string_scalar(pattern))
     return op.cast(found, cudf_type(call.type))
 
 
-@rows("string")
+@kernel("string")
 def count_substring(call: Call) -> Any:
     pattern = _pattern(call)
     call.need(pattern and "\0" not in pattern, "not of the empty string, or with NUL")
@@ -154,69 +154,71 @@ def count_substring(call: Call) -> Any:
     return op.cast(found, cudf_type(call.type))
 
 
-#: Both engines of regular expressions read these in the same way: letters, digits, spaces, some
-#: signs, sets of these, each possibly repeated, and the start.
-_ONE = r"(?:[A-Za-z0-9 _,;:@#%&=<>~\"'!/]|\[(?:[A-Za-z0-9](?:-[A-Za-z0-9])?)+\])"
-_PLAIN = re.compile(rf"\^?(?:{_ONE}[*+?]?)+")
+#: Regular expressions that pyarrow and libcudf match alike: letters, digits, spaces, some signs
+#: and sets of these, each possibly repeated, behind an optional `^`.
+_PORTABLE_UNIT = r"(?:[A-Za-z0-9 _,;:@#%&=<>~\"'!/]|\[(?:[A-Za-z0-9](?:-[A-Za-z0-9])?)+\])"
+_PORTABLE = re.compile(rf"\^?(?:{_PORTABLE_UNIT}[*+?]?)+")
 _RANGE = re.compile(".-.")
 
 
-def _plain_pattern(call: Call) -> str:
+def _portable_pattern(call: Call) -> str:
     pattern = _pattern(call)
-    is_plain = _PLAIN.fullmatch(pattern) and all(it[0] <= it[2] for it in _RANGE.findall(pattern))
-    call.need(is_plain, "not with such a regular expression")
+    is_portable = _PORTABLE.fullmatch(pattern) and all(
+        it[0] <= it[2] for it in _RANGE.findall(pattern)
+    )
+    call.need(is_portable, "not with such a regular expression")
     return pattern
 
 
-@rows("string")
+@kernel("string")
 def match_substring_regex(call: Call) -> Any:
-    return op.matches(call.value, _plain_pattern(call))
+    return op.matches(call.value, _portable_pattern(call))
 
 
-@rows("string")
+@kernel("string")
 def replace_substring(call: Call) -> Any:
     pattern = _pattern(call)
     call.need(pattern, "not of the empty string")
-    texts = _text(pattern), _text(call.options["replacement"])
-    return _strings.replace.replace(call.value, *texts, _most(call, "max_replacements"))
+    texts = _string_scalar(pattern), _string_scalar(call.options["replacement"])
+    return _strings.replace.replace(call.value, *texts, _limit(call, "max_replacements"))
 
 
-@rows("string")
+@kernel("string")
 def replace_substring_regex(call: Call) -> Any:
-    regex, options = op.regex(_plain_pattern(call)), call.options
+    regex, options = op.regex(_portable_pattern(call)), call.options
     # libcudf replaces empty matches in other places.
     call.need(not re.search(r"[*?]|^\^", options["pattern"]), "not with such a regular expression")
     call.need("\\" not in options["replacement"], "not with parts of the match")
-    replacement, most = _text(options["replacement"]), _most(call, "max_replacements")
+    replacement, most = _string_scalar(options["replacement"]), _limit(call, "max_replacements")
     return _strings.replace_re.replace_re(call.value, regex, replacement, most)
 
 
-@rows("string")
+@kernel("string")
 def split_pattern(call: Call) -> Any:
-    pattern, most = _pattern(call), _most(call, "max_splits")
+    pattern, most = _pattern(call), _limit(call, "max_splits")
     call.need(pattern, "not by the empty string")
     call.need(most != 0, "not without a split")
     call.need(call.value.null_count() < call.rows, "not with nulls only")
     split = _strings.split.split
-    divide = split.rsplit_record if call.options["reverse"] else split.split_record
-    return divide(call.value, _text(pattern), most)
+    split_record = split.rsplit_record if call.options["reverse"] else split.split_record
+    return split_record(call.value, _string_scalar(pattern), most)
 
 
-@rows("string")
+@kernel("string")
 def utf8_slice_codeunits(call: Call) -> Any:
     start, stop, step = (call.options[name] for name in ("start", "stop", "step"))
-    stop = None if stop is None or stop >= _LARGEST else stop
-    is_forwards = step == 1 and 0 <= start < _LARGEST and (stop is None or stop >= 0)
+    stop = None if stop is None or stop >= _INT32_MAX else stop
+    is_forwards = step == 1 and 0 <= start < _INT32_MAX and (stop is None or stop >= 0)
     call.need(is_forwards, "not backwards, or behind such a number")
     bounds = [op.scalar(bound, pa.int32()) for bound in (start, stop, step)]
     return _strings.slice.slice_strings(call.value, *bounds)
 
 
-@rows("string")
+@kernel("string")
 def utf8_replace_slice(call: Call) -> Any:
     start, stop = call.options["start"], call.options["stop"]
-    call.need(0 <= start <= stop < _LARGEST, "not backwards")
-    text = _text(call.options["replacement"])
+    call.need(0 <= start <= stop < _INT32_MAX, "not backwards")
+    text = _string_scalar(call.options["replacement"])
     return _strings.replace.replace_slice(call.value, text, start, stop)
 
 
@@ -224,7 +226,7 @@ def utf8_replace_slice(call: Call) -> Any:
 _EMIT, _SKIP = 0, 1
 
 
-@rows("string")
+@kernel("string")
 def binary_join_element_wise(call: Call) -> Any:
     *parts, separator = call.values
     call.need(isinstance(separator, plc.Scalar), "not by several separators")
@@ -245,7 +247,7 @@ def binary_join_element_wise(call: Call) -> Any:
     )
 
 
-@rows("list", "string")
+@kernel("list", "string")
 def binary_join(call: Call) -> Any:
     lists, separator = call.values
     call.need(pa.types.is_string(call.given.value_type), "not of such lists")
@@ -264,7 +266,7 @@ def binary_join(call: Call) -> Any:
 
 
 #: By name, in ASCII: what strings must not have anywhere, and what somewhere.
-_CLASSES = {
+_CHARACTER_CLASSES = {
     "alpha": ("[^A-Za-z]", "[A-Za-z]"),
     "alnum": ("[^A-Za-z0-9]", "[A-Za-z0-9]"),
     "decimal": ("[^0-9]", "[0-9]"),
@@ -274,16 +276,18 @@ _CLASSES = {
 }
 
 
-@rows("string", **{f"{of}_is_{name}": name for of in ("utf8", "ascii") for name in _CLASSES})
-def is_of(call: Call, name: str) -> Any:
-    without, somewhere = _CLASSES[name]
+@kernel(
+    "string", **{f"{of}_is_{name}": name for of in ("utf8", "ascii") for name in _CHARACTER_CLASSES}
+)
+def is_in_class(call: Call, name: str) -> Any:
+    forbidden, required = _CHARACTER_CLASSES[name]
     value = call.value if call.name.startswith("ascii") else _need_ascii(call)
     if call.name == "utf8_is_space":
-        without, somewhere = (it.replace("\r", "\r\x1c-\x1f") for it in (without, somewhere))
-    has_no_other = op.invert(op.matches(value, without))
-    return op.binary("LOGICAL_AND", has_no_other, op.matches(value, somewhere))
+        forbidden, required = (it.replace("\r", "\r\x1c-\x1f") for it in (forbidden, required))
+    has_no_other = op.invert(op.matches(value, forbidden))
+    return op.binary("LOGICAL_AND", has_no_other, op.matches(value, required))
 
 
-@rows("string")
+@kernel("string")
 def ascii_is_printable(call: Call) -> Any:
     return op.invert(op.matches(call.value, "[^ -~]"))

@@ -11,7 +11,7 @@ from .. import operations as op
 from ..calls import Call
 from ..kinds import cudf_type
 from ..refusals import need
-from ..registry import rows
+from ..registry import kernel
 
 _is = pa.types
 _datetime = plc.datetime
@@ -25,7 +25,7 @@ def _component(value: Any, name: str) -> Any:
     return _datetime.extract_datetime_component(value, component)
 
 
-#: From 1970 in both directions; libcudf's calendar ends with the year 32,767.
+#: The limit of days from 1970, in both directions; libcudf's calendar ends with the year 32,767.
 _MOST_DAYS = 365 * 30_000
 
 
@@ -36,50 +36,50 @@ def need_calendar(value: Any, kind: pa.DataType) -> None:
     need(is_near, "not of times so far away")
 
 
-def _near(call: Call) -> Any:
+def _in_calendar(call: Call) -> Any:
     """The argument, if libcudf's calendar has it."""
     need_calendar(call.value, call.given)
     return call.value
 
 
-@rows("date time", **{name: name for name in _COMPONENTS.split()})
+@kernel("date time", **{name: name for name in _COMPONENTS.split()})
 def component(call: Call, name: str) -> Any:
-    return op.cast(_component(_near(call), name), cudf_type(call.type))
+    return op.cast(_component(_in_calendar(call), name), cudf_type(call.type))
 
 
-@rows(
+@kernel(
     "date time", quarter="extract_quarter", day_of_year="day_of_year", is_leap_year="is_leap_year"
 )
-def part(call: Call, name: str) -> Any:
-    return op.cast(getattr(_datetime, name)(_near(call)), cudf_type(call.type))
+def calendar_part(call: Call, name: str) -> Any:
+    return op.cast(getattr(_datetime, name)(_in_calendar(call)), cudf_type(call.type))
 
 
-@rows("date time")
+@kernel("date time")
 def day_of_week(call: Call) -> Any:
     first, zero_based = call.options["week_start"], call.options["count_from_zero"]
     call.need(1 <= first <= 7, "not such a week")
     # libcudf counts from Monday, which is 1, to Sunday.
-    day = op.cast(_component(_near(call), "weekday"), op.INT64)
+    day = op.cast(_component(_in_calendar(call), "weekday"), op.INT64)
     found = op.on_int64("MOD", op.on_int64("ADD", day, 7 - first), 7)
     return found if zero_based else op.on_int64("ADD", found, 1)
 
 
-@rows("date time")
+@kernel("date time")
 def iso_year(call: Call) -> Any:
-    return op.cast(_component(_thursday(_near(call)), "year"), op.INT64)
+    return op.cast(_component(_thursday_of_week(_in_calendar(call)), "year"), op.INT64)
 
 
-@rows("date time")
+@kernel("date time")
 def iso_week(call: Call) -> Any:
-    day = op.cast(_datetime.day_of_year(_thursday(_near(call))), op.INT64)
+    day = op.cast(_datetime.day_of_year(_thursday_of_week(_in_calendar(call))), op.INT64)
     weeks = op.on_int64("DIV", op.on_int64("SUB", day, 1), 7)
     return op.on_int64("ADD", weeks, 1)
 
 
-def _thursday(value: Any) -> Any:
-    """The day in the middle of the same week, whose year is that of the week."""
+def _thursday_of_week(value: Any) -> Any:
+    """The Thursday of the same week: ISO 8601 gives the week the year of its Thursday."""
     weekday = op.cast(_component(value, "weekday"), op.INT32)
-    days = op.same_bits(op.cast(_floored(value, "DAY"), _DAYS), op.INT32)
+    days = op.same_bits(op.cast(_floor(value, "DAY"), _DAYS), op.INT32)
     offset = op.binary("SUB", op.scalar(4, pa.int32()), weekday, op.INT32)
     return op.same_bits(op.binary("ADD", days, offset, op.INT32), _DAYS)
 
@@ -87,18 +87,18 @@ def _thursday(value: Any) -> Any:
 _DAYS = plc.DataType(plc.TypeId.TIMESTAMP_DAYS)
 
 
-def _floored(value: Any, unit: str) -> Any:
+def _floor(value: Any, unit: str) -> Any:
     if value.type() == _DAYS:
         return value
     return _datetime.floor_datetimes(value, getattr(_datetime.RoundingFrequency, unit))
 
 
-#: By pyarrow's numbers of units: what libcudf calls them.
+#: libcudf's names of units, by pyarrow's numbers.
 _UNITS = ("NANOSECOND", "MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY")
 
 
-@rows("time", floor_temporal="floor", ceil_temporal="ceil")
-def rounded(call: Call, name: str) -> Any:
+@kernel("time", floor_temporal="floor", ceil_temporal="ceil")
+def round_to_unit(call: Call, name: str) -> Any:
     options = call.options
     unit = options["unit"]
     call.need(options["multiple"] == 1 and unit < len(_UNITS), "not to such a unit")
@@ -107,7 +107,7 @@ def rounded(call: Call, name: str) -> Any:
     if 10 ** (3 * unit) <= 10**9 // PER_SECOND[call.given.unit]:
         return call.value  # libcudf would count in the smaller unit
     function = getattr(_datetime, f"{name}_datetimes")
-    return function(_near(call), getattr(_datetime.RoundingFrequency, _UNITS[unit]))
+    return function(_in_calendar(call), getattr(_datetime.RoundingFrequency, _UNITS[unit]))
 
 
 #: By unit between two times: what they are floored to, and how many nanoseconds it has.
@@ -123,8 +123,8 @@ _BETWEEN = {
 }
 
 
-@rows("time", of_one_type=True, **_BETWEEN)
-def between(call: Call, unit: str, nanoseconds: int) -> Any:
+@kernel("time", of_one_type=True, **_BETWEEN)
+def count_between(call: Call, unit: str, nanoseconds: int) -> Any:
     per_count = _SECOND // PER_SECOND[call.given.unit]
     if nanoseconds <= per_count:
         start, end = (op.same_bits(value, op.INT64) for value in call.values)
@@ -133,12 +133,12 @@ def between(call: Call, unit: str, nanoseconds: int) -> Any:
     for value, kind in zip(call.values, call.types, strict=True):
         column = op.column_of(value, call.rows)
         need_calendar(column, kind)
-        whole = op.same_bits(_floored(column, unit), op.INT64)
+        whole = op.same_bits(_floor(column, unit), op.INT64)
         counts.append(op.on_int64("DIV", whole, nanoseconds // per_count))
     return op.on_int64("SUB", *reversed(counts))
 
 
-@rows("date time", of_one_type=True, years_between=(), quarters_between=4)
+@kernel("date time", of_one_type=True, years_between=(), quarters_between=4)
 def years_between(call: Call, quarters: int = 0) -> Any:
     start, end = (op.column_of(value, call.rows) for value in call.values)
     for value in (start, end):
@@ -152,12 +152,12 @@ def years_between(call: Call, quarters: int = 0) -> Any:
     return op.on_int64("ADD", in_quarters, op.on_int64("SUB", *parts))
 
 
-@rows("time")
+@kernel("time")
 def local_timestamp(call: Call) -> Any:
     return call.value
 
 
-@rows("time")
+@kernel("time")
 def assume_timezone(call: Call) -> Any:
     is_utc = call.options["timezone"] == "UTC" and call.given.tz is None
     call.need(is_utc, "not from or to another time zone than UTC")

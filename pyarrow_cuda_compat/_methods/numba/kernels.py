@@ -1,9 +1,8 @@
 """Arguments of Numba kernels, for which Numba asks for its own classes instead of protocols.
 
-Kernels take device arrays by DLPack as they are.  But Numba then makes a tensor to learn no more
-than the type of the elements, which takes ten times as long as being told, and DLPack cannot
-describe structures and dates.  Streams, and arguments that Numba notifies of a launch, have to be
-of Numba's classes.
+Kernels accept device arrays by DLPack.  But Numba then makes a tensor only to learn the type of the
+elements, which takes ten times as long as passing the type.  And DLPack cannot describe structures
+and dates.  Streams, and arguments that Numba notifies of a launch, must be of Numba's classes.
 
 Nothing here imports Numba: `_start.import_hooks` calls these functions after the program has
 imported it.

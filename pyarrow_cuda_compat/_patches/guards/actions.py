@@ -1,7 +1,7 @@
-"""What guards do with each array, table, buffer or message on a device in the arguments of a call.
+"""The actions of guards for each array, table, buffer or message on a device in a call's arguments.
 
-An action takes the data and the first argument of the guarded call, and returns what pyarrow's
-function gets in place of the data.
+An action gets the data and the first argument of the guarded call.  pyarrow's function gets the
+action's result instead of the data.
 """
 
 from collections.abc import Callable, Iterable

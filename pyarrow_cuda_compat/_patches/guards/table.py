@@ -22,13 +22,16 @@
 ============  ==================================================================================
 
 A row names a module, members of it, and the rule for data on a device in their arguments, ``self``
-among them: arrays, chunked arrays, record batches, tables, buffers and messages, alone or in
-containers, the items of readers and other iterators, and the array that an object makes when
-pyarrow asks it for one.  A name is that of a function, of a method or property as
-``Class.member``, or of a class, whose construction is meant.  A function has its row under the
-module that defines it.
+among them.  Such data is
 
-A function that is not here either refuses such data itself, or passes it on without reading it:
+* an array, chunked array, record batch, table, buffer or message, alone or in a container,
+* an item of a reader or another iterator,
+* the array that an object makes when pyarrow asks it for one.
+
+A member is a function, a method or property as ``Class.member``, or a class, whose constructor is
+then guarded.  A function has its row under the module that defines it.
+
+A function without a row either refuses such data itself, or passes it on without reading it:
 ``tests/guards`` calls all of pyarrow and finds the functions that do neither.
 """
 

@@ -1,4 +1,4 @@
-//! Whether two buffers hold the same bytes.
+//! Compares buffers: do they hold the same bytes?
 
 #[expect(unsafe_code, reason = "launches a kernel")]
 mod kernel;

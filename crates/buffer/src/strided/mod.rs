@@ -77,7 +77,7 @@ pub fn copy_elements(
 ///
 /// # Errors
 ///
-/// Those of [`copy_elements`]; [`Error::Invalid`] for a stream of a third context.
+/// The errors of [`copy_elements`]; [`Error::Invalid`] for a stream of a third context.
 ///
 /// ```
 /// use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Elements, copy_elements_in};

@@ -1,6 +1,6 @@
 //! Pinned host memory.
 
-use crate::stored::stored;
+use crate::out_param::out_param;
 use crate::{Current, Unused};
 use arrow_cuda_driver::{CudaResult, call, report_failure};
 
@@ -24,15 +24,14 @@ impl Current<'_> {
         // SAFETY: guaranteed by the caller; stores an address.
         unsafe {
             self.pin_host_memory(data, size)?;
-            stored(0u64, |at| call!(cuMemHostGetDevicePointer_v2(at, data.cast(), 0))).inspect_err(
-                |_| {
+            out_param(0u64, |at| call!(cuMemHostGetDevicePointer_v2(at, data.cast(), 0)))
+                .inspect_err(|_| {
                     let unused = Unused::promised(); // nobody has its address
                     report_failure(
                         "pinned host memory",
                         self.unregister_host_memory(data, &unused),
                     );
-                },
-            )
+                })
         }
     }
 

@@ -2,7 +2,7 @@
 //! use it.
 
 use super::StreamHandle;
-use crate::stored::stored;
+use crate::out_param::out_param;
 use crate::{Context, Current, Unused};
 use arrow_cuda_driver::{CudaResult, IpcHandle, call};
 
@@ -26,7 +26,7 @@ impl Current<'_> {
     pub fn allocate_memory(&self, size: u64) -> CudaResult<u64> {
         let bytes = usize::try_from(size).unwrap_or(usize::MAX);
         // SAFETY: stores an address.
-        stored(0u64, |at| unsafe { call!(cuMemAlloc_v2(at, bytes)) })
+        out_param(0u64, |at| unsafe { call!(cuMemAlloc_v2(at, bytes)) })
             .map_err(|error| error.while_allocating(size))
     }
 
@@ -112,7 +112,7 @@ impl Current<'_> {
     /// Driver errors, for memory that cannot be shared.
     pub fn export_memory(&self, address: u64) -> CudaResult<[u8; 64]> {
         // SAFETY: stores 64 bytes; the address is looked up, not read.
-        stored([0u8; 64], |at| unsafe { call!(cuIpcGetMemHandle(at, address)) })
+        out_param([0u8; 64], |at| unsafe { call!(cuIpcGetMemHandle(at, address)) })
     }
 
     /// Maps an allocation that another process has exported, and returns its address in this
@@ -124,7 +124,7 @@ impl Current<'_> {
     pub fn open_memory(&self, handle: [u8; 64]) -> CudaResult<u64> {
         let (handle, flags) = (IpcHandle(handle), LAZY_ENABLE_PEER_ACCESS);
         // SAFETY: stores an address; the driver checks the handle.
-        stored(0u64, |at| unsafe { call!(cuIpcOpenMemHandle_v2(at, handle, flags)) })
+        out_param(0u64, |at| unsafe { call!(cuIpcOpenMemHandle_v2(at, handle, flags)) })
     }
 
     /// Unmaps memory that [`open_memory`](Self::open_memory) has mapped.

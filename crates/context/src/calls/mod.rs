@@ -1,7 +1,8 @@
 //! The driver's functions that work in the current context, grouped by noun, as methods of
-//! [`Current`](crate::Current).  Each method makes one call; the layers above combine them.  Copies and
-//! fills that wait for their turn and their end are in `copies` and `peers`, and what concerns a stream or
-//! an event alone is with it in `streams`.
+//! [`Current`](crate::Current).
+//!
+//! Each method makes one call; the layers above combine them.  Two groups are elsewhere: copies and fills, which
+//! wait for earlier work and for their end, in `copies` and `peers`; calls for one stream or event in `streams`.
 
 mod host_memory;
 mod memory;

@@ -2,7 +2,7 @@
 
 use super::StreamHandle;
 use crate::Current;
-use crate::stored::stored;
+use crate::out_param::out_param;
 use arrow_cuda_driver::{CudaResult, call, report_failure};
 use std::any::Any;
 use std::ffi::{CStr, c_void};
@@ -30,9 +30,10 @@ impl Current<'_> {
         let text = ptx.as_ptr().cast_mut().cast();
         let name = name.as_ptr().cast_mut().cast();
         // SAFETY: stores a handle; the driver reads the text to its NUL.
-        let module = stored(ptr::null_mut(), |at| unsafe { call!(cuModuleLoadData(at, text)) })?;
+        let module = out_param(ptr::null_mut(), |at| unsafe { call!(cuModuleLoadData(at, text)) })?;
         // SAFETY: as above, with the module that was loaded.
-        let function = stored(0usize, |at| unsafe { call!(cuModuleGetFunction(at, module, name)) });
+        let function =
+            out_param(0usize, |at| unsafe { call!(cuModuleGetFunction(at, module, name)) });
         function.map(|raw| Function { raw, _module: None }).inspect_err(|_| {
             // SAFETY: nobody else has seen the module.
             report_failure("a module", unsafe { call!(cuModuleUnload(module)) });

@@ -1,6 +1,6 @@
 //! Calls on raw stream handles, which only [`Stream`](crate::Stream) holds, and captures of streams.
 
-use crate::stored::stored;
+use crate::out_param::out_param;
 use crate::{Context, Current};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
 use std::ffi::c_void;
@@ -93,7 +93,7 @@ impl Current<'_> {
     pub(crate) fn is_capturing(&self, stream: StreamHandle<'_>) -> CudaResult<bool> {
         let stream = self.raw_stream(stream)?;
         // SAFETY: a live handle; stores a number.
-        let status = stored(0i32, |at| unsafe { call!(cuStreamIsCapturing(stream, at)) })?;
+        let status = out_param(0i32, |at| unsafe { call!(cuStreamIsCapturing(stream, at)) })?;
         Ok(status != 0)
     }
 }

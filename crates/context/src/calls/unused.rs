@@ -1,8 +1,8 @@
-//! The evidence that calls ask for which give memory back.
+//! The evidence that memory may be returned to the driver.
 
-/// Evidence that no work uses the memory any more that is to be freed, unpinned or unmapped.
+/// Evidence that no queued work uses some memory any more, so that it may be freed, unpinned or unmapped.
 ///
-/// [`Context::await_users`](crate::Context::await_users) gives it, and so does a fence behind the memory's release.
+/// [`Context::await_users`](crate::Context::await_users) returns it, and so does a fence after the memory's release.
 #[derive(Debug)]
 #[must_use = "it is for the call that gives the memory back"]
 pub struct Unused(());

@@ -1,10 +1,10 @@
-//! Graph captures of other streams, which calls of this project must not end.
+//! Protects graph captures of other streams from this project's calls.
 //!
-//! While any thread captures a stream in the global mode, each call that might wait for the device fails, and
-//! invalidates the capture, unless the calling thread is in the relaxed mode.  The driver counts queries,
-//! allocations and frees among these calls.
+//! While any thread captures a stream in the global mode, a call that might wait for the device fails, and
+//! invalidates the capture.  Queries, allocations and frees count as such calls.  A thread in the relaxed mode is
+//! exempt, so this project calls the driver in that mode.
 
-use crate::stored::stored;
+use crate::out_param::out_param;
 use arrow_cuda_driver::{CudaResult, call, report_failure};
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -45,17 +45,19 @@ impl Drop for Relaxed {
     }
 }
 
-/// Sets the thread's mode, and returns what it was.  Drivers before CUDA 10.1 have none.
+/// Sets the thread's capture mode, and returns the previous one.  Fails with drivers before CUDA 10.1, which have no
+/// such mode.
 fn exchange(mode: i32) -> CudaResult<i32> {
     // SAFETY: reads a number, and stores another.
-    stored(mode, |at| unsafe { call!(cuThreadExchangeStreamCaptureMode(at)) })
+    out_param(mode, |at| unsafe { call!(cuThreadExchangeStreamCaptureMode(at)) })
 }
 
 /// Fails while another stream is captured that is ordered with the legacy default stream.  Work on that would end the
 /// capture, and so would a query of it; this question does not.
 pub(super) fn check_default_stream() -> CudaResult<()> {
     // SAFETY: null stands for the current context's default stream; stores a number.
-    let answer = stored(0i32, |at| unsafe { call!(cuStreamIsCapturing(std::ptr::null_mut(), at)) });
+    let answer =
+        out_param(0i32, |at| unsafe { call!(cuStreamIsCapturing(std::ptr::null_mut(), at)) });
     match answer {
         Err(error) if error.is_missing_function() => Ok(()),
         answer => answer.map(drop),

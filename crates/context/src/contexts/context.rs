@@ -116,7 +116,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// That of `make`.
+    /// The error of `make`.
     ///
     /// # Panics
     ///

@@ -3,7 +3,7 @@
 use super::Context;
 use super::captures::{self, Relaxed};
 use super::identity::{self, gone};
-use crate::stored::stored;
+use crate::out_param::out_param;
 use arrow_cuda_driver::{CudaResult, blocking, call, may_release, report_failure};
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -61,7 +61,7 @@ impl Context {
             self.check_identity()?;
         }
         // SAFETY: stores a handle.
-        let previous = stored(ptr::null_mut(), |at| unsafe { call!(cuCtxGetCurrent(at)) })?;
+        let previous = out_param(ptr::null_mut(), |at| unsafe { call!(cuCtxGetCurrent(at)) })?;
         let mut current = Current {
             context: self,
             previous: None,
@@ -136,7 +136,7 @@ impl<'context> Current<'context> {
 
     pub(super) fn device_handle(&self) -> CudaResult<i32> {
         // SAFETY: stores a number.
-        stored(0i32, |at| unsafe { call!(cuCtxGetDevice(at)) })
+        out_param(0i32, |at| unsafe { call!(cuCtxGetDevice(at)) })
     }
 
     /// Blocks until the device has completed everything that was queued in the context.  No mode lets the driver do
@@ -156,7 +156,7 @@ impl Drop for Current<'_> {
         self.relaxed = None; // while the context is current
         let Some(previous) = self.previous else { return };
         // SAFETY: stores a handle.
-        let left = stored(0usize, |at| unsafe { call!(cuCtxPopCurrent_v2(at)) });
+        let left = out_param(0usize, |at| unsafe { call!(cuCtxPopCurrent_v2(at)) });
         if left.is_err() {
             report_failure("the current context", left.map(drop));
             // The thread must not continue with our context, whatever the state of the stack.

@@ -1,7 +1,7 @@
 //! The machine's CUDA devices.
 
 use super::identity;
-use crate::stored::stored;
+use crate::out_param::out_param;
 use arrow_cuda_driver::{
     CudaResult, call, is_forked_child, report_failure, without_interpreter, without_locks,
 };
@@ -33,7 +33,7 @@ impl Device {
     pub fn count() -> CudaResult<u32> {
         initialise()?;
         // SAFETY: stores a number.
-        let count = stored(0i32, |at| unsafe { call!(cuDeviceGetCount(at)) })?;
+        let count = out_param(0i32, |at| unsafe { call!(cuDeviceGetCount(at)) })?;
         Ok(count.try_into().unwrap_or(0))
     }
 
@@ -66,7 +66,7 @@ impl Device {
     pub fn total_memory(self) -> CudaResult<u64> {
         let device = self.handle()?;
         // SAFETY: stores a size.
-        let bytes = stored(0usize, |at| unsafe { call!(cuDeviceTotalMem_v2(at, device)) })?;
+        let bytes = out_param(0usize, |at| unsafe { call!(cuDeviceTotalMem_v2(at, device)) })?;
         Ok(bytes as u64)
     }
 
@@ -91,7 +91,7 @@ impl Device {
     pub fn uuid(self) -> CudaResult<[u8; 16]> {
         let device = self.handle()?;
         // SAFETY: stores 16 bytes.
-        stored([0u8; 16], |at| unsafe { call!(cuDeviceGetUuid_v2(at, device)) })
+        out_param([0u8; 16], |at| unsafe { call!(cuDeviceGetUuid_v2(at, device)) })
     }
 
     /// The device of the thread's current context; `None` when none is current.
@@ -102,7 +102,7 @@ impl Device {
     pub fn current() -> CudaResult<Option<Self>> {
         let count = Self::count()?;
         // SAFETY: stores a number.
-        let current = match stored(0i32, |at| unsafe { call!(cuCtxGetDevice(at)) }) {
+        let current = match out_param(0i32, |at| unsafe { call!(cuCtxGetDevice(at)) }) {
             Err(error) if error.is_context_gone() => return Ok(None),
             answer => answer?,
         };
@@ -117,7 +117,8 @@ impl Device {
     pub(super) fn retain_primary_context(self) -> CudaResult<(usize, u64)> {
         let device = self.handle()?;
         // SAFETY: stores a handle.
-        let handle = stored(0usize, |at| unsafe { call!(cuDevicePrimaryCtxRetain(at, device)) })?;
+        let handle =
+            out_param(0usize, |at| unsafe { call!(cuDevicePrimaryCtxRetain(at, device)) })?;
         let number = identity::number_of(handle).inspect_err(|_| {
             let release = move || {
                 // SAFETY: undoes the retain above, which nobody has seen.
@@ -189,7 +190,7 @@ impl Device {
     pub(crate) fn can_access(self, peer: Self) -> CudaResult<bool> {
         let (device, peer) = (self.handle()?, peer.handle()?);
         // SAFETY: stores a number.
-        let can = stored(0i32, |at| unsafe { call!(cuDeviceCanAccessPeer(at, device, peer)) })?;
+        let can = out_param(0i32, |at| unsafe { call!(cuDeviceCanAccessPeer(at, device, peer)) })?;
         Ok(can != 0)
     }
 
@@ -198,13 +199,13 @@ impl Device {
         // No device has a number that large: the driver refuses it.
         let number = i32::try_from(self.0).unwrap_or(i32::MAX);
         // SAFETY: stores a number.
-        stored(0i32, |at| unsafe { call!(cuDeviceGet(at, number)) })
+        out_param(0i32, |at| unsafe { call!(cuDeviceGet(at, number)) })
     }
 }
 
 fn attribute(device: i32, number: i32) -> CudaResult<i32> {
     // SAFETY: stores a number.
-    stored(0i32, |at| unsafe { call!(cuDeviceGetAttribute(at, number, device)) })
+    out_param(0i32, |at| unsafe { call!(cuDeviceGetAttribute(at, number, device)) })
 }
 
 /// The newest version of CUDA that the driver supports: 13000 for 13.0.
@@ -214,7 +215,7 @@ fn attribute(device: i32, number: i32) -> CudaResult<i32> {
 /// When there is no driver.
 pub fn driver_version() -> CudaResult<i32> {
     // SAFETY: stores a number.
-    stored(0i32, |at| unsafe { call!(cuDriverGetVersion(at)) })
+    out_param(0i32, |at| unsafe { call!(cuDriverGetVersion(at)) })
 }
 
 /// Initialises the driver once.  After a failure, the next call tries again.

@@ -5,7 +5,7 @@
 //! on an H200).
 
 use super::is_readable;
-use crate::stored::stored;
+use crate::out_param::out_param;
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
 use std::ffi::c_void;
 
@@ -25,9 +25,9 @@ pub(super) fn number_of_readable(handle: usize) -> CudaResult<u64> {
     let handle = handle as *mut c_void;
     // SAFETY: the handle is readable memory, which is all that this call demands; it answers
     // `CUDA_ERROR_INVALID_CONTEXT` for a context that was destroyed.
-    let _version = stored(0u32, |at| unsafe { call!(cuCtxGetApiVersion(handle, at)) })?;
+    let _version = out_param(0u32, |at| unsafe { call!(cuCtxGetApiVersion(handle, at)) })?;
     // SAFETY: a live context; stores a number.
-    match stored(0u64, |at| unsafe { call!(cuCtxGetId(handle, at)) }) {
+    match out_param(0u64, |at| unsafe { call!(cuCtxGetId(handle, at)) }) {
         // Drivers before CUDA 12 have no numbers: the handle alone has to suffice there.
         Err(error) if error.is_missing_function() => Ok(0),
         Err(error) if error.code() == Some(codes::CONTEXT_IS_DESTROYED) => Err(gone()),
@@ -37,7 +37,7 @@ pub(super) fn number_of_readable(handle: usize) -> CudaResult<u64> {
 
 pub(super) fn number_of_current() -> CudaResult<u64> {
     // SAFETY: null stands for the current context, so no handle is read; stores a number.
-    stored(0u64, |at| unsafe { call!(cuCtxGetId(std::ptr::null_mut(), at)) })
+    out_param(0u64, |at| unsafe { call!(cuCtxGetId(std::ptr::null_mut(), at)) })
 }
 
 /// The one error for a context that is gone, for whatever reason.

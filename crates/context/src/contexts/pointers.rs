@@ -1,7 +1,7 @@
 //! Attributes of addresses.  The driver looks addresses up, and never dereferences them.
 
 use crate::Current;
-use crate::stored::stored;
+use crate::out_param::out_param;
 use arrow_cuda_driver::{CudaResult, call, codes};
 use std::ptr;
 
@@ -44,7 +44,7 @@ impl Current<'_> {
     pub fn attribute(&self, attribute: Attribute, address: u64) -> CudaResult<u64> {
         // The widest attribute has 8 bytes; narrower ones fill the low end.
         // SAFETY: stores at most 8 bytes.
-        stored(0u64, |at| unsafe { call!(cuPointerGetAttribute(at, attribute as i32, address)) })
+        out_param(0u64, |at| unsafe { call!(cuPointerGetAttribute(at, attribute as i32, address)) })
     }
 
     /// Several attributes of the memory at an address, which take one call.  Those that it does not have are 0.

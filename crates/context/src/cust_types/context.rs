@@ -1,6 +1,6 @@
 //! Contexts, and the one that is current.
 
-use crate::stored::stored;
+use crate::out_param::out_param;
 use crate::{Context, Device};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
 
@@ -71,7 +71,7 @@ impl Context {
     pub unsafe fn current() -> CudaResult<Option<Self>> {
         Device::count()?; // a driver that was not initialised refuses the next call
         // SAFETY: stores a handle.
-        match stored(0usize, |at| unsafe { call!(cuCtxGetCurrent(at)) })? {
+        match out_param(0usize, |at| unsafe { call!(cuCtxGetCurrent(at)) })? {
             0 => Ok(None),
             // SAFETY: guaranteed by the caller.
             handle => unsafe { with_handle(handle) }.map(Some),

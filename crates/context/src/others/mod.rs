@@ -1,5 +1,7 @@
-//! Resources that pass between this crate and other crates for CUDA: adopted ones, which those have made and we own
-//! from then on, and lent ones, which are ours and which those may use.
+//! Resources that pass between this crate and other crates for CUDA.
+//!
+//! An *adopted* resource was made by the other crate, and this crate owns it from then on.  A *lent* one stays this
+//! crate's, and the other crate may use it.
 
 mod adopted;
 #[cfg(feature = "cust")]

@@ -1,5 +1,4 @@
-//! How an allocation is served: by released memory, by the driver, or by the driver once memory was
-//! reclaimed.
+//! Serves an allocation: from released memory, from the driver, or from the driver after memory was reclaimed.
 
 use super::ledger::{BlockAddress, Ledger, Request, aligned};
 use super::lookup::RANGES;
@@ -239,7 +238,7 @@ impl Pool {
     }
 }
 
-/// What a failed allocation says of the device.
+/// The device's free and total memory, for the error of a failed allocation.
 fn memory_of(current: &Current<'_>) -> Option<DeviceMemory> {
     let context = current.context();
     let (free, total) = (current.free_memory().ok()?, context.total_memory().ok()?);

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// pool, which caches it, or to the driver.
 ///
 /// As long as nobody outside this project has its address, the memory can serve again as soon as it
-/// is released: every copy, fill and kernel of this project is complete when its call returns, or
-/// retains the memory until it is, or is a small copy, which every later use of the memory awaits.
+/// is released.  Every copy, fill and kernel of this project is complete when its call returns, or
+/// retains the memory until it completes.  Small copies do neither, but every later use of the memory awaits them.
 /// Once the block is *exposed*, other libraries may have queued work that uses it, so it serves again only
 /// when there is evidence that this work is complete.
 ///

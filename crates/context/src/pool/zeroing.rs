@@ -1,4 +1,4 @@
-//! Whether memory is zeroed before anybody gets it.
+//! Zeroes memory before a caller gets it, if the program has asked for that.
 
 use super::Block;
 use crate::Current;

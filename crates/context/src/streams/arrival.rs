@@ -1,4 +1,4 @@
-//! How memory that was taken over comes to be ordered with streams.
+//! Orders streams after the pending work on memory that was taken over from another library.
 
 use super::Stream;
 use crate::{Context, Event};

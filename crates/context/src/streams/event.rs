@@ -1,6 +1,6 @@
 //! Events: points in the work of streams.
 
-use crate::stored::stored;
+use crate::out_param::out_param;
 use crate::{Context, Current, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
 use std::any::Any;
@@ -86,7 +86,7 @@ impl Event {
 
     fn made_in(current: &Current<'_>, flags: u32) -> CudaResult<Self> {
         // SAFETY: stores a handle.
-        let raw = stored(std::ptr::null_mut(), |at| unsafe { call!(cuEventCreate(at, flags)) })?;
+        let raw = out_param(std::ptr::null_mut(), |at| unsafe { call!(cuEventCreate(at, flags)) })?;
         Ok(Self::of(current.context(), raw, flags & DISABLE_TIMING == 0, None))
     }
 
@@ -165,7 +165,7 @@ impl Event {
         let _current = self.context().enter()?;
         let (start, end) = (self.as_raw(), end.as_raw());
         // SAFETY: live handles; stores the milliseconds.
-        stored(0f32, |at| unsafe { call!(cuEventElapsedTime(at, start, end)) })
+        out_param(0f32, |at| unsafe { call!(cuEventElapsedTime(at, start, end)) })
     }
 }
 

@@ -1,10 +1,10 @@
-//! Fences: they tell when all work is complete that could still use released memory.
+//! Fences: evidence that all work is complete that could still use released memory.
 //!
-//! A release never waits for a fence; an allocation does if more than the limit of the cache is in flight.  A fence
-//! has one event in each context of the process, because
-//! pinned memory is every context's to use, and kernels of one device may use the memory of another.
-//! Each event covers all streams of its context, also streams of other libraries and those that are not
-//! ordered with the default stream (seen on an H200).
+//! A release never waits for a fence.  An allocation does, if more than the cache's limit is in flight.
+//!
+//! A fence has one event in each context of the process: every context can use pinned memory, and kernels of one
+//! device may use the memory of another.  Each event covers all streams of its context, also streams of other
+//! libraries, and streams that are not ordered with the default stream (seen on an H200).
 
 use super::users::contexts_of_the_process;
 use crate::Unused;
@@ -25,7 +25,7 @@ const POLL_TIME: Duration = Duration::from_micros(50);
 pub(crate) struct Fences {
     fences: VecDeque<Fence>,
     spare: Vec<Event>,
-    /// Those of contexts that are gone, to be taken out, and dropped under no lock.
+    /// Events of contexts that are gone.  The caller takes them out, and drops them without a lock.
     pub(crate) useless: Vec<Event>,
 }
 

@@ -1,8 +1,9 @@
-//! Retains what work in flight uses until the work is complete, whatever else is dropped.
+//! Retains the objects that work in flight uses until the work is complete, even if every other reference is
+//! dropped.
 //!
-//! Each piece of work has an event behind it.  A context's work is an extension of it, so that streams
-//! of different contexts share no lock.  Nothing is dropped under a lock: a retained object may be a
-//! Python object, whose destructor may do anything.
+//! An event follows each piece of work.  The list of a context's work is an extension of that context, so streams of
+//! different contexts share no lock.  Nothing is dropped under a lock: a retained object may be a Python object,
+//! whose destructor may do anything.
 
 use super::event::{Event, Retained};
 use super::queues::Queues;

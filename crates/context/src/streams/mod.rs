@@ -5,8 +5,8 @@ mod arrival;
 mod current_stream;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "owns handles of the driver")]
 mod event;
-mod exchange;
 mod fences;
+mod handoff;
 mod in_flight;
 mod queues;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "owns handles of the driver")]
@@ -16,8 +16,8 @@ mod waits;
 
 pub use arrival::Arrival;
 pub use event::{Event, Retained};
-pub use exchange::{Consumer, Pending, Ready};
 pub(crate) use fences::Fences;
+pub use handoff::{Consumer, Pending, Ready};
 pub use in_flight::{Completed, completed, wait_for_work_in_flight};
 pub use stream::Stream;
 pub(crate) use users::await_users_of_lost;

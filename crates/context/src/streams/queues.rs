@@ -1,5 +1,4 @@
-//! Memory that work in flight retains, in the order in which the work completes: one queue for each
-//! stream.
+//! Memory that work in flight retains: one queue for each stream, in the order in which its work completes.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};

@@ -2,7 +2,7 @@
 
 use super::in_flight::InFlight;
 use crate::calls::{RawStream, StreamHandle};
-use crate::stored::stored;
+use crate::out_param::out_param;
 use crate::{Completed, Context, Current, Event, Retained, is_readable};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -79,7 +79,7 @@ impl Stream {
     pub fn with_priority(context: &Context, flags: u32, priority: i32) -> CudaResult<Self> {
         let _current = context.enter()?;
         // SAFETY: stores a handle.
-        let raw = stored(std::ptr::null_mut(), |at| unsafe {
+        let raw = out_param(std::ptr::null_mut(), |at| unsafe {
             match priority {
                 0 => call!(cuStreamCreate(at, flags)),
                 priority => call!(cuStreamCreateWithPriority(at, flags, priority)),
@@ -102,7 +102,7 @@ impl Stream {
     pub fn priority(&self) -> CudaResult<i32> {
         let _current = self.context().enter()?;
         // SAFETY: a live handle; stores a number.
-        stored(0i32, |at| unsafe { call!(cuStreamGetPriority(self.as_raw(), at)) })
+        out_param(0i32, |at| unsafe { call!(cuStreamGetPriority(self.as_raw(), at)) })
     }
 
     /// The legacy default stream of a context.
@@ -137,7 +137,7 @@ impl Stream {
             return Err(CudaError::of_call("cuStreamGetCtx", codes::INVALID_HANDLE));
         }
         // SAFETY: guaranteed by the caller; stores a handle.
-        let handle = stored(0usize, |at| unsafe { call!(cuStreamGetCtx(raw, at)) })?;
+        let handle = out_param(0usize, |at| unsafe { call!(cuStreamGetCtx(raw, at)) })?;
         let found = contexts.iter().find(|context| context.handle() == handle);
         Ok(found.map(|context| Self::of(context, raw, Some(owner))))
     }
@@ -171,7 +171,7 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// Those of `work`; `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` if the stream is being captured
+    /// The errors of `work`; `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` if the stream is being captured
     /// into a graph, which could use the retained memory at any later time; driver errors.
     pub fn enqueue(
         &self,
@@ -204,7 +204,7 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` if it is; driver errors.
+    /// `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` if the stream is being captured; driver errors.
     pub fn refuse_capture(&self) -> CudaResult<()> {
         self.context().enter()?.refuse_capture(self.handle())
     }

@@ -1,7 +1,8 @@
-//! The one wait before memory goes back to the driver, of whatever kind it is.
+//! The one wait before memory of any kind goes back to the driver.
 //!
-//! A driver that frees memory waits for the work of the memory's own device, or of its own context, and nobody
-//! else (seen on an H200): work of another one faults, or finds what is there next.
+//! When the driver frees memory, it waits only for work of the memory's own device, or of its own context (seen on
+//! an H200).  Work of another device or context would fault, or read the memory's next contents.  This wait covers
+//! them.
 
 use crate::{Context, Device, Unused, contexts};
 use arrow_cuda_driver::{CudaResult, codes};
@@ -29,9 +30,9 @@ impl Context {
         await_users_in(contexts_of_the_process(Some(self))?)
     }
 
-    /// The same for a release before which the driver itself waits for the work of this context: a wait here would end
-    /// its graph captures.  For other contexts of the device, the driver waits only before it frees large memory (seen on
-    /// an H200).
+    /// As [`await_users`](Self::await_users), except for the work of this context, for which the driver itself waits at
+    /// the release: a wait here would end its graph captures.  For other contexts of the device, the driver waits only
+    /// before it frees large memory (seen on an H200).
     pub(crate) fn await_other_users(&self) -> CudaResult<Unused> {
         let mut others = contexts_of_the_process(Some(self))?;
         others.retain(|context| !context.is_same(self));
@@ -39,7 +40,7 @@ impl Context {
     }
 }
 
-/// The same for memory of a context that is gone.
+/// As [`Context::await_users`], for memory of a context that is gone.
 pub(crate) fn await_users_of_lost() -> CudaResult<Unused> {
     await_users_in(contexts_of_the_process(None)?)
 }

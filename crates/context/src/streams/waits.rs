@@ -1,8 +1,8 @@
-//! Waits that a signal may end.
+//! Waits that a signal, such as Ctrl-C, may end.
 //!
-//! Where that is allowed, a wait polls the driver for completion, and handles signals between two polls.  Their
-//! handlers are Python code, which may leave contexts current or reset the device.  So they run outside the
-//! guard, and each poll enters the context again.
+//! Such a wait polls the driver for completion.  Between two polls, it handles signals.  Their handlers are Python
+//! code, which may leave another context current, or reset the device.  So handlers run without the guard of the
+//! context, and each poll enters the context again.
 
 use super::in_flight::InFlight;
 use crate::{Completed, Context, Current, Event, Stream, StreamHandle, completed};

@@ -1,5 +1,5 @@
-//! Contexts: those that a program creates, the primary ones of devices with their counts of retains, the
-//! calling thread's stack of them, and the access of one to the memory of another.
+//! Contexts: contexts that a program creates, primary contexts and how often they are retained, each thread's stack
+//! of contexts, and peer access between them.
 
 use crate::base::code::{
     CONTEXT_IS_DESTROYED, INVALID_CONTEXT, INVALID_VALUE, PEER_ACCESS_ALREADY_ENABLED,

@@ -1,11 +1,11 @@
 //! A device's address window and the memory behind it.
 //!
-//! The window is reserved without access, so that a host thread that touches a device address faults.
-//! The contents are the pages of an anonymous file, mapped elsewhere at the same distance; the
-//! file is what another process maps for IPC, and it goes away with its last user.
+//! The window is reserved without access, so that a host thread that touches a device address faults.  The contents
+//! are the pages of an anonymous file, which is mapped elsewhere, at a constant distance from the window.  Another
+//! process maps the same file for IPC.  The file disappears with its last user.
 //!
-//! Behind the device's memory, the file lists the exported allocations: each place where one can begin has
-//! an entry.
+//! After the device's memory, the file lists the exported allocations: it has an entry for each place where one can
+//! begin.
 
 use std::ffi::c_void;
 use std::fs::File;

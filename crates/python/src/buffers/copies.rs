@@ -1,7 +1,7 @@
-//! The copies of a `CudaBuffer`, which check their arguments in upstream's order, with the messages of pyarrow's checks.
+//! The copies of a `CudaBuffer`.  They check their arguments in upstream's order, and raise pyarrow's messages.
 //!
-//! All Python code runs before the checks, because it may change the size of a host buffer: the stream's
-//! `__cuda_stream__`, and the buffer protocol of the data.
+//! The stream's `__cuda_stream__` and the data's buffer protocol run first, because Python code may change the size of a
+//! host buffer.  The checks follow.
 
 use super::cuda_buffer::{Methods, facts_of};
 use crate::copies::source::{Data, HostData};

@@ -112,7 +112,7 @@ impl ArrowData {
         self.part(py, None, self.bits.clone())
     }
 
-    /// The same of some of the elements, with their validity and bits.
+    /// The Arrow data of some of the elements, with their validity and bits.
     pub(super) fn part(
         &self,
         py: Python<'_>,

@@ -78,7 +78,7 @@ impl PyDeviceArray {
     /// ------
     /// ValueError
     ///     If the array was not made by `pyarrow_cuda_compat.memory.DeviceNDArray` with a
-    ///     `writeback`; views of it have none.
+    ///     `writeback`; views of it have no `writeback`.
     ///
     /// Examples
     /// --------

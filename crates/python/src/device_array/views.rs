@@ -223,7 +223,7 @@ impl PyDeviceArray {
             &Bound<'_, PyAny>,
         >,
     ) -> PyResult<Self> {
-        // NumPy takes the first dimension of an array that has none.
+        // NumPy accepts the first axis also for an array without dimensions.
         let is_first = |axis: &&Bound<'_, PyAny>| matches!(axis.extract(), Ok(-1 | 0));
         let axis = axis.filter(|axis| self.array.layout().ndim() > 0 || !is_first(axis));
         let axes = axis.map(lengths).transpose()?;

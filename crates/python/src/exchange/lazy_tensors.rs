@@ -34,7 +34,7 @@ pub(crate) fn check_resolved_owner(object: &Bound<'_, PyAny>) -> PyResult<()> {
     check_resolved(object)
 }
 
-/// A method that few libraries have.  `getattr` makes no exception where there is none, unlike `getattr_opt`.
+/// A method that few libraries have.  If it is missing, `getattr_opt` would create an exception; `getattr` does not.
 pub(crate) fn method_of<'py>(
     object: &Bound<'py, PyAny>,
     name: &Bound<'py, PyString>,

@@ -1,4 +1,4 @@
-//! Exchange with other libraries: DLPack, the CUDA array interface, the C Device interface, Numba, pickles.
+//! Exchange of data with other libraries: DLPack, the CUDA array interface, the C Device interface, Numba, pickles.
 
 pub(crate) mod array_interface;
 pub(crate) mod asarray;

@@ -1,9 +1,10 @@
-//! pyarrow's own check that data lies on the host.
+//! A replacement for pyarrow's own check that data lies on the host.
 //!
-//! Most methods of its arrays, record batches and tables begin by it.  It looks at the first buffer
-//! only, and at what a record batch was said to be when it was made; so it overlooks the batches that
-//! libarrow reads from messages in device memory, and arrays of which a part lies there.  It is a
-//! C function in a table of the class, where this one takes its place.
+//! Most methods of pyarrow's arrays, record batches and tables begin with that check.  It looks only at the first
+//! buffer, and at the device that a record batch was created with.  So it misses batches that libarrow reads from
+//! messages in device memory, and arrays that lie on a device in part.
+//!
+//! The check is a C function in a table of the class.  This module puts its own function into the table.
 
 use super::refusal::refusal;
 use crate::bounded_sequences::objects;

@@ -1,8 +1,8 @@
-//! Guards of compiled classes whose construction takes data, in place.
+//! Guards the construction of compiled classes in place.
 //!
-//! To construct an object of a compiled class, Python looks up neither `__new__` nor `__init__`, but calls the functions
-//! in the slots of the type.  A guard puts its own function into one of them, also where other classes have inherited
-//! it.
+//! To construct an object of a compiled class, Python does not look up `__new__` and `__init__`.  It calls the
+//! functions in the slots of the type.  A guard puts its own function into such a slot, also in the classes that
+//! have inherited it.
 
 use super::guard::Guard;
 use super::may_contain::are_lazy;

@@ -1,8 +1,8 @@
-//! Calls of compiled functions and methods, intercepted in place.
+//! Intercepts calls of compiled functions and methods in place.
 //!
-//! Python calls a function that Cython has compiled by a pointer in the function object.  This module puts another
-//! pointer there, so it acts for whoever has the function, and however long: a program that imported it before
-//! this package, a `functools.partial`, a bound method.  All else about the function stays as it is.
+//! Python calls a function that Cython has compiled through a pointer in the function object.  This module replaces
+//! that pointer.  So the guard also works for a program that imported the function before this package, and for a
+//! `functools.partial` or a bound method of it.  Nothing else about the function changes.
 
 use super::places::{PyVectorcall_Function, word};
 use crate::interpreter::hang_if_ended;
@@ -26,7 +26,7 @@ const VECTORCALL_OFFSET: usize = 7;
 const DEFINITION: usize = 2;
 const VECTORCALL: usize = 6;
 
-/// What is called in place of a function.
+/// A replacement that is called instead of a function.
 pub(super) trait Intercept: Send + Sync {
     /// # Safety
     ///

@@ -1,4 +1,4 @@
-//! A guard looks for data on a device in the arguments of a call.
+//! Looks for data on a device in the arguments of a call, and passes what it finds to the guard's action.
 
 use super::assertions::take_trust;
 use super::functions::{PyObject_Vectorcall, call_by};

@@ -1,7 +1,7 @@
-//! Which objects may contain data besides pyarrow's own arrays, tables and buffers.
+//! Tells which objects may contain data, besides pyarrow's own arrays, tables and buffers.
 //!
-//! The class of an object tells.  Guards ask for most arguments of most calls, so the answers for classes that cannot
-//! change are cached.
+//! The answer depends on the object's class.  Guards ask for most arguments of most calls, so the answers for
+//! classes that cannot change are cached.
 
 use crate::pyarrow::from_pyarrow::{is_of, object_ref};
 use crate::pyarrow::pyarrow;

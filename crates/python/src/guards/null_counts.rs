@@ -1,4 +1,4 @@
-//! Null counts, which libarrow would take from bitmaps in host memory.
+//! Counts the nulls of data on a device. libarrow itself would read the bitmaps as host memory.
 
 use crate::errors::OrRaise;
 use crate::pyarrow::from_pyarrow::object_ref;

@@ -1,7 +1,8 @@
-//! Operators of arrays, such as `array + 1`, in place.
+//! Guards operators of arrays, such as `array + 1`, in place.
 //!
-//! pyarrow's begin by its check that data lies on the host, and hand their operands to a function of `pyarrow.compute`,
-//! which has a guard.  Python calls them by slots of the class, where functions stand in that let the check pass.
+//! pyarrow's operators first check that the data lies on the host.  Then they pass their operands to a function of
+//! `pyarrow.compute`, which has a guard.  Python calls operators through slots of the class.  This module replaces
+//! the functions there by its own, which let the check pass.
 
 use super::assertions::Trusted;
 use super::places::{found, heirs, word};
@@ -39,7 +40,8 @@ const SLOTS: [(c_int, usize, *mut c_void); 12] = [
 static THEIRS: [AtomicPtr<c_void>; SLOTS.len()] =
     [const { AtomicPtr::new(null_mut()) }; SLOTS.len()];
 
-/// Replaces the operators of a compiled class, also where other classes have inherited them.  Older pyarrows have none.
+/// Replaces the operators of a compiled class, and their copies in the classes that inherit them.  Classes of older
+/// pyarrows have no operators.
 #[pyfunction(name = "_guard_operators")]
 pub(super) fn guard_operators(class: &Bound<'_, PyType>) -> PyResult<()> {
     for ((slot, index, ours), theirs) in SLOTS.into_iter().zip(&THEIRS) {

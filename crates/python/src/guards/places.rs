@@ -1,4 +1,7 @@
-//! Raw access to fields of Python's objects and types, as large as pointers, that the C API does not expose.
+//! Raw access to CPython structures, for fields and slots that the C API does not expose.
+//!
+//! Objects and types are read as arrays of pointer-sized words.  The layouts are those of Python 3.11 to 3.14.  For
+//! a type with another layout, `found` raises an `ImportError`.
 
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;

@@ -1,7 +1,7 @@
-//! Guards of compiled properties, in place.
+//! Guards compiled properties in place.
 //!
-//! Python reads such a property by a function of C in a table of the class, with a pointer beside it that the function
-//! gets.  A guard puts its own function and pointer there.
+//! Python reads such a property through a C function in a table of the class.  The function gets a pointer that
+//! stands beside it in the table.  A guard puts its own function and pointer there.
 
 use super::guard::{Call, Guard};
 use super::places::word;

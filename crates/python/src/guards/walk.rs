@@ -1,7 +1,7 @@
 //! Finds the data on a device in arguments, and replaces it.
 //!
-//! One walk serves all guards.  It looks into containers of Python and of other libraries, and gives each array, table,
-//! buffer or message on a device to an action, whose result takes its place.
+//! All guards use this one walk.  It looks into containers of Python and of other libraries.  It passes each array,
+//! table, buffer or message on a device to an action, and puts the action's result in its place.
 
 use super::functions::unguarded;
 use super::may_contain::{Contents, contents_of, source_of};
@@ -227,7 +227,7 @@ impl<'a, 'py> Walk<'a, 'py> {
 
 fn items_of<'py>(container: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     let py = container.py();
-    // `list` would ask the container for its length, which may run code of another library; `chain` has none.
+    // `list` would ask the container for its length, which may run code of another library; a `chain` has no length.
     let chain = py.import(intern!(py, "itertools"))?.getattr("chain")?.call1((container,))?;
     Ok(call_out(py.get_type::<PyList>().as_any(), (chain,))?.cast_into()?)
 }

@@ -1,9 +1,9 @@
-//! Connects the Rust crates to the Python interpreter: destructors that need the GIL, reports of failed
-//! releases, owners that are Python objects, and interpreter exit.
+//! Connects the Rust crates to the Python interpreter: destructors that need the GIL, reports of failed releases,
+//! owners that are Python objects, and interpreter exit.
 //!
-//! Destructors run on any thread, also inside pyarrow functions that have released the GIL, and
-//! under locks of other layers.  So a destructor never waits for the GIL: its work runs at once if the
-//! thread holds the GIL and none of those locks, and otherwise on the main thread, a little later.
+//! Destructors run on any thread, also inside pyarrow functions that have released the GIL, and under locks of other
+//! layers.  So a destructor never waits for the GIL.  If the thread holds the GIL and none of those locks, the work
+//! runs at once; otherwise it runs on the main thread, a little later.
 
 mod daemon_threads;
 mod gil;

@@ -1,9 +1,9 @@
-//! Subclasses of pyarrow's Cython classes, with methods from this extension.
+//! Subclasses of Cython classes of pyarrow, with methods from this extension.
 //!
-//! PyO3 cannot extend a Cython class. But a PyO3 class without fields adds nothing to an object's
-//! layout, so it can be one base of a class whose other base is pyarrow's: its `#[pymethods]` come
-//! first in the method resolution order, and the layout is pyarrow's alone. The new class also
-//! defines these members itself, so that it looks like any other class.
+//! PyO3 cannot extend a Cython class.  But a PyO3 class without fields adds nothing to an object's layout.  So a new
+//! class can have two bases: the PyO3 class, and pyarrow's.  The `#[pymethods]` of the first come first in the
+//! method resolution order, and the layout is pyarrow's alone.  The new class also defines these members itself, so
+//! that it looks like any other class.
 
 use crate::pyarrow::members::{documented, members};
 use pyo3::PyClass;

@@ -65,7 +65,7 @@ impl ChosenOrder {
         }
     }
 
-    /// The same for a copy between two contexts, of which one is known only now.
+    /// The order of a copy between two contexts, one of which is known only now.
     pub(crate) fn between(&self, one: &Context, other: &Context) -> &Self {
         if self.is_awaited && !one.is_same(other) { &Self::NOW } else { self }
     }

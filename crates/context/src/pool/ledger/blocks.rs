@@ -1,9 +1,11 @@
 //! The blocks that tile the segments, and their states.
 //!
-//! A released block is *ready* at once if only this package's work used it, and that work is complete.  Otherwise
-//! it is *in flight* until there is evidence that all work is complete which may use it, or *withheld* while its bytes
-//! are wiped or its segment is about to go back to the driver.  Such releases are numbered, and one number describes the evidence: it covers all
-//! releases up to it.  Ready neighbours merge.
+//! A released block is *ready* at once if only this package's work used it, and that work is complete.  Otherwise it
+//! is *in flight*, until there is evidence that all work that may use it is complete.  It is *withheld* while its
+//! bytes are wiped, or its segment is about to go back to the driver.
+//!
+//! Releases of blocks in flight are numbered.  Evidence is one number: it covers all releases up to it.  Ready
+//! neighbours merge.
 
 use super::classes::Class;
 use crate::pool::stats::Account;

@@ -1,4 +1,4 @@
-//! What a ledger has: an entry for each block and segment, and what is counted of them.
+//! The entries of a ledger: one for each block and segment, and counts of them.
 
 use super::blocks::{Block, Segment};
 use super::index::Index;

@@ -241,9 +241,9 @@ impl Ledger {
         block.is_some_and(|(_, block)| !matches!(block.state, State::InUse(_)))
     }
 
-    /// Resizes the block in use at an address where it is.  If it shrinks, work in flight may still use
-    /// the rest.  Returns false if there is no room behind it, or if its segment is for blocks of another
-    /// class of sizes.
+    /// Resizes the block in use at an address, without moving it.  If the block shrinks, work in flight may
+    /// still use the rest.  Returns false if there is no room after it, or if its segment is for blocks of
+    /// another class of sizes.
     pub(crate) fn resize(&mut self, address: u64, size: u64) -> bool {
         let Some(before) = self.blocks.get(&address).copied() else { return false };
         let Segment { class, is_open, .. } = self.segments[&before.segment];

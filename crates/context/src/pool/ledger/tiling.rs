@@ -1,4 +1,4 @@
-//! How blocks are split, reused and merged, and segments closed and removed.
+//! Splits, reuses and merges blocks, and closes and removes segments.
 
 use super::blocks::{Access, Block, Segment, State};
 use super::entries::Ledger;

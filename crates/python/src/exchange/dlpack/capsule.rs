@@ -17,14 +17,14 @@ pub(super) struct Form {
     import: unsafe fn(NonNull<c_void>) -> Imported,
 }
 
-/// That of version 1: a `DLManagedTensorVersioned`.
+/// The capsule of version 1: a `DLManagedTensorVersioned`.
 pub(super) static VERSIONED: Form = Form {
     name: c"dltensor_versioned",
     used: c"used_dltensor_versioned",
     // SAFETY: the name says what is there.
     import: |tensor| unsafe { Imported::versioned(tensor.cast()) },
 };
-/// That before version 1: a `DLManagedTensor`.
+/// The capsule before version 1: a `DLManagedTensor`.
 pub(super) static LEGACY: Form = Form {
     name: c"dltensor",
     used: c"used_dltensor",

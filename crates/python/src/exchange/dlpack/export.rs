@@ -43,7 +43,7 @@ pub(crate) fn to_capsule<'py>(
             ((buffer.clone(), ready).into(), array.layout().clone())
         }
         Some(place) => {
-            // The copy of an array with gaps has none.
+            // The copy of an array with gaps is dense.
             let order = array.order().unwrap_or(Order::C);
             let shape = array.layout().shape().to_vec();
             let layout = Layout::dense(array.element(), shape, order).or_raise(py)?;

@@ -1,15 +1,14 @@
-//! The one gate for memory that passes between libraries: who waits for whom.
+//! The one gate for memory that passes between libraries.  It decides which side waits.
 //!
-//! Copies here run on the legacy default stream or on one that the caller names, and are complete
-//! or recorded when they return.  But kernels of any library may still write to memory that is
-//! handed on.  DLPack, the CUDA array interface and the C Device interface each describe this in
-//! their own way; this module decides which side waits.
+//! Copies of this project run on the legacy default stream, or on a stream that the caller names.  They are complete
+//! or recorded when they return.  But kernels of any library may still write to memory that is handed on.  DLPack,
+//! the CUDA array interface and the C Device interface each describe such pending work in their own way.
 //!
-//! * **In**: [`Context::take_over`].  All memory comes in behind the legacy default stream, whatever its
-//!   producer says, and its [`Arrival`] orders other streams.  A view of memory cannot be had without one.
-//!   The view itself waits if another context has the memory.
-//! * **Out**: [`Context::make_ready_for`].  It waits, or orders, as the consumer needs, refuses memory of a
-//!   context that is gone, and gives [`Ready`].  An address cannot be had without that.
+//! * **In**: [`Context::take_over`].  Memory comes in after the work of the legacy default stream, whatever its
+//!   producer reports.  The memory's [`Arrival`] orders other streams, and no view of the memory exists without one.
+//!   If another context has the memory, the view itself waits.
+//! * **Out**: [`Context::make_ready_for`].  It waits, or orders the streams, as the consumer needs.  It refuses memory
+//!   of a context that is gone.  It returns a [`Ready`], without which nobody gets an address.
 
 use super::arrival::Arrival;
 use super::in_flight::InFlight;

@@ -14,7 +14,7 @@ use std::os::fd::BorrowedFd;
 /// The bytes of an Arrow file or stream.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
-    /// Those of a file.
+    /// The bytes of a file.
     File {
         /// It is open for reading; its own position does not matter.
         file: BorrowedFd<'a>,
