@@ -68,7 +68,8 @@ fn runs(page: &mut String, columns: &[Column<'_>]) {
     line("Python", &|results| text(results, "/python"));
     line("pyarrow", &|results| text(results, "/pyarrow/version"));
     line("Other packages", &packages);
-    line("Cases", &counts);
+    line("Cases", &|results| counts(&results.cases));
+    line("Modules and classes with docstring examples", &|results| counts(&results.examples));
 }
 
 fn devices(results: &Results) -> String {
@@ -89,8 +90,8 @@ fn packages(results: &Results) -> String {
     found.collect::<Vec<_>>().join(", ")
 }
 
-fn counts(results: &Results) -> String {
-    let count = |status| results.cases.iter().filter(|case| case.status == status).count();
+fn counts(outcomes: &[Outcome]) -> String {
+    let count = |status| outcomes.iter().filter(|case| case.status == status).count();
     let counted = ["passed", "failed", "skipped"].map(|status| (status, count(status)));
     let counted = counted.iter().filter(|(_, count)| *count > 0);
     counted.map(|(status, count)| format!("{count} {status}")).collect::<Vec<_>>().join(", ")
@@ -134,10 +135,11 @@ fn summary(
     }
 }
 
-/// How the transcripts of the failed cases differ.
+/// How what the failed cases and examples print differs from what is documented.
 fn failures(page: &mut String, columns: &[Column<'_>]) {
     for column in columns {
-        for case in column.results.cases.iter().filter(|case| case.status == "failed") {
+        let outcomes = column.results.cases.iter().chain(&column.results.examples);
+        for case in outcomes.filter(|case| case.status == "failed") {
             let Outcome { name, detail, .. } = case;
             let _ = write!(page, "\n## {name} failed: {}\n\n```diff\n{detail}\n```\n", column.name);
         }
