@@ -54,6 +54,17 @@ def test_work_on_streams_that_an_array_names_is_waited_for(
     assert default_stream.is_idle() == waits
 
 
+def test_lazy_arrays_are_asked_to_queue_their_work_first(ctx, memory, default_stream):
+    """JAX queues it on threads of its own."""
+
+    class Lazy(ByInterface):
+        def block_until_ready(self):
+            default_stream.sleep()
+
+    ctx.buffer_from_object(Lazy(memory, version=2))
+    assert default_stream.is_idle()
+
+
 def test_a_copy_of_read_only_memory_may_be_written_to(cuda, memory):
     copied = cuda.CudaBuffer.from_buffer(pa.Buffer.slice(memory)).__dlpack__(copy=True)
     assert look(copied)[0].tensor.data != memory.address

@@ -41,6 +41,65 @@ def run(run_python, kind):
     return run
 
 
+def test_what_is_in_use_and_cached_is_counted(run, kind):
+    """A buffer of about the size of a released one gets its memory, of which there is more."""
+    first, near = (3, 4) if kind == "device" else (17, 18)
+    script = f"""
+def look():
+    now = {{name: count - before[name] for name, count in stats().items()}}
+    sizes = (now[f"{{name}}_bytes"] >> 20 for name in ("allocated", "reserved", "cached"))
+    names = "cached_blocks", "cache_hits", "cache_misses", "driver_allocations", "driver_frees"
+    print(*sizes, *(now[name] for name in names))
+set_limit(1 << 30)
+before = stats()
+assert list(before) == list(compat.memory_stats(ctx))
+buffer = allocate({first} << 20)
+look()
+at = buffer.address
+del buffer
+look()
+buffer = allocate({near} << 20)
+assert buffer.address == at
+look()
+del buffer
+print(stats()["peak_allocated_bytes"] >> 20, empty() >> 20, empty())
+look()
+"""
+    told = f"""\
+{first} {near} 0 0 0 1 1 0
+0 {near} {near} 1 0 1 1 0
+{near} {near} 0 0 1 1 1 0
+{near} {near} 0
+0 0 0 0 1 1 1 1
+"""
+    assert run(script) == (0, told, "")
+
+
+def test_what_was_released_longest_ago_goes_first(run, kind):
+    # Small pinned buffers are parts of larger blocks.
+    limit, oldest, middle, latest = (20, 4, 10, 8) if kind == "device" else (72, 24, 36, 30)
+    script = f"""
+MIB = 1 << 20
+cached = lambda: stats()["cached_bytes"] // MIB
+set_limit({limit} * MIB)
+oldest, middle, latest = (allocate(size * MIB) for size in {(oldest, middle, latest)})
+del oldest, middle
+print(cached(), end=" ")
+del latest
+print(cached(), end=" ")
+# What exceeds the limit alone displaces nothing.
+large = allocate({limit + 8} * MIB)
+del large
+print(cached(), end=" ")
+set_limit({latest} * MIB)
+print(cached(), end=" ")
+set_limit(0)
+print(cached())
+"""
+    kept = middle + latest
+    assert run(script) == (0, f"{oldest + middle} {kept} {kept} {latest} 0\n", "")
+
+
 @pytest.mark.simulator
 def test_an_older_driver_frees_what_exceeds_the_limit(run, kind):
     """Nothing else tells when memory that others have seen may be reused."""
