@@ -1,9 +1,9 @@
 //! The manifest with the results of runs, in Markdown.
 
 use crate::manifest::{Difference, Document, Item, Shown};
-use crate::results::{Outcome, Results};
+use crate::results::{Outcome, Results, by_name};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// A run under the name of its column.
@@ -18,7 +18,7 @@ pub struct Column<'a> {
 pub fn conformance(documents: &[Document], columns: &[Column<'_>]) -> String {
     let mut page = String::new();
     runs(&mut page, columns);
-    let outcomes: Vec<_> = columns.iter().map(|column| column.results.by_name()).collect();
+    let outcomes: Vec<_> = columns.iter().map(|column| by_name(&column.results.cases)).collect();
     summary(&mut page, documents, columns, &outcomes);
     for document in documents {
         let _ = write!(page, "\n## {}\n\n{}\n\n", document.document, link(&document.source));
@@ -33,6 +33,7 @@ pub fn conformance(documents: &[Document], columns: &[Column<'_>]) -> String {
             row(&mut page, &cells);
         }
     }
+    examples(&mut page, columns);
     failures(&mut page, columns);
     page
 }
@@ -69,7 +70,7 @@ fn runs(page: &mut String, columns: &[Column<'_>]) {
     line("pyarrow", &|results| text(results, "/pyarrow/version"));
     line("Other packages", &packages);
     line("Cases", &|results| counts(&results.cases));
-    line("Modules and classes with docstring examples", &|results| counts(&results.examples));
+    line("Docstring examples, by module and class", &|results| counts(&results.examples));
 }
 
 fn devices(results: &Results) -> String {
@@ -135,6 +136,23 @@ fn summary(
     }
 }
 
+/// The modules and classes of the package whose docstrings have examples, with the outcomes.
+fn examples(page: &mut String, columns: &[Column<'_>]) {
+    page.push_str("\n## Docstring examples\n\n");
+    let mut head = vec!["Module or class"];
+    head.extend(columns.iter().map(|column| column.name));
+    row(page, &head);
+    row(page, &vec!["---"; head.len()]);
+    let outcomes = columns.iter().map(|column| by_name(&column.results.examples));
+    let outcomes: Vec<_> = outcomes.collect();
+    let names: BTreeSet<_> = outcomes.iter().flat_map(BTreeMap::keys).copied().collect();
+    for name in names {
+        let mut cells = vec![format!("`{}`", name.trim_start_matches("examples/"))];
+        cells.extend(outcomes.iter().map(|outcomes| status(name, outcomes)));
+        row(page, &cells);
+    }
+}
+
 /// How what the failed cases and examples print differs from what is documented.
 fn failures(page: &mut String, columns: &[Column<'_>]) {
     for column in columns {
@@ -147,11 +165,14 @@ fn failures(page: &mut String, columns: &[Column<'_>]) {
 }
 
 fn outcome(item: &Item, outcomes: &BTreeMap<&str, &Outcome>) -> String {
-    let case = match &item.shown {
-        Shown::LeftOut(reason) => return format!("left out: {reason}"),
-        Shown::By(case) => case.as_str(),
-    };
-    match outcomes.get(case).map(|outcome| (outcome.status.as_str(), &outcome.detail)) {
+    match &item.shown {
+        Shown::LeftOut(reason) => format!("left out: {reason}"),
+        Shown::By(case) => status(case, outcomes),
+    }
+}
+
+fn status(name: &str, outcomes: &BTreeMap<&str, &Outcome>) -> String {
+    match outcomes.get(name).map(|outcome| (outcome.status.as_str(), &outcome.detail)) {
         None => "not run".to_owned(),
         Some(("skipped", lacking)) => format!("skipped: {lacking}"),
         Some((status, _)) => status.to_owned(),

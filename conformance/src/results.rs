@@ -82,11 +82,11 @@ impl Results {
     pub fn fact(&self, pointer: &str) -> Option<&Value> {
         self.machine.pointer(pointer)
     }
+}
 
-    /// The outcomes by the cases' names.
-    pub fn by_name(&self) -> BTreeMap<&str, &Outcome> {
-        self.cases.iter().map(|case| (case.name.as_str(), case)).collect()
-    }
+/// The outcomes by their names.
+pub fn by_name(outcomes: &[Outcome]) -> BTreeMap<&str, &Outcome> {
+    outcomes.iter().map(|outcome| (outcome.name.as_str(), outcome)).collect()
 }
 
 fn kept_path(simulated: bool) -> PathBuf {

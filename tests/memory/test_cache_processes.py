@@ -236,7 +236,8 @@ def test_threads_wait_for_what_others_give_back(run_python):
 def test_new_memory_is_zeroed_where_that_is_asked_for(run_python, value):
     code = """
 from pyarrow import cuda
-import numpy as np
+import numpy as np, pyarrow as pa
+from pyarrow_cuda_compat import pinned_memory_pool
 ctx = cuda.Context()
 for size in (1000, 5 << 20, 40 << 20):
     ctx.buffer_from_data(np.full(size, 7, np.uint8))
@@ -245,9 +246,15 @@ ctx.buffers_from_data([b"abc", b"def"])
 pinned = cuda.new_host_buffer(32 << 20)
 np.frombuffer(pinned, np.uint8)[:] = 7
 del pinned
-print(np.frombuffer(cuda.new_host_buffer(32 << 20), np.uint8).max())
+print(np.frombuffer(cuda.new_host_buffer(32 << 20), np.uint8).max(), end=" ")
+def allocate(size): return pa.allocate_buffer(size, pinned_memory_pool(), resizable=True)
+buffer = allocate(128)
+ctx.foreign_buffer(buffer.address, 128, buffer).fill(7)
+buffer.resize(64, shrink_to_fit=True)
+buffer.resize(128)  # grows by bytes that it had
+print(max(buffer.to_pybytes()[64:]))
 """
     returncode, out, error = run_python(code, PYARROW_CUDA_ZERO=value)
-    assert (returncode, out) == (0, "7 7 7 7\n" if value == "off" else "0 0 0 0\n")
+    assert (returncode, out) == (0, "7 7 7 7 7\n" if value == "off" else "0 0 0 0 0\n")
     told = "PYARROW_CUDA_ZERO must be 'on' or 'off', not '?'; new memory is zeroed\n"
     assert error == (told if value == "?" else "")

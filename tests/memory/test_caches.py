@@ -268,6 +268,10 @@ def test_exports_hold_nothing_of_earlier_buffers(ctx, driver, current, size, cha
     content = driver.read(buffer.address, whole)
     assert content[:size] == b"\x01" * size
     assert content[size:] == bytes(whole - size)
+    # Nor does anybody get that memory again.
+    address = buffer.address
+    del buffer
+    assert not address <= ctx.new_buffer(size).address < address + whole
 
 
 @pytest.mark.alone
