@@ -139,7 +139,10 @@ def main() -> int:
     if missing := replay.lacking(f"# needs: {needs}" if needs else ""):
         print(f"{replay.LACKING}{missing}")
         return replay.SKIPPED
-    for test in tests(case):
+    found = [test for test in tests(case) if test.examples]
+    if not found:
+        print("there is no example")  # as where Python leaves docstrings out
+    for test in found:
         gc.collect()  # what the one before left may not go while an example counts bytes
         doctest.DocTestRunner(verbose=False).run(test)
     return 0

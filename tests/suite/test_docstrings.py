@@ -85,6 +85,14 @@ def test_a_name_is_documented(name):
 
 
 @pytest.mark.subprocesses
+def test_a_case_without_examples_fails(monkeypatch):
+    monkeypatch.setenv("PYTHONOPTIMIZE", "2")
+    result = outcome.run(examples.Examples("examples/SmartArray"), 120)
+    assert result.transcript == "there is no example\n"
+    assert result.status == "failed"
+
+
+@pytest.mark.subprocesses
 @pytest.mark.parametrize("case", examples.find([]), ids=lambda case: case.name)
 def test_the_examples_run(case):
     result = outcome.run(case, 120)
