@@ -56,12 +56,15 @@ def test_work_on_streams_that_an_array_names_is_waited_for(
 
 def test_lazy_arrays_are_asked_to_queue_their_work_first(ctx, memory, default_stream):
     """JAX queues it on threads of its own."""
+    asked = []
 
     class Lazy(ByInterface):
         def block_until_ready(self):
+            asked.append(self)
             default_stream.sleep()
 
     ctx.buffer_from_object(Lazy(memory, version=2))
+    assert len(asked) == 1
     assert default_stream.is_idle()
 
 
