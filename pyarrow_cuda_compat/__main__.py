@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=show_info)
 
-    text = "replay the documented examples against the installed package"
+    text = "replay the documented examples with the installed package"
     command = commands.add_parser("conformance", help=text, description=text)
     runner.add_arguments(command)
     command.set_defaults(run=runner.main)

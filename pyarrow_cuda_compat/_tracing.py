@@ -57,10 +57,11 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
 
     Examples
     --------
-    >>> import logging
-    >>> logging.basicConfig(level=logging.DEBUG)
+    >>> import logging, sys
+    >>> logging.basicConfig(level=logging.DEBUG, stream=sys.stdout, format="%(call)s: %(nbytes)s")
     >>> set_tracing(log=True)
     >>> buf = cuda.Context(0).new_buffer(1000)
+    Context.new_buffer: 1000
     >>> set_tracing(log=False)
     """
     global traced, _push, _pop

@@ -1,9 +1,9 @@
 //! The manifest with the results of runs, in Markdown.
 
 use crate::manifest::{Difference, Document, Item, Shown};
-use crate::results::{Outcome, Results};
+use crate::results::{Outcome, Results, by_name};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// A run under the name of its column.
@@ -18,7 +18,7 @@ pub struct Column<'a> {
 pub fn conformance(documents: &[Document], columns: &[Column<'_>]) -> String {
     let mut page = String::new();
     runs(&mut page, columns);
-    let outcomes: Vec<_> = columns.iter().map(|column| column.results.by_name()).collect();
+    let outcomes: Vec<_> = columns.iter().map(|column| by_name(&column.results.cases)).collect();
     summary(&mut page, documents, columns, &outcomes);
     for document in documents {
         let _ = write!(page, "\n## {}\n\n{}\n\n", document.document, link(&document.source));
@@ -33,6 +33,7 @@ pub fn conformance(documents: &[Document], columns: &[Column<'_>]) -> String {
             row(&mut page, &cells);
         }
     }
+    examples(&mut page, columns);
     failures(&mut page, columns);
     page
 }
@@ -68,7 +69,8 @@ fn runs(page: &mut String, columns: &[Column<'_>]) {
     line("Python", &|results| text(results, "/python"));
     line("pyarrow", &|results| text(results, "/pyarrow/version"));
     line("Other packages", &packages);
-    line("Cases", &counts);
+    line("Cases", &|results| counts(&results.cases));
+    line("Docstring examples, by module and class", &|results| counts(&results.examples));
 }
 
 fn devices(results: &Results) -> String {
@@ -89,8 +91,8 @@ fn packages(results: &Results) -> String {
     found.collect::<Vec<_>>().join(", ")
 }
 
-fn counts(results: &Results) -> String {
-    let count = |status| results.cases.iter().filter(|case| case.status == status).count();
+fn counts(outcomes: &[Outcome]) -> String {
+    let count = |status| outcomes.iter().filter(|case| case.status == status).count();
     let counted = ["passed", "failed", "skipped"].map(|status| (status, count(status)));
     let counted = counted.iter().filter(|(_, count)| *count > 0);
     counted.map(|(status, count)| format!("{count} {status}")).collect::<Vec<_>>().join(", ")
@@ -134,10 +136,28 @@ fn summary(
     }
 }
 
-/// How the transcripts of the failed cases differ.
+/// The modules and classes of the package whose docstrings have examples, with the outcomes.
+fn examples(page: &mut String, columns: &[Column<'_>]) {
+    page.push_str("\n## Docstring examples\n\n");
+    let mut head = vec!["Module or class"];
+    head.extend(columns.iter().map(|column| column.name));
+    row(page, &head);
+    row(page, &vec!["---"; head.len()]);
+    let outcomes = columns.iter().map(|column| by_name(&column.results.examples));
+    let outcomes: Vec<_> = outcomes.collect();
+    let names: BTreeSet<_> = outcomes.iter().flat_map(BTreeMap::keys).copied().collect();
+    for name in names {
+        let mut cells = vec![format!("`{}`", name.trim_start_matches("examples/"))];
+        cells.extend(outcomes.iter().map(|outcomes| status(name, outcomes)));
+        row(page, &cells);
+    }
+}
+
+/// How what the failed cases and examples print differs from what is documented.
 fn failures(page: &mut String, columns: &[Column<'_>]) {
     for column in columns {
-        for case in column.results.cases.iter().filter(|case| case.status == "failed") {
+        let outcomes = column.results.cases.iter().chain(&column.results.examples);
+        for case in outcomes.filter(|case| case.status == "failed") {
             let Outcome { name, detail, .. } = case;
             let _ = write!(page, "\n## {name} failed: {}\n\n```diff\n{detail}\n```\n", column.name);
         }
@@ -145,11 +165,14 @@ fn failures(page: &mut String, columns: &[Column<'_>]) {
 }
 
 fn outcome(item: &Item, outcomes: &BTreeMap<&str, &Outcome>) -> String {
-    let case = match &item.shown {
-        Shown::LeftOut(reason) => return format!("left out: {reason}"),
-        Shown::By(case) => case.as_str(),
-    };
-    match outcomes.get(case).map(|outcome| (outcome.status.as_str(), &outcome.detail)) {
+    match &item.shown {
+        Shown::LeftOut(reason) => format!("left out: {reason}"),
+        Shown::By(case) => status(case, outcomes),
+    }
+}
+
+fn status(name: &str, outcomes: &BTreeMap<&str, &Outcome>) -> String {
+    match outcomes.get(name).map(|outcome| (outcome.status.as_str(), &outcome.detail)) {
         None => "not run".to_owned(),
         Some(("skipped", lacking)) => format!("skipped: {lacking}"),
         Some((status, _)) => status.to_owned(),

@@ -16,20 +16,23 @@ pub struct Results {
     pub machine: Value,
     /// One for each case.
     pub cases: Vec<Outcome>,
+    /// One for each module and class of the package with docstring examples.
+    #[serde(default)]
+    pub examples: Vec<Outcome>,
 }
 
-/// The outcome of one case.
+/// The outcome of one case, or of the docstring examples of a module or class.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The case.
+    /// The case, or `examples/NAME`.
     pub name: String,
-    /// The case's title.
+    /// Its title.
     pub title: String,
     /// `passed` or `failed`, as the package compares, or `skipped`.
     pub status: String,
     /// How long it took.
     pub seconds: f64,
-    /// The difference from the snapshot, or what the machine lacks.
+    /// The difference from what is documented, or what the machine lacks.
     pub detail: String,
     /// The transcript, unless the case was skipped.  It is not kept: the snapshots have it.
     #[serde(default, skip_serializing)]
@@ -79,11 +82,11 @@ impl Results {
     pub fn fact(&self, pointer: &str) -> Option<&Value> {
         self.machine.pointer(pointer)
     }
+}
 
-    /// The outcomes by the cases' names.
-    pub fn by_name(&self) -> BTreeMap<&str, &Outcome> {
-        self.cases.iter().map(|case| (case.name.as_str(), case)).collect()
-    }
+/// The outcomes by their names.
+pub fn by_name(outcomes: &[Outcome]) -> BTreeMap<&str, &Outcome> {
+    outcomes.iter().map(|outcome| (outcome.name.as_str(), outcome)).collect()
 }
 
 fn kept_path(simulated: bool) -> PathBuf {

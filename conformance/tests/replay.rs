@@ -37,8 +37,7 @@ fn replay(
     let name = name(path.strip_prefix(compiled).expect("it lies below `cases`"));
     let outcome = outcome(&name);
     let Some(transcript) = &outcome.transcript else {
-        let allowed = env::var("CONFORMANCE_MAY_LACK").ok();
-        assert!(may_lack(allowed.as_deref(), &outcome.detail), "skipped: {}", outcome.detail);
+        check_reason(outcome);
         return;
     };
     let mut settings = insta::Settings::clone_current();
@@ -48,10 +47,24 @@ fn replay(
     settings.bind(|| insta::assert_snapshot!(snapshot(&name), transcript));
 }
 
+/// The package has compared what its docstring examples give; a run of some cases may lack them.
+#[test]
+fn docstring_examples() {
+    for outcome in &results().examples {
+        match outcome.status.as_str() {
+            "skipped" => check_reason(outcome),
+            status => assert_eq!(status, "passed", "{}: {}", outcome.name, outcome.detail),
+        }
+    }
+}
+
+fn results() -> &'static Results {
+    RESULTS.as_ref().unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// The outcome of the case of that name.
 fn outcome(name: &str) -> &'static Outcome {
-    let results = RESULTS.as_ref().unwrap_or_else(|error| panic!("{error}"));
-    let outcome = results.cases.iter().find(|outcome| outcome.name == name);
+    let outcome = results().cases.iter().find(|outcome| outcome.name == name);
     outcome.unwrap_or_else(|| panic!("the results lack {name}"))
 }
 
@@ -63,6 +76,13 @@ fn name(script: &Path) -> String {
 /// The name of a case's snapshot, without the suffix.
 fn snapshot(name: &str) -> String {
     name.replace('/', "__")
+}
+
+/// Fails if a case was skipped that may not be.
+fn check_reason(skipped: &Outcome) {
+    let allowed = env::var("CONFORMANCE_MAY_LACK").ok();
+    let reason = &skipped.detail;
+    assert!(may_lack(allowed.as_deref(), reason), "{} skipped: {reason}", skipped.name);
 }
 
 /// Whether a case may be skipped for this reason.

@@ -4,9 +4,10 @@
 module     what it does
 ========== ===================================================================================
 cases      finds the cases: scripts, each with its snapshot
+examples   finds and runs the docstring examples of the package's names
 replay     runs one script as Python's prompt would, unless the machine lacks what its ``# needs:``
            names, and masks what differs between machines
-outcome    replays a case in a process of its own and compares its transcript with the snapshot
+outcome    runs a case in a process of its own and compares what it prints with what is documented
 runner     the command: replays many cases at a time
 report     writes the outcomes as a table and as JSON
 ========== ===================================================================================

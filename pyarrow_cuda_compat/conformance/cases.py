@@ -7,6 +7,7 @@ from pathlib import Path
 
 import _pyarrow_cuda_compat_hook as beside  # type: ignore[import-untyped,unused-ignore]
 
+REPLAY = Path(__file__).with_name("replay.py")
 # Beside the package, as the hook is.
 PACKAGED = Path(beside.__file__).resolve().with_name("_pyarrow_cuda_compat_conformance")
 
@@ -24,6 +25,11 @@ class Case:
         """The comment on the script's first line."""
         with self.script.open(encoding="utf-8") as lines:
             return next(lines).removeprefix("# ").strip()
+
+    @property
+    def command(self) -> list[str]:
+        """What Python runs, with the number of seconds behind it."""
+        return [str(REPLAY), str(self.script)]
 
     def expected(self) -> str:
         """The transcript in the snapshot, below a header between two lines of dashes."""

@@ -1,4 +1,4 @@
-"""Replays a case in a process of its own and compares its transcript with the snapshot."""
+"""Replays a case in a process of its own and compares its transcript with what it should be."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO
 
 from .cases import Case
+from .examples import Examples
 from .replay import LACKING, SKIPPED
 
-REPLAY = Path(__file__).with_name("replay.py")
 # These variables make Python itself write to standard error.
 TALKATIVE = {"PYTHONDEVMODE", "PYTHONINSPECT", "PYTHONVERBOSE", "PYTHONWARNINGS"}
 
@@ -25,14 +24,14 @@ TALKATIVE = {"PYTHONDEVMODE", "PYTHONINSPECT", "PYTHONVERBOSE", "PYTHONWARNINGS"
 class Outcome:
     """``passed``, ``failed`` or ``skipped``; the detail is the difference, or what is lacking."""
 
-    case: Case
+    case: Case | Examples
     status: str
     seconds: float
     transcript: str | None
     detail: str = ""
 
 
-def run(case: Case, timeout: float) -> Outcome:
+def run(case: Case | Examples, timeout: float) -> Outcome:
     """Replays a case; it has failed when it takes longer than the timeout, in seconds."""
     start = time.perf_counter()
     status, stdout, stderr = replay(case, timeout)
@@ -50,7 +49,7 @@ def run(case: Case, timeout: float) -> Outcome:
     return Outcome(case, "failed" if difference else "passed", seconds, transcript, difference)
 
 
-def replay(case: Case, timeout: float) -> tuple[int, str, str]:
+def replay(case: Case | Examples, timeout: float) -> tuple[int, str, str]:
     """The exit status of the replay, and what it wrote to standard output and standard error."""
     # PYTHONSAFEPATH also keeps the processes that the script starts from importing what lies in
     # the current folder.
@@ -59,7 +58,7 @@ def replay(case: Case, timeout: float) -> tuple[int, str, str]:
     # Files instead of pipes: a process that the script leaves behind would hold a pipe open.
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         done = subprocess.run(
-            [sys.executable, str(REPLAY), str(case.script), str(timeout)],
+            [sys.executable, *case.command, str(timeout)],
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime
 
+from .cases import Case
+from .examples import Examples
 from .outcome import Outcome
 
 
@@ -27,10 +29,9 @@ def table(outcomes: list[Outcome]) -> str:
 
 def as_dict(machine: dict[str, object], outcomes: list[Outcome]) -> dict[str, object]:
     """What ``--json`` writes: ``machine`` is what ``info --json`` tells."""
-    return {
-        "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "machine": machine,
-        "cases": [
+    rows: dict[type, list[dict[str, object]]] = {Case: [], Examples: []}
+    for outcome in outcomes:
+        rows[type(outcome.case)].append(
             {
                 "name": outcome.case.name,
                 "title": outcome.case.title,
@@ -39,6 +40,10 @@ def as_dict(machine: dict[str, object], outcomes: list[Outcome]) -> dict[str, ob
                 "detail": outcome.detail,
                 "transcript": outcome.transcript,
             }
-            for outcome in outcomes
-        ],
+        )
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "machine": machine,
+        "cases": rows[Case],
+        "examples": rows[Examples],
     }

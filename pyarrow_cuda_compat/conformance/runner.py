@@ -1,4 +1,4 @@
-"""The command ``conformance``: replays cases with the installed package, many at a time."""
+"""The command ``conformance``: runs cases with the installed package, many at a time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from .._tools import info
-from . import cases, outcome, report
+from . import cases, examples, outcome, report
 from .cases import Case
+from .examples import Examples
 from .outcome import Outcome
 
 EPILOG = """\
@@ -45,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=suite,
         default=cases.PACKAGED,
-        help="replay the suite of this folder, which has `cases` and `snapshots`, "
-        "instead of the one that the package carries",
+        help="replay the cases of this folder, which has `cases` and `snapshots`, instead of those "
+        "that the package carries; the docstring examples are the installed package's",
     )
     parser.add_argument(
         "--jobs",
@@ -100,7 +101,9 @@ def seconds(text: str) -> float:
 
 def main(arguments: argparse.Namespace) -> int:
     """Returns the exit status."""
-    chosen = cases.find(arguments.suite, arguments.name)
+    chosen: list[Case | Examples] = [*cases.find(arguments.suite, arguments.name)]
+    chosen += examples.find(arguments.name)
+    chosen.sort(key=lambda case: case.name)
     if not chosen:
         print("There is no case of that name; --list names them all.", file=sys.stderr)
         return 2
@@ -150,7 +153,7 @@ def exit_status(done: list[Outcome]) -> int:
     return 1 if "failed" in found else 0 if "passed" in found else 2
 
 
-def run_all(chosen: list[Case], arguments: argparse.Namespace) -> Iterator[Outcome]:
+def run_all(chosen: list[Case | Examples], arguments: argparse.Namespace) -> Iterator[Outcome]:
     """The outcomes as they come."""
     with ThreadPoolExecutor(arguments.jobs) as pool:
         running = [pool.submit(outcome.run, case, arguments.timeout) for case in chosen]

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyarrow_cuda_compat import OutOfMemoryError
+import pyarrow_cuda_compat
+from pyarrow_cuda_compat import DeviceArray, OutOfMemoryError
 
 HUGE = 2**63 - 1
 DATA = bytes(range(100, 110))
@@ -180,6 +181,84 @@ def test_wrong_arguments_raise(call, cuda, ctx, buffer, message):
             pytest.fail(f"{call} of {name} gives {result!r}")
         assert said, f"{call} of {name} raises without a word"
         assert buffer.to_pybytes() == DATA
+
+
+#: Calls of the package's own functions, and what they say.
+REFUSED = {
+    "ctx.buffer_from_file('/dev/null', progress=1)": "TypeError: Argument 'progress' has incorrect",
+    "buffer.copy_to_file('/dev/null', progress=1)": "TypeError: Argument 'progress' has incorrect",
+    "ctx.table_from_file('/dev/null', progress=1)": "TypeError: Argument 'progress' has incorrect",
+    "ctx.table_from_file('/dev/zero')": "ValueError: source argument must not be a device",
+    "ctx.table_from_file(b'ARROW1' + bytes(20))": "OSError: the file of 26 bytes is cut off",
+    "ctx.buffers_from_data(None)": "TypeError: 'NoneType' object is not iterable",
+    "buffer.fill(256)": "ValueError: value argument must be from 0 to 255, not 256",
+    "buffer.fill(0, 1)": "TypeError: CudaBuffer.fill() takes 1 positional arguments but 2 were",
+    "buffer.__dlpack__(stream=0)": "ValueError: stream 0 is ambiguous: pass 1 for the legacy",
+    "buffer.__dlpack__(stream=-2)": "ValueError: -2 does not name a CUDA stream",
+    "buffer.__dlpack__(dl_device=(4, 0))": "BufferError: device memory cannot be copied to a",
+    "frozen.__dlpack__()": "BufferError: the memory is read-only, which DLPack before 1.0 cannot",
+    "cuda.from_dlpack(b'bytes')": "TypeError: expected an object with __dlpack__ and",
+    "cuda.show_config(mode='json')": "ValueError: mode must be 'stdout' or 'dicts', not 'json'",
+    "cuda.set_cache_limit(-1, ctx)": "ValueError: nbytes argument must be non-negative, not -1",
+    "cuda.set_cache_limit(1.5, ctx)": "TypeError: 'float' object cannot be interpreted as an int",
+    "cuda.set_cache_limit(1, None, None)": "TypeError: set_cache_limit() takes from 1 to 2 pos",
+    "cuda.set_pinned_cache_limit(-1)": "ValueError: nbytes argument must be non-negative, not -1",
+    "cuda.set_pinned_cache_limit(1.5)": "TypeError: 'float' object cannot be interpreted as an",
+    "cuda.pinned_memory_stats(ctx)": "TypeError: pyarrow_cuda_compat.pinned_memory_stats() takes",
+    "cuda.empty_pinned_cache(ctx)": "TypeError: pyarrow_cuda_compat.empty_pinned_cache() takes",
+    "cuda.set_allocator(0)": "TypeError: ",
+    "cuda.set_compute_engine('acero')": "ValueError: ",
+    "cuda.set_transfer_limits(2)": "TypeError: set_transfer_limits() takes 0 positional",
+    "cuda.set_transfer_limits(threads=-1)": "ValueError: threads argument must be non-negative",
+    "cuda.set_transfer_limits(threads=257)": "ValueError: threads argument must be at most 256",
+    "cuda.set_transfer_limits(pinned_bytes=-1)": "ValueError: pinned_bytes argument must be non",
+    "cuda.set_transfer_limits(begin_after=-1)": "ValueError: begin_after argument must be non-neg",
+    "cuda.PinnedMemoryPool()": "TypeError: Do not call PinnedMemoryPool's constructor directly",
+    "cuda.pinned_memory_pool('0')": "TypeError: expected Context or device number, got str",
+    "cuda.Stream('0')": "TypeError: ",
+    "cuda.Stream(ctx, True)": "TypeError: Stream.__new__() takes from 0 to 1 positional",
+    "cuda.Stream(ctx, priority='high')": "TypeError: ",
+    "event.elapsed_time(cuda.Event(ctx, timing=True))": "ValueError: the end event was never reco",
+    "DeviceArray(buffer)": "TypeError: DeviceArray of a buffer needs a dtype, such as numpy.uint8",
+    "DeviceArray(buffer, 'x4')": "TypeError: data type 'x4' not understood",
+    "DeviceArray(buffer, '<f4', (2**40, 2**40))": "ValueError: the array's size overflows",
+    "DeviceArray(buffer, '<f4', (-1,))": "ValueError: ",
+    "DeviceArray(array, '<i4')": "TypeError: DeviceArray has a dtype and a shape of its own",
+    "DeviceArray(buffer, 'u1', (2, 2), (0, 1)).__setitem__(..., 1)": "ArrowInvalid: elements of",
+    "DeviceArray.empty(3, context=True)": "TypeError: ",
+    "array.__setitem__(0, [1, 2])": "ValueError: could not broadcast input array from shape (2,)",
+    "array + 1": "TypeError: unsupported operand type(s) for +",
+    "float(array)": "TypeError: only arrays of one element can be converted to Python scalars",
+    "array.item()": "ValueError: can only convert an array of size 1 to a Python scalar",
+    "array['z']": "IndexError: only integers, slices",
+    "array.astype('f4')": "NotImplementedError: a device array does not convert its elements",
+    "array.transpose(0, 0)": "ValueError: repeated axis in transpose",
+    "array.squeeze(0)": "ValueError: cannot select an axis to squeeze out which has size not equal",
+    "array[:, ::2].view('u1')": "ValueError: To change to a dtype of a different size, the last",
+    "np.array(array, copy=False)": "ValueError: an array in device memory cannot be a NumPy array",
+    "array.to_arrow(pa.int32())": "TypeError: elements of dtype int64 cannot be values of type",
+    "array[::-1].to_arrow()": "ValueError: Arrow's elements are contiguous in C order",
+    "DeviceArray.from_host([True]).to_arrow()": "TypeError: NumPy's booleans are bytes, Arrow's",
+    "DeviceArray.from_host([1j]).to_arrow()": "TypeError: Arrow has no complex numbers",
+    "DeviceArray.from_host(np.zeros(2, [('a', 'i4')])).to_arrow()": "TypeError: Arrow has no",
+}
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_a_refusal_says_why(call, ctx, buffer):
+    names = {
+        "buffer": buffer,
+        "frozen": pyarrow_cuda_compat.CudaBuffer.from_buffer(pa.Buffer.slice(buffer)),
+        "array": DeviceArray.from_host(np.arange(6).reshape(2, 3)),
+        "event": pyarrow_cuda_compat.Event(ctx, timing=True),
+    }
+    names["event"].record()
+    try:
+        result = eval(call, globals() | {"cuda": pyarrow_cuda_compat, "ctx": ctx} | names)
+    except Exception as error:
+        result = f"{type(error).__name__}: {error}"
+    assert str(result).startswith(REFUSED[call])
+    assert buffer.to_pybytes() == DATA
 
 
 # Beside those of the conformance case differences/never_made.

@@ -97,8 +97,16 @@ def test_slices_with_nulls_stay_what_they_are(cuda, data, kind, on_device):
 def test_nulls_are_never_dropped_silently():
     array = DeviceArray.from_arrow(pa.array([1, None, 3, 4]))
     text = r"the array has nulls \(1 of 4\).*to_arrow\(\) keeps them, and .values"
-    # Beside those of the conformance case arrays/nulls.
+    other = DeviceArray.empty(4)
     for use in (
+        array.copy_to_host,
+        lambda: array[1],
+        lambda: array[::-1],
+        lambda: array.view("u1"),
+        lambda: array.copy_to_device(array),
+        lambda: array.copy_to_device(other),
+        lambda: DeviceArray.empty(4, "i8").copy_to_device(array),
+        lambda: DeviceArray.empty(4, "i8").__setitem__(..., array),
         array.__array__,
         lambda: array.T,
         lambda: array.reshape(2, 2),
@@ -109,6 +117,13 @@ def test_nulls_are_never_dropped_silently():
     ):
         with pytest.raises(ValueError, match=text):
             use()
+    for lend in (array.__dlpack__, lambda: array.__cuda_array_interface__):
+        with pytest.raises(BufferError, match=text):
+            lend()
+    with pytest.raises(
+        ValueError, match=r"a handle does not carry: export \.values and \.validity"
+    ):
+        array.export_for_ipc()
     assert array[2:].copy_to_host().tolist() == [3, 4]  # none of these is null
     assert [array[place] for place in (0, 2, -1)] == [1, 3, 4]
     assert array[2].arrow_type == pa.int64()

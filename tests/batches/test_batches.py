@@ -58,6 +58,18 @@ def test_the_message_is_what_pyarrow_writes(cuda, ctx, batch):
     assert message.to_pybytes() == batch.serialize().to_pybytes()
 
 
+def test_columns_in_pinned_and_device_memory_are_written(cuda, ctx):
+    pinned = cuda.new_host_buffer(24)
+    memoryview(pinned).cast("B")[:] = struct.pack("3q", 1, 2, 3)
+    there = ctx.buffer_from_data(struct.pack("3q", 7, 8, 9))
+    x = pa.Array.from_buffers(pa.int64(), 3, [None, pinned])
+    y = pa.Array.from_buffers(pa.int64(), 3, [None, there], null_count=0)
+    batch = pa.record_batch([x, y, pa.array(["a", None, "c"])], ["x", "y", "z"])
+    expected = {"x": [1, 2, 3], "y": [7, 8, 9], "z": ["a", None, "c"]}
+    message = cuda.serialize_record_batch(batch, ctx)
+    assert cuda.read_record_batch(message, batch.schema).copy_to(CPU).to_pydict() == expected
+
+
 @pytest.mark.parametrize("rows", [1000, 100_000, 400_000])
 def test_large_and_small_columns_side_by_side(cuda, ctx, rows):
     numbers = pa.array(range(rows))

@@ -70,6 +70,15 @@ def test_from_device_even_where_the_ranges_overlap(buffer, start, length, positi
     check_copy(copy, buffer, OLD[start : start + length], position, nbytes)
 
 
+@given(value=st.integers(0, 255), position=positions, nbytes=st.just(-1) | positions)
+def test_fill(buffer, value, position, nbytes):
+    count = SIZE - position if nbytes < 0 else min(nbytes, SIZE - position)
+    buffer.copy_from_host(OLD)
+    buffer.fill(value=value, position=position, nbytes=min(nbytes, count))
+    expected = OLD[:position] + bytes([value]) * count + OLD[position + count :]
+    assert buffer.to_pybytes() == expected
+
+
 @given(data=st.binary(max_size=SIZE), position=positions)
 def test_from_another_device(guarded, other_ctx, data, position):
     buffer = guarded(SIZE)

@@ -87,6 +87,28 @@ def helpers():
 """
 
 
+def test_limits_that_a_program_sets(run_python):
+    code = """
+from pyarrow_cuda_compat import set_transfer_limits, transfer_limits
+of_the_environment = transfer_limits()
+assert (of_the_environment["threads"], of_the_environment["pinned_bytes"]) == (3, 2_000_000)
+set_transfer_limits(threads=2, pinned_bytes=1 << 20, begin_after=3 << 20)
+assert transfer_limits() == {"threads": 2, "pinned_bytes": 1 << 20, "begin_after": 3 << 20}
+# The driver copies as many bytes first.
+buf = ctx.buffer_from_data(host[:2_000_000])
+assert helpers() == 0
+buf = ctx.buffer_from_data(host)
+while helpers() < 2: time.sleep(0.001)  # a thread names itself once it runs
+assert buf.to_pybytes() == host.tobytes()
+# Too little pinned memory, and no threads: the driver copies.
+for limits in {"threads": 2, "pinned_bytes": 1000}, {"threads": 0}:
+    set_transfer_limits(**limits)
+    assert buf.to_pybytes() == host.tobytes()
+assert transfer_limits()["threads"] == 0
+"""
+    check(run_python, HELPERS + code, PYARROW_CUDA_COPY_PINNED="2000000")
+
+
 @pytest.mark.simulator
 def test_a_reset_of_the_device_takes_its_threads(run_python):
     code = """

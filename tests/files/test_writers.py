@@ -1,5 +1,7 @@
 """`BufferWriter`: what is written, where, and when it reaches the device."""
 
+import gc
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -43,6 +45,18 @@ def test_impossible_buffer_sizes_are_refused(cuda, guarded):
             del writer.buffer_size
         writer.write(b"d")
     assert buffer.to_pybytes() == b"abcd" + bytes(6)
+
+
+def test_a_writer_that_is_dropped_writes_what_it_holds(cuda, guarded):
+    buffer = guarded(10)
+    before = buffer.to_pybytes()
+    writer = cuda.BufferWriter(buffer)
+    writer.buffer_size = 100
+    writer.write(b"kept")
+    assert buffer.to_pybytes() == before
+    del writer
+    gc.collect()
+    assert buffer.to_pybytes() == b"kept" + before[4:]
 
 
 def test_a_writer_may_write_its_own_buffer(cuda, guarded):

@@ -110,7 +110,8 @@ def test_shapes_and_strides(ctx, view):
     seen = structure.tensor
     assert seen.shape[: seen.ndim] == list(expected.shape)
     interface = array.__cuda_array_interface__
-    assert interface["shape"] == expected.shape
+    assert (interface["shape"], interface["typestr"]) == (expected.shape, "<i2")
+    assert interface["version"] == 3
     if expected.size > 0:
         assert seen.strides[: seen.ndim] == [stride // 2 for stride in expected.strides]
         assert seen.data + seen.byte_offset == interface["data"][0] == array.address

@@ -54,6 +54,32 @@ def test_work_on_streams_that_an_array_names_is_waited_for(
     assert default_stream.is_idle() == waits
 
 
+def test_lazy_arrays_are_asked_to_queue_their_work_first(ctx, memory, default_stream):
+    """JAX queues it on threads of its own."""
+    asked = []
+
+    class Lazy(ByInterface):
+        def block_until_ready(self):
+            asked.append(self)
+            default_stream.sleep()
+
+    ctx.buffer_from_object(Lazy(memory, version=2))
+    assert len(asked) == 1
+    assert default_stream.is_idle()
+
+
+def test_what_a_consumer_is_told_of_the_memory(cuda, memory):
+    frozen = cuda.CudaBuffer.from_buffer(pa.Buffer.slice(memory))
+    assert memory.__dlpack_device__() == (CUDA, 0)
+    for each, copy, flags in (memory, None, 0), (frozen, None, 1), (frozen, True, 2):
+        structure, _ = look(each.__dlpack__(max_version=(1, 1), copy=copy))
+        assert (structure.tensor.device_type, structure.flags) == (CUDA, flags)
+        assert (structure.tensor.data == memory.address) is not copy
+    assert not from_dlpack(frozen).is_mutable
+    for version, name in (None, "dltensor"), ((0, 8), "dltensor"), ((2, 0), "dltensor_versioned"):
+        assert look(memory.__dlpack__(max_version=version))[1] == name
+
+
 def test_a_copy_of_read_only_memory_may_be_written_to(cuda, memory):
     copied = cuda.CudaBuffer.from_buffer(pa.Buffer.slice(memory)).__dlpack__(copy=True)
     assert look(copied)[0].tensor.data != memory.address

@@ -74,6 +74,17 @@ def test_the_last_buffer_closes_the_mapping(ctx, peer):
     assert peer("live()") == 0
 
 
+@pytest.mark.leaks
+def test_handles_of_the_same_bytes_are_equal(cuda, ctx):
+    buffer = ctx.buffer_from_data(DATA)
+    handle, other = buffer.export_for_ipc(), ctx.buffer_from_data(DATA).export_for_ipc()
+    received = cuda.IpcMemHandle.from_buffer(handle.serialize())
+    assert received == handle
+    assert hash(received) == hash(handle)
+    assert repr(received) == f"<pyarrow.cuda.IpcMemHandle size={len(DATA)} offset=0>"
+    assert len({received, handle, other, buffer.slice(2, 3).export_for_ipc()}) == 3
+
+
 def test_the_bytes_of_a_handle(ctx, driver, peer):
     buffer = ctx.buffer_from_data(DATA)
     handle = exported(buffer)

@@ -41,6 +41,65 @@ def run(run_python, kind):
     return run
 
 
+def test_what_is_in_use_and_cached_is_counted(run, kind):
+    """A buffer of about the size of a released one gets its memory, of which there is more."""
+    first, near = (3, 4) if kind == "device" else (17, 18)
+    script = f"""
+def look():
+    now = {{name: count - before[name] for name, count in stats().items()}}
+    sizes = (now[f"{{name}}_bytes"] >> 20 for name in ("allocated", "reserved", "cached"))
+    names = "cached_blocks", "cache_hits", "cache_misses", "driver_allocations", "driver_frees"
+    print(*sizes, *(now[name] for name in names))
+set_limit(1 << 30)
+before = stats()
+assert list(before) == list(compat.memory_stats(ctx))
+buffer = allocate({first} << 20)
+look()
+at = buffer.address
+del buffer
+look()
+buffer = allocate({near} << 20)
+assert buffer.address == at
+look()
+del buffer
+print(stats()["peak_allocated_bytes"] >> 20, empty() >> 20, empty())
+look()
+"""
+    told = f"""\
+{first} {near} 0 0 0 1 1 0
+0 {near} {near} 1 0 1 1 0
+{near} {near} 0 0 1 1 1 0
+{near} {near} 0
+0 0 0 0 1 1 1 1
+"""
+    assert run(script) == (0, told, "")
+
+
+def test_what_was_released_longest_ago_goes_first(run, kind):
+    # Small pinned buffers are parts of larger blocks.
+    limit, oldest, middle, latest = (20, 4, 10, 8) if kind == "device" else (72, 24, 36, 30)
+    script = f"""
+MIB = 1 << 20
+cached = lambda: stats()["cached_bytes"] // MIB
+set_limit({limit} * MIB)
+oldest, middle, latest = (allocate(size * MIB) for size in {(oldest, middle, latest)})
+del oldest, middle
+print(cached(), end=" ")
+del latest
+print(cached(), end=" ")
+# What exceeds the limit alone displaces nothing.
+large = allocate({limit + 8} * MIB)
+del large
+print(cached(), end=" ")
+set_limit({latest} * MIB)
+print(cached(), end=" ")
+set_limit(0)
+print(cached())
+"""
+    kept = middle + latest
+    assert run(script) == (0, f"{oldest + middle} {kept} {kept} {latest} 0\n", "")
+
+
 @pytest.mark.simulator
 def test_an_older_driver_frees_what_exceeds_the_limit(run, kind):
     """Nothing else tells when memory that others have seen may be reused."""
@@ -177,7 +236,8 @@ def test_threads_wait_for_what_others_give_back(run_python):
 def test_new_memory_is_zeroed_where_that_is_asked_for(run_python, value):
     code = """
 from pyarrow import cuda
-import numpy as np
+import numpy as np, pyarrow as pa
+from pyarrow_cuda_compat import pinned_memory_pool
 ctx = cuda.Context()
 for size in (1000, 5 << 20, 40 << 20):
     ctx.buffer_from_data(np.full(size, 7, np.uint8))
@@ -186,9 +246,15 @@ ctx.buffers_from_data([b"abc", b"def"])
 pinned = cuda.new_host_buffer(32 << 20)
 np.frombuffer(pinned, np.uint8)[:] = 7
 del pinned
-print(np.frombuffer(cuda.new_host_buffer(32 << 20), np.uint8).max())
+print(np.frombuffer(cuda.new_host_buffer(32 << 20), np.uint8).max(), end=" ")
+def allocate(size): return pa.allocate_buffer(size, pinned_memory_pool(), resizable=True)
+buffer = allocate(128)
+ctx.foreign_buffer(buffer.address, 128, buffer).fill(7)
+buffer.resize(64, shrink_to_fit=True)
+buffer.resize(128)  # grows by bytes that it had
+print(max(buffer.to_pybytes()[64:]))
 """
     returncode, out, error = run_python(code, PYARROW_CUDA_ZERO=value)
-    assert (returncode, out) == (0, "7 7 7 7\n" if value == "off" else "0 0 0 0\n")
+    assert (returncode, out) == (0, "7 7 7 7 7\n" if value == "off" else "0 0 0 0 0\n")
     told = "PYARROW_CUDA_ZERO must be 'on' or 'off', not '?'; new memory is zeroed\n"
     assert error == (told if value == "?" else "")

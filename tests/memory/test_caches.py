@@ -223,6 +223,29 @@ def test_released_pinned_memory_is_refused(cuda, ctx):
                 use()
 
 
+def test_released_device_memory_is_refused(ctx):
+    buffer = ctx.buffer_from_data(b"0123456789")
+    address, part = buffer.address, buffer.slice(2, 4)
+    array = pa.Array.from_buffers(pa.uint8(), 3, [None, buffer])
+    del buffer
+    # Slices and arrays keep their memory.
+    assert ctx.foreign_buffer(address, 10).to_pybytes() == b"0123456789"
+    del part
+    assert array.copy_to(pa.default_cpu_memory_manager()).to_pylist() == list(b"012")
+    del array
+    for use in (lambda: ctx.foreign_buffer(address, 10), lambda: ctx.get_device_address(address)):
+        with pytest.raises(OSError, match="Cuda error 1 "):
+            use()
+
+
+def test_contexts_of_others_keep_nothing(cuda, own_context):
+    """They may be destroyed at any time."""
+    theirs = cuda.Context(0, own_context)
+    set_cache_limit(20 * MIB, theirs)
+    theirs.new_buffer(2 * MIB)
+    assert memory_stats(theirs)["cached_blocks"] == 0
+
+
 def test_one_byte_beyond_a_host_buffer_is_refused(cuda, ctx):
     """Though the driver has pinned more than was asked for."""
     for size in (1000, 5 * MIB - 1):
@@ -245,6 +268,10 @@ def test_exports_hold_nothing_of_earlier_buffers(ctx, driver, current, size, cha
     content = driver.read(buffer.address, whole)
     assert content[:size] == b"\x01" * size
     assert content[size:] == bytes(whole - size)
+    # Nor does anybody get that memory again.
+    address = buffer.address
+    del buffer
+    assert not address <= ctx.new_buffer(size).address < address + whole
 
 
 @pytest.mark.alone

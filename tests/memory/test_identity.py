@@ -10,6 +10,15 @@ def test_contexts_of_two_devices_differ(ctx, other_ctx):
     assert len({ctx, other_ctx}) == 2
 
 
+def test_objects_for_one_context_are_equal(cuda, ctx):
+    for other in cuda.Context(), cuda.Context(0, ctx.handle), ctx.new_buffer(1).context:
+        assert other == ctx
+        assert hash(other) == hash(ctx)
+        assert repr(other) == repr(ctx)
+    assert repr(ctx).startswith("<pyarrow.cuda.Context device_number=0")
+    assert ctx != ctx.handle
+
+
 def test_a_context_equals_nothing_else(ctx):
     assert ctx.__eq__(0) is NotImplemented
     with pytest.raises(TypeError, match="not supported"):

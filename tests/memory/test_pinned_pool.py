@@ -15,6 +15,7 @@ import pytest
 from pyarrow_cuda_compat import (
     PinnedMemoryPool,
     pinned_memory_pool,
+    pinned_memory_stats,
 )
 from support.samples import chunks_of
 from support.threads import in_threads
@@ -83,6 +84,14 @@ def test_other_devices_have_their_own(pool, other_ctx, ctx):
     assert (pool.bytes_allocated(), other.bytes_allocated() > 0) == (0, True)
     assert is_pinned(ctx, array)
     assert is_pinned(other_ctx, array), "every device reaches it"
+
+
+def test_arrays_of_some_bytes_share_a_block(pool):
+    first = pa.array([0, None], memory_pool=pool)
+    before = pinned_memory_stats()["driver_allocations"]
+    arrays = [first, *(pa.array([number, None], memory_pool=pool) for number in range(1000))]
+    assert pinned_memory_stats()["driver_allocations"] == before
+    del arrays
 
 
 def test_it_can_be_wrapped(pool, ctx):

@@ -79,6 +79,17 @@ def test_an_import_never_loads_the_driver(imports, run_python):
     assert run_python(LOADED.format(imports=imports)) == (0, "", "")
 
 
+def test_a_missing_driver_is_named_at_the_first_call(run_python):
+    code = """
+from pyarrow import cuda
+for call in (cuda.Context, cuda.Context.get_num_devices, lambda: cuda.new_host_buffer(4)):
+    try: call()
+    except OSError as error: print("libno.so" in str(error), "PYARROW_CUDA_DRIVER" in str(error))
+"""
+    environment = {"PYARROW_CUDA_DRIVER": "/nowhere/libno.so"}
+    assert run_python(code, **environment) == (0, "True True\n" * 3, "")
+
+
 @pytest.mark.parametrize("module", ["pyarrow", "pyarrow_cuda_compat", "pyarrow.cuda"])
 def test_starting_python_imports_nothing(module, run_python):
     code = f"import sys; print({module!r} in sys.modules, 'numpy' in sys.modules)"

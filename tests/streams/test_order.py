@@ -79,7 +79,7 @@ def test_time_between_events(ctx, stream, queue):
     start.record(stream)
     start.synchronize()
     go_on = queue.hold()
-    stream.record(end)
+    assert stream.record(end) is end
     for ask in (lambda: start.elapsed_time(end), lambda: end - start):
         with pytest.raises(OSError, match=r"Cuda error 600 .*NOT_READY.*synchronize\(\) waits"):
             ask()

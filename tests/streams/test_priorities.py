@@ -19,3 +19,6 @@ def test_streams_have_the_priority_that_was_asked_for(ctx, driver, current, non_
         flags = ctypes.c_uint()
         driver.call("cuStreamGetFlags", handle, ctypes.byref(flags))
         assert flags.value == int(non_blocking)
+    # The driver takes the nearest for a number that is outside of the range.
+    for outside, nearest in [(greatest - 10, greatest), (-(1 << 40), greatest), (10, least)]:
+        assert Stream(ctx, non_blocking=non_blocking, priority=outside).priority == nearest

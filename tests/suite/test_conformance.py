@@ -7,11 +7,12 @@ test_replay.py shows how a transcript is made.
 import argparse
 import io
 import json
+import os
 import sys
 
 import pytest
 
-from pyarrow_cuda_compat.conformance import outcome, runner
+from pyarrow_cuda_compat.conformance import examples, outcome, runner
 
 GOOD = "# A case that passes.\nprint(1 + 1)\n"
 BAD = "# A case that fails.\nprint(1 + 2)\n"
@@ -34,7 +35,7 @@ def suite(tmp_path):
 
 
 @pytest.fixture
-def run(tmp_path):
+def command_line(tmp_path):
     """Gives the command arguments, and returns its exit status."""
 
     def run(*arguments):
@@ -43,6 +44,13 @@ def run(tmp_path):
         return runner.main(parser.parse_args(["--suite", str(tmp_path), *arguments]))
 
     return run
+
+
+@pytest.fixture
+def run(command_line, monkeypatch):
+    """The same without the docstring examples."""
+    monkeypatch.setattr(examples, "find", lambda prefixes: [])
+    return command_line
 
 
 def test_a_suite_that_is_not_there(run, tmp_path, capsys):
@@ -172,6 +180,29 @@ def test_names(suite, run, capsys):
         "area/one  A case that passes.",
         "area/two  A case that passes.",
     ]
+
+
+def test_docstring_examples(suite, command_line, tmp_path, monkeypatch, capsys):
+    (tmp_path / "sitecustomize.py").write_text(
+        "from pyarrow_cuda_compat import memory\nmemory.__doc__ = '>>> 1 + 1\\n3\\n'"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    suite(one=GOOD)
+    assert command_line("examples/", "--list") == 0
+    listed = {line.split()[0] for line in capsys.readouterr().out.splitlines()}
+    assert listed >= {"examples/Context", "examples/pyarrow_cuda_compat", "examples/pygpu"}
+
+    results = tmp_path / "results.json"
+    assert command_line("area/", "examples/mem", "examples/Out", "--json", str(results)) == 1
+    output = capsys.readouterr().out
+    assert "passed   area/one" in output
+    assert "passed   examples/OutOfMemoryError" in output
+    assert "+Line 1, in memory" in output
+    assert "+Expected:\n+    3\n+Got:\n+    2" in output
+    written = json.loads(results.read_text())
+    assert [case["name"] for case in written["cases"]] == ["area/one"]
+    found = [(case["name"], case["status"]) for case in written["examples"]]
+    assert found == [("examples/OutOfMemoryError", "passed"), ("examples/memory", "failed")]
 
 
 def test_no_device(command):
