@@ -205,7 +205,7 @@ impl Pyarrow {
             let manager = Reference::new((self.methods.host)()).unwrap();
             let kind = if is_batch { DataKind::Batch } else { DataKind::Array };
             let host = Destination::new(manager.object_ref(), false);
-            let copy = self.bridge.copy_to(object.object_ref(), kind, Some(host), None);
+            let copy = self.bridge.copy_to(object.object_ref(), kind, Some(&host), None);
             // None says that everything lies on the host.
             let Ok(copy) = copy else { return };
             let copy = copy.and_then(Reference::new);

@@ -1,5 +1,5 @@
-//! Writes `cpp/border/ffi.h`, the C++ side of `src/ffi.rs`, `src/kind.rs` and `src/exports/`, unless it is up to
-//! date.
+//! Writes `cpp/border/ffi.h`, the C++ side of `src/ffi.rs`, `src/kind.rs`, and all that is `exported!` and `imported!`,
+//! unless it is up to date.
 
 use cbindgen::{Builder, Config};
 use std::fs;
@@ -9,14 +9,17 @@ fn main() {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let configuration =
         Config::from_file(crate_folder.join("cbindgen.toml")).expect("a configuration");
-    let exports =
-        std::env::temp_dir().join(format!("arrow-cuda-exports-{}.rs", std::process::id()));
-    fs::write(&exports, table(&crate_folder.join("src/exports"))).expect("a writable folder");
+    let tables = std::env::temp_dir().join(format!("arrow-cuda-tables-{}.rs", std::process::id()));
+    let rust = table(&crate_folder.join("src/exports"), "RustApi", exported);
+    let cpp = table(&crate_folder.join("src/bridge"), "BridgeApi", imported);
+    let loaded = fs::read_to_string(crate_folder.join("src/bridge/mod.rs")).expect("a module");
+    let entry = format!("pub type {};\n", between(&loaded, "\ntype ", ";"));
+    fs::write(&tables, rust + &cpp + &entry).expect("a writable folder");
     let mut header = Vec::new();
     Builder::new()
         .with_config(configuration)
         .with_src(crate_folder.join("src/ffi.rs"))
-        .with_src(&exports)
+        .with_src(&tables)
         .with_src(crate_folder.join("src/kind.rs"))
         .with_src(crate_folder.join("src/object_ref.rs"))
         .with_src(crate_folder.join("../arrow-layout/src/join.rs"))
@@ -26,7 +29,7 @@ fn main() {
         .generate()
         .expect("a header")
         .write(&mut header);
-    fs::remove_file(exports).expect("a writable folder");
+    fs::remove_file(tables).expect("a writable folder");
     let header = String::from_utf8(header).expect("text");
     let header = format!("{header}{}", rows(&header));
     let place = crate_folder.join("cpp/border/ffi.h");
@@ -36,28 +39,54 @@ fn main() {
     fs::write(&place, header).expect("a writable folder");
 }
 
-/// `RustApi` with the rows of its tables as its own, which cbindgen does not find in macros.
-fn table(exports: &Path) -> String {
+/// A table of tables, with the rows of these as its own, which cbindgen does not find in macros.
+fn table(folder: &Path, name: &str, rows: fn(&str) -> String) -> String {
     let source = |module: &str| {
-        fs::read_to_string(exports.join(module).with_extension("rs")).expect("a module")
+        let places = [folder.join(module), folder.with_file_name(module)];
+        let found = places.iter().find_map(|it| fs::read_to_string(it.with_extension("rs")).ok());
+        found.expect("a module")
     };
-    let between = |text: &str, start: &str, end: &str| {
-        let (_, text) = text.split_once(start).expect(start);
-        text.split_once(end).expect(end).0.to_owned()
-    };
-    let mut table = "#[repr(C)]\npub struct RustApi {\n".to_owned();
-    for line in between(&source("mod"), "pub(crate) struct RustApi {", "\n}\n").trim().lines() {
-        let (module, _) = line.trim().split_once(':').expect("a table");
-        for function in between(&source(module), "exported! {\n", "\n}\n").split("\n    }") {
-            let head = function.split(" {\n").next().unwrap_or_default();
-            let is_code = |line: &&str| !line.trim_start().starts_with(['/', '#']);
-            let head: String = head.lines().filter(is_code).map(str::trim).collect();
-            let Some((_answer, function)) = head.split_once(' ') else { continue };
-            let (name, signature) = function.split_once('(').expect("parameters");
-            table += &format!("    pub {name}: unsafe extern \"C\" fn({signature},\n");
+    let mut table = format!("#[repr(C)]\npub struct {name} {{\n");
+    for field in between(&source("mod"), &format!("struct {name} {{\n"), "}\n").lines() {
+        match field.strip_suffix("Table,").and_then(|field| field.trim().split_once(':')) {
+            Some((module, _)) => table += &rows(&source(module)),
+            None => table += &format!("{field}\n"),
         }
     }
     table + "}\n"
+}
+
+/// The rows of what a module exports.
+fn exported(module: &str) -> String {
+    let functions = between(module, "exported! {\n", "\n}\n").split("\n    }");
+    let heads = functions.map(|function| code(function.split(" {\n").next().unwrap_or_default()));
+    heads.filter_map(|head| head.split_once(' ').map(|(_answer, head)| row(head))).collect()
+}
+
+/// The rows of what a module imports.
+fn imported(module: &str) -> String {
+    let heads = code(between(module, "imported! { ", "\n}\n"))
+        .replace("-> Result<(), Fault>", "-> Failure")
+        .replace("-> Result<", "-> Outcome<")
+        .replace(", Fault>;", ">;");
+    heads.split(';').filter_map(|head| head.split_once("fn ").map(|(_, head)| row(head))).collect()
+}
+
+fn row(head: &str) -> String {
+    let (name, signature) = head.split_once('(').expect("parameters");
+    let name = name.split('<').next().unwrap_or_default();
+    format!("    pub {name}: unsafe extern \"C\" fn({signature},\n")
+}
+
+/// Without comments and attributes, in one line.
+fn code(lines: &str) -> String {
+    let is_code = |line: &&str| !line.starts_with(['/', '#']);
+    lines.lines().map(str::trim).filter(is_code).collect()
+}
+
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    let (_, text) = text.split_once(start).expect(start);
+    text.split_once(end).expect(end).0
 }
 
 /// A macro that lists the functions of `BridgeApi` but `start`, each with the name of C++'s own: that of the

@@ -1,8 +1,8 @@
-//! The border between Rust and libarrow: two tables of plain C functions.
+//! The types at the border between Rust and libarrow, which two tables of plain C functions cross.
 //!
-//! [`RustApi`] has Rust's functions for the C++ classes: device memory and the files over it.
-//! [`BridgeApi`] has C++'s functions for Rust: pyarrow objects over that memory.  Nothing else
-//! crosses the border.  `cpp/border/ffi.h` is generated from this file and `exports/`, by
+//! `RustApi` has Rust's functions for the C++ classes, which `exported!` declares: device memory and the files over
+//! it.  `BridgeApi` has C++'s functions for Rust, which `imported!` declares: pyarrow objects over that memory.
+//! Nothing else crosses the border.  `cpp/border/ffi.h` is generated from this file and from the declarations, by
 //! `examples/header.rs` before C++ is compiled.
 //!
 //! Ownership: a function that returns a pointer to an opaque object hands over one reference, which
@@ -14,10 +14,9 @@
 //! side lets an exception or a panic cross the border.
 
 use crate::kind::Kind;
-use crate::object_ref::{Destination, Object, ObjectRef};
+use crate::object_ref::Object;
 use std::ffi::c_void;
 
-pub(crate) use crate::exports::RustApi;
 pub(crate) use crate::fault::{Failure, Fault as RustFault, Outcome};
 pub(crate) use crate::stored::Stored as RustStored;
 pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
@@ -32,7 +31,7 @@ pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads,
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 23;
+pub const ABI_VERSION: u32 = 24;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -250,6 +249,12 @@ pub(crate) struct HostRange {
     pub(crate) size: usize,
 }
 
+impl HostRange {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self { data: bytes.as_ptr(), size: bytes.len() }
+    }
+}
+
 /// Ranges of host memory to read.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -323,182 +328,3 @@ pub struct PyarrowApi {
     /// `PyEval_RestoreThread`.
     pub restore_thread: unsafe extern "C" fn(state: *mut c_void),
 }
-
-/// C++'s functions for Rust, which the methods of [`Bridge`](crate::Bridge) document.  Each function that
-/// takes a `PyObject` requires the GIL, which a [`ObjectRef`] one shows; those that need no other promise are safe.  A
-/// `PyObject` that is returned is a new reference.
-#[repr(C)]
-pub(crate) struct BridgeApi {
-    pub(crate) abi_version: u32,
-    pub(crate) arrow_major: i32,
-    /// Called once, before the other functions.  Both tables live forever.
-    pub(crate) start: unsafe extern "C" fn(rust: &RustApi, pyarrow: &PyarrowApi) -> Failure,
-
-    // New objects.
-    /// In each `init_*`, `fresh` is an object of a pyarrow subclass whose base `tp_new` has
-    /// run.  The function takes ownership of opaque pointers, even on failure.
-    /// A slice keeps the C++ buffer behind `parent` alive, which is null for others.
-    pub(crate) init_buffer: unsafe extern "C" fn(
-        fresh: ObjectRef<'_>,
-        parent: Object,
-        buffer: Box<RustBuffer>,
-    ) -> Failure,
-    pub(crate) init_from_buffer:
-        unsafe extern "C" fn(fresh: ObjectRef<'_>, buffer: ObjectRef<'_>) -> Failure,
-    pub(crate) init_host_buffer:
-        unsafe extern "C" fn(fresh: ObjectRef<'_>, buffer: Box<RustHostBuffer>) -> Failure,
-    pub(crate) init_host_slice: unsafe extern "C" fn(
-        fresh: ObjectRef<'_>,
-        whole: ObjectRef<'_>,
-        offset: i64,
-        size: i64,
-    ) -> Failure,
-    pub(crate) init_reader:
-        unsafe extern "C" fn(fresh: ObjectRef<'_>, buffer: ObjectRef<'_>) -> Failure,
-    pub(crate) init_writer:
-        unsafe extern "C" fn(fresh: ObjectRef<'_>, buffer: ObjectRef<'_>) -> Failure,
-    pub(crate) init_pool:
-        unsafe extern "C" fn(fresh: ObjectRef<'_>, pool: &'static RustPool) -> Failure,
-
-    // The contents of an object.
-    /// Borrowed: valid while the object lives.
-    pub(crate) buffer_of: extern "C" fn(object: ObjectRef<'_>) -> Option<&RustBuffer>,
-    /// Borrowed, as above.  Null unless the object is an array with values, all of them numbers and none of
-    /// them with a bit for being null, that lie in a buffer of Rust's as it is.
-    pub(crate) elements_of:
-        for<'a> extern "C" fn(array: ObjectRef<'a>, out: &mut Elements) -> Option<&'a RustBuffer>,
-    /// Borrowed, as above.
-    pub(crate) reader_of: unsafe extern "C" fn(native_file: ObjectRef<'_>) -> Option<&RustReader>,
-    /// Borrowed, as above.
-    pub(crate) writer_of: unsafe extern "C" fn(native_file: ObjectRef<'_>) -> Option<&RustWriter>,
-    pub(crate) pool_of: unsafe extern "C" fn(object: ObjectRef<'_>) -> Option<&'static RustPool>,
-    pub(crate) span_of: extern "C" fn(buffer: ObjectRef<'_>, out: &mut Span) -> bool,
-    pub(crate) expose_address: extern "C" fn(buffer: ObjectRef<'_>, out: &mut u64) -> bool,
-    /// Unlike pyarrow's own function it keeps the GIL: a daemon thread that waits for the GIL while
-    /// the interpreter ends is unwound, which Rust frames do not survive.
-    pub(crate) allocate_host: unsafe extern "C" fn(size: i64) -> Outcome<Object>,
-    pub(crate) is_initialised: extern "C" fn(object: ObjectRef<'_>) -> bool,
-    pub(crate) is_initialised_reader: unsafe extern "C" fn(reader: ObjectRef<'_>) -> bool,
-    pub(crate) source_of: unsafe extern "C" fn(reader: ObjectRef<'_>) -> BatchSource,
-    pub(crate) is_on_device: extern "C" fn(object: ObjectRef<'_>) -> bool,
-    pub(crate) contexts_of: extern "C" fn(object: ObjectRef<'_>) -> Contexts,
-    pub(crate) has_devices: extern "C" fn() -> bool,
-
-    // Record batches as IPC messages.
-    pub(crate) payload_open: extern "C" fn(batch: ObjectRef<'_>) -> Outcome<*mut CppPayload>,
-    /// Does not require the GIL.
-    pub(crate) payload_ranges:
-        unsafe extern "C" fn(payload: *mut CppPayload) -> Outcome<HostRanges>,
-    /// Requires the GIL.
-    pub(crate) payload_release: unsafe extern "C" fn(payload: *mut CppPayload),
-    /// Takes ownership of `body`, a slice of the buffer, even on failure.  `memo` may be null.
-    pub(crate) read_batch: unsafe extern "C" fn(
-        buffer: ObjectRef<'_>,
-        schema: ObjectRef<'_>,
-        memo: Object,
-        metadata: *const u8,
-        metadata_size: usize,
-        facts: &MessageFacts,
-        body: Box<RustBuffer>,
-    ) -> Outcome<Object>,
-    /// Reads at that position return these bytes, until another call passes null for `metadata`.
-    pub(crate) expect_metadata: unsafe extern "C" fn(
-        reader: ObjectRef<'_>,
-        position: i64,
-        metadata: *const u8,
-        metadata_size: usize,
-        facts: Option<&MessageFacts>,
-    ) -> Failure,
-
-    // The C Device interface, and copies.  The value is null where an object needs no change.
-    pub(crate) prepare: extern "C" fn(object: ObjectRef<'_>, is_batch: bool) -> Outcome<Object>,
-    pub(crate) count_nulls: extern "C" fn(object: ObjectRef<'_>) -> Failure,
-    /// Without a destination the object is checked only; `stream` may be null.
-    pub(crate) copy_to: extern "C" fn(
-        object: ObjectRef<'_>,
-        kind: DataKind,
-        destination: Option<&Destination<'_>>,
-        stream: Option<&RustStream>,
-    ) -> Outcome<Object>,
-    /// A copy, where it lies, of an object that reaches little of its memory on one device; else null.
-    pub(crate) copy_slice: extern "C" fn(object: ObjectRef<'_>, kind: DataKind) -> Outcome<Object>,
-    /// One array of a chunked array on a device, or a table of such; null for data on the host.
-    pub(crate) combine: extern "C" fn(object: ObjectRef<'_>, kind: DataKind) -> Outcome<Object>,
-    /// -1 for none.
-    pub(crate) destination_device: extern "C" fn(destination: &Destination<'_>) -> i32,
-    pub(crate) buffer_to: extern "C" fn(
-        buffer: ObjectRef<'_>,
-        destination: &Destination<'_>,
-        is_view: bool,
-    ) -> Outcome<Object>,
-    pub(crate) placed: extern "C" fn(batch: ObjectRef<'_>) -> Outcome<Object>,
-    pub(crate) make_ready: extern "C" fn(array: ObjectRef<'_>) -> Failure,
-    pub(crate) finish_export: unsafe extern "C" fn(
-        object: ObjectRef<'_>,
-        array: *mut c_void,
-        schema: *mut c_void,
-    ) -> Failure,
-    pub(crate) prepare_import: unsafe extern "C" fn(
-        array: *mut c_void,
-        schema: *mut c_void,
-        described: Object,
-        is_batch: bool,
-    ) -> Outcome<Object>,
-    pub(crate) finish_import:
-        unsafe extern "C" fn(object: ObjectRef<'_>, array: *const c_void) -> Outcome<Object>,
-    pub(crate) export_stream: unsafe extern "C" fn(
-        object: ObjectRef<'_>,
-        is_reader: bool,
-        stream: *mut c_void,
-    ) -> Failure,
-    pub(crate) import_stream:
-        unsafe extern "C" fn(fresh: ObjectRef<'_>, stream: *mut c_void) -> Failure,
-    pub(crate) import_chunks: unsafe extern "C" fn(stream: *mut c_void) -> Outcome<Object>,
-
-    // Readers of copies of record batches, which read ahead.
-    /// Initialises a new reader, which takes the batches of a reader over.
-    pub(crate) read_ahead: unsafe extern "C" fn(
-        reader: ObjectRef<'_>,
-        most: i64,
-        destination: &Destination<'_>,
-        has_stream: bool,
-        fresh: ObjectRef<'_>,
-    ) -> Failure,
-    pub(crate) run_ahead: unsafe extern "C" fn(reader: ObjectRef<'_>) -> Failure,
-    /// Batches for `copy_taken`; the same as last time unless those `were_copied`.
-    pub(crate) take_batches:
-        unsafe extern "C" fn(reader: ObjectRef<'_>, were_copied: bool) -> Outcome<BatchesTaken>,
-    /// Stores a new reference to a copy of each batch, whose bytes it returns.  `stream` may be null.
-    pub(crate) copy_taken: unsafe extern "C" fn(
-        reader: ObjectRef<'_>,
-        stream: Option<&RustStream>,
-        out: *mut Object,
-    ) -> Outcome<i64>,
-
-    // Pickling.
-    /// If `names.first` is null, the table has all columns.  Needs no GIL, nor do the functions of decoders.
-    pub(crate) table_of_stored: unsafe extern "C" fn(
-        stored: &RustStored<'_>,
-        device: i32,
-        names: HostRanges,
-    ) -> Outcome<*mut CppTable>,
-    /// Takes the table over, also on failure.
-    pub(crate) wrap_table: unsafe extern "C" fn(table: *mut CppTable) -> Outcome<Object>,
-    pub(crate) decoder_open: unsafe extern "C" fn(codec: Codec) -> Outcome<*mut CppDecoder>,
-    pub(crate) decoder_reset: unsafe extern "C" fn(decoder: *mut CppDecoder) -> Failure,
-    pub(crate) decoder_decode: unsafe extern "C" fn(
-        decoder: *mut CppDecoder,
-        from: HostRange,
-        to: HostTarget,
-    ) -> Outcome<Decoded>,
-    pub(crate) decoder_release: unsafe extern "C" fn(decoder: *mut CppDecoder),
-    pub(crate) skeleton_of: extern "C" fn(array: ObjectRef<'_>) -> Outcome<Object>,
-    pub(crate) assemble: unsafe extern "C" fn(
-        schema: ObjectRef<'_>,
-        columns: *const ObjectRef<'_>,
-        count: usize,
-    ) -> Outcome<Object>,
-}
-
-/// The library's one export.  `start` is called before any other function.
-pub(crate) type Entry = unsafe extern "C" fn() -> &'static BridgeApi;

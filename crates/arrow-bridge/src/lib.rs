@@ -3,8 +3,12 @@
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::string_slice, clippy::unreachable))]
 
+#[macro_use]
+mod imported;
+
 mod address_exposure;
 mod bridge;
+mod decoders;
 mod exports;
 mod fault;
 mod ffi;

@@ -1,6 +1,7 @@
 //! Python objects as arguments, borrowed while the caller holds the GIL.
 
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 
 /// CPython's object, which is opaque to both sides of the border.
 pub struct PyObject {
@@ -14,7 +15,7 @@ pub type Object = *mut PyObject;
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct ObjectRef<'a> {
-    object: Object,
+    object: NonNull<PyObject>,
     held: PhantomData<&'a ()>,
 }
 
@@ -23,11 +24,8 @@ impl ObjectRef<'_> {
     ///
     /// The object must be live, and this thread must hold the GIL, for the lifetime.
     pub unsafe fn new(object: Object) -> Self {
-        Self { object, held: PhantomData }
-    }
-
-    pub(crate) fn as_ptr(self) -> Object {
-        self.object
+        // SAFETY: no live object is at null.
+        Self { object: unsafe { NonNull::new_unchecked(object) }, held: PhantomData }
     }
 }
 

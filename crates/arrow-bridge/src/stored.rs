@@ -1,7 +1,8 @@
 //! The messages of an Arrow file whose bodies are on their way to a device.
 
-use crate::fault::{Fault, done};
-use crate::ffi::{BridgeApi, CppDecoder, Decoded, HostRange, HostTarget, RustBuffer};
+use crate::decoders::{self, Decoder};
+use crate::fault::Fault;
+use crate::ffi::{Decoded, RustBuffer};
 use crate::kind::Kind;
 use arrow_cuda_context::Context;
 use arrow_cuda_ipc::{Codec, Source, StoredBuffer, StoredMessages};
@@ -15,7 +16,7 @@ pub(crate) struct Stored<'a> {
     pub(crate) messages: &'a StoredMessages,
     pub(crate) source: Source<'a>,
     pub(crate) watch: RefCell<&'a mut Watch<'a>>,
-    pub(crate) api: &'static BridgeApi,
+    pub(crate) decoders: &'static decoders::Table,
 }
 
 impl Stored<'_> {
@@ -26,7 +27,7 @@ impl Stored<'_> {
         stored: &[&StoredBuffer],
         use_copies: impl FnOnce(&[RustBuffer]) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let (source, api) = (&self.source, self.api);
+        let (source, decoders) = (&self.source, self.decoders);
         let sizes: Vec<_> =
             stored.iter().map(|buffer| (buffer.size as usize, buffer.codec.is_some())).collect();
         let produce = |reader: &mut Reader, number: usize, at: usize, out: &mut [u8]| {
@@ -35,7 +36,7 @@ impl Stored<'_> {
                 None => Ok(source.read(buffer.position + at as u64, out)?),
                 Some(codec) => {
                     if at == 0 {
-                        reader.begin(api, codec, buffer)?;
+                        reader.begin(decoders, codec, buffer)?;
                     }
                     reader.read(source, buffer, out)?;
                     let is_end = at + out.len() == buffer.size as usize;
@@ -78,7 +79,7 @@ struct Reader {
 impl Reader {
     fn begin(
         &mut self,
-        api: &'static BridgeApi,
+        decoders: &'static decoders::Table,
         codec: Codec,
         buffer: &StoredBuffer,
     ) -> Result<(), Fault> {
@@ -86,7 +87,9 @@ impl Reader {
         self.chunk.clear();
         match &self.decoder {
             Some((made_for, decoder)) if *made_for == codec => decoder.reset(),
-            _ => Decoder::open(api, codec).map(|decoder| self.decoder = Some((codec, decoder))),
+            _ => {
+                Decoder::open(decoders, codec).map(|decoder| self.decoder = Some((codec, decoder)))
+            }
         }
         .map_err(|fault| damaged(buffer, fault))
     }
@@ -149,37 +152,4 @@ fn damaged(buffer: &StoredBuffer, reason: impl std::fmt::Display) -> Fault {
     let text =
         format!("cannot decompress the {size} bytes at byte {position} of the file: {reason}");
     Fault::new(Kind::Io, text)
-}
-
-/// C++'s object, which is used by one thread at a time.
-struct Decoder {
-    decoder: *mut CppDecoder,
-    api: &'static BridgeApi,
-}
-
-impl Decoder {
-    fn open(api: &'static BridgeApi, codec: Codec) -> Result<Self, Fault> {
-        // SAFETY: takes no pointer.
-        let decoder = unsafe { (api.decoder_open)(codec) }.into_result()?;
-        Ok(Self { decoder, api })
-    }
-
-    fn reset(&self) -> Result<(), Fault> {
-        // SAFETY: our own object.
-        done(unsafe { (self.api.decoder_reset)(self.decoder) })
-    }
-
-    fn decode(&self, from: &[u8], to: &mut [u8]) -> Result<Decoded, Fault> {
-        let from = HostRange { data: from.as_ptr(), size: from.len() };
-        let to = HostTarget { data: to.as_mut_ptr(), size: to.len() };
-        // SAFETY: our own object; both ranges are valid.
-        unsafe { (self.api.decoder_decode)(self.decoder, from, to) }.into_result()
-    }
-}
-
-impl Drop for Decoder {
-    fn drop(&mut self) {
-        // SAFETY: our own object, released once.
-        unsafe { (self.api.decoder_release)(self.decoder) };
-    }
 }

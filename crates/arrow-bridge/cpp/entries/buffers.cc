@@ -55,7 +55,7 @@ const RustBuffer* BufferOfEntry(PyObject* object) noexcept {
   return ours == nullptr ? nullptr : ours->rust();
 }
 
-const RustBuffer* ElementsOfEntry(PyObject* object, Elements* out) noexcept {
+const RustBuffer* FindElementsEntry(PyObject* object, Elements* out) noexcept {
   const auto array = Unwrap<arrow::Array>(object);
   if (array == nullptr || !arrow::is_numeric(array->type_id()) || array->length() == 0) {
     return nullptr;
@@ -72,7 +72,7 @@ const RustBuffer* ElementsOfEntry(PyObject* object, Elements* out) noexcept {
   return values->rust();
 }
 
-bool SpanOfEntry(PyObject* object, Span* out) noexcept {
+bool FindSpanEntry(PyObject* object, Span* out) noexcept {
   const auto buffer = Unwrap<arrow::Buffer>(object);
   if (buffer == nullptr) return false;
   const bool is_cpu = buffer->is_cpu() && !IsOnDevice(*buffer);
@@ -85,7 +85,7 @@ bool SpanOfEntry(PyObject* object, Span* out) noexcept {
   return true;
 }
 
-bool ExposeAddressEntry(PyObject* object, uint64_t* out) noexcept {
+bool ExposedAddressEntry(PyObject* object, uint64_t* out) noexcept {
   const auto buffer = Unwrap<arrow::Buffer>(object);
   if (buffer == nullptr) return false;
   Expose(*buffer);

@@ -161,7 +161,7 @@ Outcome<PyObject*> CombineEntry(PyObject* object, DataKind kind) noexcept {
       [&] { return kind == DataKind::kTable ? CombineTable(object) : CombineChunks(object); });
 }
 
-int32_t DestinationDeviceEntry(const Destination* destination) noexcept {
+int32_t DeviceOfDestinationEntry(const Destination* destination) noexcept {
   const auto manager = ManagerOf(destination);
   if (!manager.ok() || *manager == nullptr || !IsCuda(**manager)) return -1;
   return static_cast<int32_t>((*manager)->device()->device_id());

@@ -1,4 +1,4 @@
-// The functions of `BridgeApi`, which `ARROW_CUDA_ROWS` lists; src/ffi.rs has their types.
+// The functions of `BridgeApi`, which `ARROW_CUDA_ROWS` lists; `imported!` in src/bridge/ declares them.
 #pragma once
 
 #include "border/ffi.h"

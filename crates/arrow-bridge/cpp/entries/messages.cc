@@ -31,16 +31,16 @@ Outcome<HostRanges> PayloadRangesEntry(Payload* payload) noexcept {
 
 void PayloadReleaseEntry(Payload* payload) noexcept { delete payload; }
 
-Outcome<PyObject*> ReadBatchEntry(PyObject* buffer, PyObject* schema_object, PyObject* memo,
-                         const uint8_t* metadata, size_t metadata_size,
-                         const MessageFacts* facts, RustBuffer* raw) noexcept {
+Outcome<PyObject*> BatchOfMessageEntry(PyObject* buffer, PyObject* schema_object, PyObject* memo,
+                                       HostRange metadata, const MessageFacts* facts,
+                                       RustBuffer* raw) noexcept {
   Handle<RustBuffer> rust(raw);
   return GuardValue([&]() -> Result<PyObject*> {
     ARROW_ASSIGN_OR_RAISE(const auto schema, Require<arrow::Schema>(schema_object));
     ARROW_ASSIGN_OR_RAISE(auto whole, Require<arrow::Buffer>(buffer));
     ARROW_ASSIGN_OR_RAISE(auto body, DeviceBuffer::Make(std::move(rust), std::move(whole)));
     const auto read_it = [&] {
-      return ReadBatch(schema, UnwrapMemo(memo), {metadata, metadata_size}, std::move(body),
+      return ReadBatch(schema, UnwrapMemo(memo), {metadata.data, metadata.size}, std::move(body),
                        facts->is_compressed);
     };
     ARROW_ASSIGN_OR_RAISE(const auto batch, Unlocked(read_it));
@@ -77,17 +77,17 @@ const RustWriter* WriterOfEntry(PyObject* object) noexcept {
   return ours == nullptr ? nullptr : ours->rust();
 }
 
-Failure ExpectMetadataEntry(PyObject* object, int64_t position, const uint8_t* metadata,
-                            size_t metadata_size, const MessageFacts* facts) noexcept {
+Failure ExpectMetadataEntry(PyObject* object, int64_t position, HostRange metadata,
+                            const MessageFacts* facts) noexcept {
   return Guard([&]() -> Status {
     const auto file = UnwrapFile(object);
     auto* reader = dynamic_cast<MessageReader*>(file.get());
     if (reader == nullptr) return Status::TypeError("expected an initialised BufferReader");
-    if (metadata == nullptr) {
+    if (metadata.data == nullptr) {
       reader->ForgetMetadata();
       return Status::OK();
     }
-    ARROW_ASSIGN_OR_RAISE(auto copy, AlignedCopy({metadata, metadata_size}));
+    ARROW_ASSIGN_OR_RAISE(auto copy, AlignedCopy({metadata.data, metadata.size}));
     reader->ExpectMetadata(position, std::move(copy), *facts);
     return Status::OK();
   });

@@ -105,8 +105,8 @@ Outcome<PyObject*> SkeletonOfEntry(PyObject* object) noexcept {
   });
 }
 
-Outcome<PyObject*> AssembleEntry(PyObject* schema, PyObject* const* columns,
-                                 size_t count) noexcept {
+Outcome<PyObject*> AssembleColumnsEntry(PyObject* schema, PyObject* const* columns,
+                                        size_t count) noexcept {
   return GuardValue([&] { return Assemble(schema, columns, count); });
 }
 

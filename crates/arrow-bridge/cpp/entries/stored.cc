@@ -23,8 +23,8 @@ struct NewTable {
   std::shared_ptr<arrow::Table> table;
 };
 
-Outcome<NewTable*> TableOfStoredEntry(const RustStored* stored, int32_t device,
-                                      HostRanges names) noexcept {
+Outcome<NewTable*> ReadTableEntry(const RustStored* stored, int32_t device,
+                                  HostRanges names) noexcept {
   return GuardValue([&]() -> arrow::Result<NewTable*> {
     std::optional<std::vector<std::string>> columns;
     if (names.first != nullptr) columns.emplace();

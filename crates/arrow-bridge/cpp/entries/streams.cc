@@ -111,8 +111,8 @@ Outcome<BatchesTaken> TakeBatchesEntry(PyObject* reader, bool were_copied) noexc
   });
 }
 
-Outcome<int64_t> CopyTakenEntry(PyObject* reader, const RustStream* stream,
-                                PyObject** out) noexcept {
+Outcome<int64_t> CopyBatchesEntry(PyObject* reader, const RustStream* stream,
+                                  PyObject** out) noexcept {
   return GuardValue([&]() -> Result<int64_t> {
     ARROW_ASSIGN_OR_RAISE(const auto ahead, RequireReadAhead(reader));
     int64_t nbytes = 0;

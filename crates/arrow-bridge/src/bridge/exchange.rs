@@ -1,12 +1,11 @@
 //! The C Device interface: arrays and batches, and streams of them.
 
-use super::{Bridge, made_or_none};
-use crate::fault::{Fault, done};
+use super::Bridge;
+use crate::fault::Fault;
 use crate::object_ref::{Object, ObjectRef};
 use std::ffi::c_void;
-use std::ptr;
 
-impl Bridge {
+imported! { Bridge[api.exchange]:
     /// Prepares an array, or a record batch if it `is_batch`, for pyarrow's export.  It counts unknown
     /// nulls, since libarrow would read the bitmap on the host, and replaces empty host buffers with
     /// empty ones of the device.  Returns a new reference to the replacement, or `None` if the object
@@ -16,9 +15,7 @@ impl Bridge {
     ///
     /// [`Kind::Type`](crate::Kind::Type) for another object and for an uninitialised one,
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
-    pub fn prepare(&self, object: ObjectRef<'_>, is_batch: bool) -> Result<Option<Object>, Fault> {
-        made_or_none((self.api.prepare)(object, is_batch))
-    }
+    pub safe fn prepare(object: ObjectRef<'_>, is_batch: bool) -> Result<Option<Object>, Fault>;
 
     /// Counts the unknown nulls of an array or record batch, which libarrow would count on the host.
     /// Other objects have none.
@@ -26,9 +23,7 @@ impl Bridge {
     /// # Errors
     ///
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
-    pub fn count_nulls(&self, object: ObjectRef<'_>) -> Result<(), Fault> {
-        done((self.api.count_nulls)(object))
-    }
+    pub safe fn count_nulls(object: ObjectRef<'_>) -> Result<(), Fault>;
 
     /// A new reference to a `pyarrow.RecordBatch` that reports the device that its data lies on; `None`
     /// if this one does, has no data there, or is another object.  Counts the nulls of device memory,
@@ -37,9 +32,7 @@ impl Bridge {
     /// # Errors
     ///
     /// [`Kind::Invalid`](crate::Kind::Invalid) for a bitmap that is too short, and driver errors.
-    pub fn placed(&self, batch: ObjectRef<'_>) -> Result<Option<Object>, Fault> {
-        made_or_none((self.api.placed)(batch))
-    }
+    pub safe fn placed(batch: ObjectRef<'_>) -> Result<Option<Object>, Fault>;
 
     /// Has the default stream of an array's device wait for the work that the array was imported with,
     /// and marks its memory as exposed: for a consumer that works on that stream.
@@ -47,9 +40,7 @@ impl Bridge {
     /// # Errors
     ///
     /// Driver errors.
-    pub fn make_ready(&self, array: ObjectRef<'_>) -> Result<(), Fault> {
-        done((self.api.make_ready)(array))
-    }
+    pub safe fn make_ready(array: ObjectRef<'_>) -> Result<(), Fault>;
 
     /// Adds an event to an array or record batch that pyarrow has exported, for its pending work:
     /// the work that the array itself was imported with, and that of the device's default stream.
@@ -63,14 +54,10 @@ impl Bridge {
     ///
     /// `object` and the structures must be those of one export.
     pub unsafe fn finish_export(
-        &self,
         object: ObjectRef<'_>,
         array: *mut c_void,
         schema: *mut c_void,
-    ) -> Result<(), Fault> {
-        // SAFETY: guaranteed by the caller.
-        done(unsafe { (self.api.finish_export)(object, array, schema) })
-    }
+    ) -> Result<(), Fault>;
 
     /// Waits for an array's event if libarrow reads the data during the import, and counts unknown
     /// nulls of an array that becomes a record batch.  `array` is an `ArrowDeviceArray*`; its type
@@ -89,16 +76,11 @@ impl Bridge {
     /// The structures must be valid for import, of which only the array's own fields are trusted,
     /// not its children.
     pub unsafe fn prepare_import(
-        &self,
         array: *mut c_void,
         schema: *mut c_void,
         described: Option<ObjectRef<'_>>,
         is_batch: bool,
-    ) -> Result<Option<Object>, Fault> {
-        let described = described.map_or(ptr::null_mut(), ObjectRef::as_ptr);
-        // SAFETY: guaranteed by the caller.
-        made_or_none(unsafe { (self.api.prepare_import)(array, schema, described, is_batch) })
-    }
+    ) -> Result<Option<Object>, Fault>;
 
     /// A new reference to the replacement of the array or record batch that libarrow has imported
     /// from `array`, an `ArrowDeviceArray*`; `None` if the object needs no change.
@@ -114,13 +96,9 @@ impl Bridge {
     ///
     /// `object` must be the import of the structure, of which only the device is read.
     pub unsafe fn finish_import(
-        &self,
         object: ObjectRef<'_>,
         array: *const c_void,
-    ) -> Result<Option<Object>, Fault> {
-        // SAFETY: guaranteed by the caller.
-        made_or_none(unsafe { (self.api.finish_import)(object, array) })
-    }
+    ) -> Result<Option<Object>, Fault>;
 
     /// Exports a `pyarrow.Table`, a `pyarrow.ChunkedArray`, or if it `is_reader` a
     /// `pyarrow.RecordBatchReader`, as a stream of the C Device interface.  A reader is read up to the
@@ -135,14 +113,10 @@ impl Bridge {
     ///
     /// A reader must be of its class, and `stream` a released `ArrowDeviceArrayStream`.
     pub unsafe fn export_stream(
-        &self,
         object: ObjectRef<'_>,
         is_reader: bool,
         stream: *mut c_void,
-    ) -> Result<(), Fault> {
-        // SAFETY: guaranteed by the caller.
-        done(unsafe { (self.api.export_stream)(object, is_reader, stream) })
-    }
+    ) -> Result<(), Fault>;
 
     /// Initialises a fresh `pyarrow.RecordBatchReader` with the batches of a stream of the C Device
     /// interface, which is taken over, also on failure.
@@ -154,14 +128,7 @@ impl Bridge {
     /// # Safety
     ///
     /// `fresh` must be a new object of the class, and `stream` an `ArrowDeviceArrayStream`.
-    pub unsafe fn import_stream(
-        &self,
-        fresh: ObjectRef<'_>,
-        stream: *mut c_void,
-    ) -> Result<(), Fault> {
-        // SAFETY: guaranteed by the caller.
-        done(unsafe { (self.api.import_stream)(fresh, stream) })
-    }
+    pub unsafe fn import_stream(fresh: ObjectRef<'_>, stream: *mut c_void) -> Result<(), Fault>;
 
     /// A new reference to a `pyarrow.ChunkedArray` of all arrays of such a stream.
     ///
@@ -172,8 +139,5 @@ impl Bridge {
     /// # Safety
     ///
     /// `stream` must be such a stream; the GIL must be held.
-    pub unsafe fn import_chunks(&self, stream: *mut c_void) -> Result<Object, Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { (self.api.import_chunks)(stream) }.into_result()
-    }
+    pub unsafe fn import_chunks(stream: *mut c_void) -> Result<Object, Fault>;
 }

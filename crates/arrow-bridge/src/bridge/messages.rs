@@ -1,11 +1,39 @@
 //! Messages in device memory, and record batches that are copied there as messages.
 
 use super::Bridge;
-use crate::fault::{Fault, done};
-use crate::ffi::{BridgeApi, CppPayload, MessageFacts};
+use crate::fault::Fault;
+use crate::ffi::{CppPayload, HostRange, HostRanges, MessageFacts, RustBuffer};
 use crate::object_ref::{Object, ObjectRef};
 use arrow_cuda_ipc::DeviceMessage;
 use std::{ptr, slice};
+
+imported! { Bridge[api.messages]:
+    safe fn payload_open(batch: ObjectRef<'_>) -> Result<*mut CppPayload, Fault>;
+
+    /// Does not require the GIL.
+    unsafe fn payload_ranges(payload: *mut CppPayload) -> Result<HostRanges, Fault>;
+
+    /// Requires the GIL.
+    unsafe fn payload_release(payload: *mut CppPayload);
+
+    /// Takes ownership of `body`, a slice of the buffer, even on failure.
+    unsafe fn batch_of_message(
+        buffer: ObjectRef<'_>,
+        schema: ObjectRef<'_>,
+        memo: Option<ObjectRef<'_>>,
+        metadata: HostRange,
+        facts: &MessageFacts,
+        body: Box<RustBuffer>,
+    ) -> Result<Object, Fault>;
+
+    /// Reads at that position return these bytes, until another call passes null for `metadata`.
+    unsafe fn expect_metadata(
+        reader: ObjectRef<'_>,
+        position: i64,
+        metadata: HostRange,
+        facts: Option<&MessageFacts>,
+    ) -> Result<(), Fault>;
+}
 
 impl Bridge {
     /// The IPC message of a `pyarrow.RecordBatch` whose data lies on the host.
@@ -18,8 +46,7 @@ impl Bridge {
     ///
     /// The GIL must be held when the result is dropped.
     pub unsafe fn payload(&self, batch: ObjectRef<'_>) -> Result<Payload, Fault> {
-        let payload = (self.api.payload_open)(batch).into_result()?;
-        Ok(Payload { payload, api: self.api })
+        Ok(Payload { payload: self.payload_open(batch)?, bridge: *self })
     }
 
     /// A new reference to the `pyarrow.RecordBatch` of a message in device memory, which `buffer`
@@ -43,12 +70,11 @@ impl Bridge {
         memo: Option<ObjectRef<'_>>,
         message: DeviceMessage,
     ) -> Result<Object, Fault> {
-        let memo = memo.map_or(ptr::null_mut(), ObjectRef::as_ptr);
-        let (metadata, facts) = (&message.metadata, MessageFacts::of(&message.facts));
-        let (data, size, body) = (metadata.as_ptr(), metadata.len(), Box::new(message.body));
+        let (metadata, facts) =
+            (HostRange::of(&message.metadata), MessageFacts::of(&message.facts));
+        let body = Box::new(message.body);
         // SAFETY: guaranteed by the caller; the metadata is read during the call only.
-        unsafe { (self.api.read_batch)(buffer, schema, memo, data, size, &facts, body) }
-            .into_result()
+        unsafe { self.batch_of_message(buffer, schema, memo, metadata, &facts, body) }
     }
 
     /// Runs pyarrow's own code over a file with a reader, which meanwhile has the
@@ -69,15 +95,14 @@ impl Bridge {
         read: impl FnOnce() -> T,
     ) -> Result<T, Fault> {
         let facts = MessageFacts::of(&message.facts);
-        let (data, size) = (message.metadata.as_ptr(), message.metadata.len());
         let position = (position + message.frame.metadata_offset).cast_signed();
-        let expect = |position, data, size, facts| {
+        let expect = |position, metadata, facts| {
             // SAFETY: guaranteed by the caller; the metadata is read during the call only.
-            done(unsafe { (self.api.expect_metadata)(file, position, data, size, facts) })
+            unsafe { self.expect_metadata(file, position, metadata, facts) }
         };
-        expect(position, data, size, Some(&facts))?;
+        expect(position, HostRange::of(&message.metadata), Some(&facts))?;
         let outcome = read();
-        expect(0, ptr::null(), 0, None)?;
+        expect(0, HostRange { data: ptr::null(), size: 0 }, None)?;
         Ok(outcome)
     }
 }
@@ -89,7 +114,7 @@ impl Bridge {
 /// objects.
 pub struct Payload {
     payload: *mut CppPayload,
-    api: &'static BridgeApi,
+    bridge: Bridge,
 }
 
 // SAFETY: the border requires no particular thread, and `&mut self` allows one at a time.
@@ -106,7 +131,7 @@ impl Payload {
     /// lead outside its data.
     pub fn ranges(&mut self) -> Result<Vec<&[u8]>, Fault> {
         // SAFETY: our own object.
-        let found = unsafe { (self.api.payload_ranges)(self.payload) }.into_result()?;
+        let found = unsafe { self.bridge.payload_ranges(self.payload) }?;
         // SAFETY: a message has at least one range; they and their non-empty memory are valid until
         // the next call.
         Ok(unsafe {
@@ -121,6 +146,6 @@ impl Payload {
 impl Drop for Payload {
     fn drop(&mut self) {
         // SAFETY: our own object, released once.
-        unsafe { (self.api.payload_release)(self.payload) };
+        unsafe { self.bridge.payload_release(self.payload) };
     }
 }

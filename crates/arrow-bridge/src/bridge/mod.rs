@@ -7,30 +7,51 @@ mod objects;
 mod readers;
 mod stored;
 
+pub(crate) use self::{
+    copies::Table as CopiesTable, exchange::Table as ExchangeTable,
+    messages::Table as MessagesTable, objects::Table as ObjectsTable,
+    readers::Table as ReadersTable, stored::Table as StoredTable,
+};
 pub use messages::Payload;
 pub use objects::Contents;
 pub use stored::NewTable;
 
-use crate::exports;
-use crate::fault::{Fault, Outcome, done};
-use crate::ffi::{ABI_VERSION, BridgeApi, Entry, PyarrowApi};
+use crate::decoders;
+use crate::exports::{self, RustApi};
+use crate::fault::{Failure, Fault, done};
+use crate::ffi::{ABI_VERSION, PyarrowApi};
 use crate::kind::Kind;
-use crate::object_ref::Object;
 use arrow_cuda_driver::linker_message;
 use std::path::Path;
+
+/// C++'s functions for Rust, which the methods of [`Bridge`] document and call.  Each function that takes a `PyObject`
+/// requires the GIL, which an [`ObjectRef`](crate::ObjectRef) shows.  A `PyObject` that is returned is a new reference.
+#[repr(C)]
+struct BridgeApi {
+    abi_version: u32,
+    arrow_major: i32,
+    /// Called once, before the other functions.  Both tables live forever.
+    start: unsafe extern "C" fn(rust: &RustApi, pyarrow: &PyarrowApi) -> Failure,
+    objects: ObjectsTable,
+    messages: MessagesTable,
+    copies: CopiesTable,
+    exchange: ExchangeTable,
+    readers: ReadersTable,
+    stored: StoredTable,
+    decoders: decoders::Table,
+}
+
+/// The library's one export.
+type Entry = unsafe extern "C" fn() -> &'static BridgeApi;
 
 /// The loaded C++ library, for one major version of Arrow.
 ///
 /// Objects are passed as raw `PyObject*`, since this crate does not depend on Python: those that it takes
-/// as [`ObjectRef`](crate::ObjectRef), and new references, which it returns, as [`Object`].
+/// as [`ObjectRef`](crate::ObjectRef), and new references, which it returns, as [`Object`](crate::Object).
+#[derive(Clone, Copy)]
 pub struct Bridge {
     api: &'static BridgeApi,
 }
-
-// SAFETY: the table is constant.
-unsafe impl Send for Bridge {}
-// SAFETY: as above.
-unsafe impl Sync for Bridge {}
 
 impl Bridge {
     /// Loads the library and exchanges the tables of both sides.  It stays loaded: pyarrow objects
@@ -74,9 +95,4 @@ impl Bridge {
     pub fn arrow_major(&self) -> i32 {
         self.api.arrow_major
     }
-}
-
-/// The object that C++ has made, if there was one to be made.
-fn made_or_none(outcome: Outcome<Object>) -> Result<Option<Object>, Fault> {
-    Ok(Some(outcome.into_result()?).filter(|object| !object.is_null()))
 }

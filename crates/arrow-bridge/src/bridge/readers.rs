@@ -1,13 +1,12 @@
 //! Readers of copies of record batches, which read ahead.
 
 use super::Bridge;
-use crate::fault::{Fault, done};
-use crate::ffi::BatchesTaken;
+use crate::fault::Fault;
+use crate::ffi::{BatchesTaken, RustStream};
 use crate::object_ref::{Destination, Object, ObjectRef};
-use arrow_cuda_context::Stream;
 use std::ptr;
 
-impl Bridge {
+imported! { Bridge[api.readers]:
     /// Initialises `fresh` as a reader that takes the batches of `reader` over, to copy them to `destination`.  The
     /// thread that reads waits while it has read `most` bytes that nobody has taken; with 0, no thread reads.
     /// `has_stream` says whether the copies will be made on a stream.
@@ -20,16 +19,12 @@ impl Bridge {
     ///
     /// Both readers must be of the class `pyarrow.RecordBatchReader`, and `fresh` new.
     pub unsafe fn read_ahead(
-        &self,
         reader: ObjectRef<'_>,
         most: i64,
-        destination: Destination<'_>,
+        destination: &Destination<'_>,
         has_stream: bool,
         fresh: ObjectRef<'_>,
-    ) -> Result<(), Fault> {
-        // SAFETY: guaranteed by the caller.
-        done(unsafe { (self.api.read_ahead)(reader, most, &destination, has_stream, fresh) })
-    }
+    ) -> Result<(), Fault>;
 
     /// Reads ahead until the source ends, or the reader is closed.
     ///
@@ -40,10 +35,7 @@ impl Bridge {
     /// # Safety
     ///
     /// The object must be of the class.
-    pub unsafe fn run_ahead(&self, ahead: ObjectRef<'_>) -> Result<(), Fault> {
-        // SAFETY: guaranteed by the caller.
-        done(unsafe { (self.api.run_ahead)(ahead) })
-    }
+    pub unsafe fn run_ahead(ahead: ObjectRef<'_>) -> Result<(), Fault>;
 
     /// The batches that were taken before, unless those `were_copied`; else the next ones, or none for now.
     ///
@@ -55,14 +47,19 @@ impl Bridge {
     ///
     /// As [`run_ahead`](Self::run_ahead); one thread at a time.
     pub unsafe fn take_batches(
-        &self,
         ahead: ObjectRef<'_>,
         were_copied: bool,
-    ) -> Result<BatchesTaken, Fault> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { (self.api.take_batches)(ahead, were_copied) }.into_result()
-    }
+    ) -> Result<BatchesTaken, Fault>;
 
+    /// Stores a new reference to a copy of each batch, whose bytes it returns.
+    unsafe fn copy_batches(
+        ahead: ObjectRef<'_>,
+        stream: Option<&RustStream>,
+        out: *mut Object,
+    ) -> Result<i64, Fault>;
+}
+
+impl Bridge {
     /// New references to copies of the batches that were taken, made as [`copy_to`](Self::copy_to) makes them, and
     /// the bytes of these.
     ///
@@ -77,11 +74,11 @@ impl Bridge {
         &self,
         ahead: ObjectRef<'_>,
         taken: &BatchesTaken,
-        stream: Option<&Stream>,
+        stream: Option<&RustStream>,
     ) -> Result<(Vec<Object>, i64), Fault> {
         let mut copies = vec![ptr::null_mut(); taken.count];
         // SAFETY: guaranteed by the caller, and a place for each batch.
-        let copied = unsafe { (self.api.copy_taken)(ahead, stream, copies.as_mut_ptr()) };
-        Ok((copies, copied.into_result()?))
+        let nbytes = unsafe { self.copy_batches(ahead, stream, copies.as_mut_ptr()) }?;
+        Ok((copies, nbytes))
     }
 }

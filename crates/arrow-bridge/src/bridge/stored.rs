@@ -2,18 +2,30 @@
 
 use super::Bridge;
 use crate::fault::Fault;
-use crate::ffi::{BridgeApi, CppTable, HostRange, HostRanges};
+use crate::ffi::{CppTable, HostRange, HostRanges, RustStored};
 use crate::object_ref::Object;
 use crate::stored::{Stored, Watch};
 use arrow_cuda_ipc::{Source, StoredMessages};
 use std::cell::RefCell;
 use std::ptr;
 
+imported! { Bridge[api.stored]:
+    /// If `names.first` is null, the table has all columns.
+    unsafe fn read_table(
+        stored: &RustStored<'_>,
+        device: i32,
+        names: HostRanges,
+    ) -> Result<*mut CppTable, Fault>;
+
+    /// Takes the table over, also on failure.  Requires the GIL, unlike the others.
+    unsafe fn wrap_table(table: *mut CppTable) -> Result<Object, Fault>;
+}
+
 /// A table that Python does not have yet.
 #[must_use]
 pub struct NewTable {
     table: *mut CppTable,
-    api: &'static BridgeApi,
+    bridge: Bridge,
 }
 
 // SAFETY: the border requires no particular thread.
@@ -31,7 +43,7 @@ impl NewTable {
     /// This thread must hold the GIL.
     pub unsafe fn wrap(self) -> Result<Object, Fault> {
         // SAFETY: guaranteed by the caller; our own object, passed once.
-        unsafe { (self.api.wrap_table)(self.table) }.into_result()
+        unsafe { self.bridge.wrap_table(self.table) }
     }
 }
 
@@ -52,16 +64,16 @@ impl Bridge {
         columns: Option<&[String]>,
         watch: &mut Watch<'_>,
     ) -> Result<NewTable, Fault> {
-        let api = self.api;
-        let stored = Stored { messages, source, watch: RefCell::new(watch), api };
-        let range = |name: &String| HostRange { data: name.as_ptr(), size: name.len() };
+        let (watch, decoders) = (RefCell::new(watch), &self.api.decoders);
+        let stored = Stored { messages, source, watch, decoders };
+        let range = |name: &String| HostRange::of(name.as_bytes());
         let names: Option<Vec<_>> = columns.map(|columns| columns.iter().map(range).collect());
         let ranges = match &names {
             Some(names) => HostRanges { first: names.as_ptr(), count: names.len() },
             None => HostRanges { first: ptr::null(), count: 0 },
         };
         // SAFETY: all of it is valid during the call.
-        let made = unsafe { (api.table_of_stored)(&stored, device, ranges) };
-        made.into_result().map(|table| NewTable { table, api })
+        let table = unsafe { self.read_table(&stored, device, ranges) }?;
+        Ok(NewTable { table, bridge: *self })
     }
 }

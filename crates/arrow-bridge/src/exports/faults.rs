@@ -13,8 +13,7 @@ exported! {
     }
 
     answer fault_facts(fault: &RustFault) -> FaultFacts {
-        let text = HostRange { data: fault.text.as_ptr(), size: fault.text.len() };
-        FaultFacts { kind: fault.kind, text }
+        FaultFacts { kind: fault.kind, text: HostRange::of(fault.text.as_bytes()) }
     }
 
     answer fault_release(fault: Box<RustFault>) {

@@ -42,11 +42,12 @@ pub(crate) fn copy_to<'py>(
         };
         let chosen = match place {
             Some(place) => {
-                in_contexts(py, named, place, || pyarrow.bridge.contexts_of(object_ref(object)))?
+                in_contexts(py, named, &place, || pyarrow.bridge.contexts_of(object_ref(object)))?
             }
             None => ChosenOrder::NOW,
         };
-        let copied = pyarrow.bridge.copy_to(object_ref(object), kind, place, chosen.stream());
+        let copied =
+            pyarrow.bridge.copy_to(object_ref(object), kind, place.as_ref(), chosen.stream());
         let copy = copied.or_raise(py)?.map(|copy| made(py, |_| Ok(copy))).transpose()?;
         chosen.finish(py)?;
         Ok(copy)
@@ -97,7 +98,7 @@ pub(crate) fn buffer_to<'py>(
     let destination = &destination_object(pyarrow, destination)?;
     span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
     let place = require_destination(pyarrow, destination)?;
-    let made = made(py, |bridge| bridge.buffer_to(object_ref(buffer), place, is_view))?;
+    let made = made(py, |bridge| bridge.buffer_to(object_ref(buffer), &place, is_view))?;
     match span(&made) {
         Some(span) if span.device_type == CUDA => wrap_memory_of(&made),
         _ => Ok(made),
@@ -162,7 +163,7 @@ pub(super) fn require_destination<'a>(
 pub(super) fn in_contexts(
     py: Python<'_>,
     named: Option<Named>,
-    to: Destination<'_>,
+    to: &Destination<'_>,
     from: impl FnOnce() -> Contexts,
 ) -> PyResult<ChosenOrder> {
     if named.is_none() && !Stream::any_is_current() {

@@ -28,7 +28,7 @@ pub(crate) fn read_ahead<'py>(
     let place = require_destination(pyarrow, destination)?;
     let (reader, fresh) = (object_ref(reader), object_ref(&ahead));
     // SAFETY: two objects of the class, the second one new.
-    unsafe { pyarrow.bridge.read_ahead(reader, nbytes, place, has_stream, fresh) }.or_raise(py)?;
+    unsafe { pyarrow.bridge.read_ahead(reader, nbytes, &place, has_stream, fresh) }.or_raise(py)?;
     Ok(ahead)
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn copy_ahead<'py>(
         let named = stream.map(|stream| ask("stream", stream)).transpose()?;
         let destination = &destination_object(pyarrow, destination)?;
         let place = require_destination(pyarrow, destination)?;
-        let order = in_contexts(py, named, place, || taken.contexts)?;
+        let order = in_contexts(py, named, &place, || taken.contexts)?;
         // SAFETY: as above.
         let copied = unsafe { pyarrow.bridge.copy_taken(ahead, &taken, order.stream()) };
         let (copies, nbytes) = copied.or_raise(py)?;
