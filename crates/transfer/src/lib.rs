@@ -31,7 +31,6 @@ mod positioned;
 mod produced;
 #[expect(unsafe_code, reason = "pins memory that an owner keeps")]
 mod registered;
-mod staging;
 
 pub use copy::{DeviceTarget, copy_from_host, copy_to_host, equals_host};
 pub use engine::{MAX_THREADS, TransferLimits, set_transfer_limits, transfer_limits};
@@ -42,4 +41,3 @@ pub use pinned::{HostBuffer, is_pinned};
 pub use positioned::{ReadError, WriteError, read_at};
 pub use produced::{Part, copy_produced};
 pub use registered::RegisteredMemory;
-pub use staging::Staging;
