@@ -28,7 +28,7 @@ mod pinned;
 #[expect(unsafe_code, reason = "reads into memory and writes from it")]
 mod positioned;
 #[expect(unsafe_code, reason = "writes device memory")]
-mod produced;
+mod producer;
 #[expect(unsafe_code, reason = "pins memory that an owner keeps")]
 mod registered;
 
@@ -39,5 +39,5 @@ pub use gathered::{copy_from_host_gathered, copy_to_host_scattered};
 pub use order::{CopyOrder, copy_from_host_in, copy_to_host_in};
 pub use pinned::{HostBuffer, is_pinned};
 pub use positioned::{ReadError, WriteError, read_at};
-pub use produced::{Part, copy_produced};
+pub use producer::{Part, copy_from_producer};
 pub use registered::RegisteredMemory;
