@@ -66,7 +66,7 @@ impl Slots {
         }
     }
 
-    /// One slot of `size` bytes, which `owner` keeps pinned.
+    /// One slot of `size` bytes, which `owner` keeps at their place.
     pub fn of(start: *mut u8, size: usize, owner: Retained) -> Self {
         Self::with(Memory::Kept(owner), start.expose_provenance(), size)
     }
@@ -129,5 +129,20 @@ impl Slots {
             Memory::Pooled(block) => block.expose(),
             Memory::Kept(owner) => std::mem::forget(owner),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_lie_behind_the_last_ones_while_there_is_room() {
+        let mut slots = Slots::of(ptr::without_provenance_mut(100), 4 * 4096, Box::new(()));
+        let starts = [(2, 4096), (1, 100), (1, 4096), (3, 4096)].map(|(count, size)| {
+            slots.divide(count, size);
+            slots.slot(count - 1).addr()
+        });
+        assert_eq!(starts, [2 * 4096, 3 * 4096, 4096, 3 * 4096]);
     }
 }
