@@ -56,7 +56,7 @@ impl Stored<'_> {
                 false => Err(Fault::new(Kind::Io, "the copy was stopped")),
             }
         };
-        RustBuffer::adjacent_produced(context, &sizes, produce, watch).map(drop)
+        RustBuffer::adjacent_from_producer(context, &sizes, produce, watch).map(drop)
     }
 }
 

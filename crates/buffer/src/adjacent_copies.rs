@@ -8,7 +8,7 @@ use crate::scattered::{ends, is_behind};
 use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Context, Current, Retained, Stream, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult};
-use arrow_cuda_transfer::{CopyOrder, Part, copy_produced, is_pinned};
+use arrow_cuda_transfer::{CopyOrder, Part, copy_from_producer, is_pinned};
 
 /// Blocks end nearer than this to the next one.
 const BLOCK_ALIGNMENT: u64 = 512;
@@ -84,7 +84,7 @@ impl DeviceBuffer {
     }
 
     /// Adjacent buffers of these sizes, each with whether its bytes are made in their order, by one thread.  Several
-    /// threads make them, with [`copy_produced`]: `produce` gets a state of its thread, the number of a buffer, a
+    /// threads make them, with [`copy_from_producer`]: `produce` gets a state of its thread, the number of a buffer, a
     /// place in it, and the bytes to make there; `watch` gets the buffers and the number of bytes made so far, now and
     /// then, first while no byte may be there yet.
     ///
@@ -98,7 +98,7 @@ impl DeviceBuffer {
     /// };
     /// let sizes = [(3, false), (2, true)];
     /// let context = Context::primary(0)?;
-    /// let buffers = DeviceBuffer::adjacent_produced(&context, &sizes, count, |_, _| Ok(()))?;
+    /// let buffers = DeviceBuffer::adjacent_from_producer(&context, &sizes, count, |_, _| Ok(()))?;
     /// assert_eq!(buffers[1].to_vec()?, [1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -107,7 +107,7 @@ impl DeviceBuffer {
     ///
     /// As [`allocate_adjacent`](Self::allocate_adjacent), the first error of `produce` or `watch`, and other
     /// driver errors.
-    pub fn adjacent_produced<S: Default, E: From<CudaError> + Send>(
+    pub fn adjacent_from_producer<S: Default, E: From<CudaError> + Send>(
         context: &Context,
         sizes: &[(usize, bool)],
         produce: impl Fn(&mut S, usize, usize, &mut [u8]) -> Result<(), E> + Sync,
@@ -124,8 +124,9 @@ impl DeviceBuffer {
         };
         let parts: Vec<_> = buffers.iter().zip(sizes).map(part).collect();
         // SAFETY: new buffers of these sizes, and gaps within their memory.
-        let outcome =
-            unsafe { copy_produced(context, &parts, produce, &mut |made| watch(&buffers, made)) };
+        let outcome = unsafe {
+            copy_from_producer(context, &parts, produce, &mut |made| watch(&buffers, made))
+        };
         exposed_if_failed(buffers, outcome).map(|(buffers, ())| buffers)
     }
 

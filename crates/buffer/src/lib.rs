@@ -40,7 +40,7 @@ mod typed;
 
 pub use adjacent_copies::await_stream_of;
 pub use allocator::{Allocation, Allocator, set_allocator, with_own_memory};
-pub use arrow_cuda_transfer::{CopyOrder, ReadError, copy_produced, read_at};
+pub use arrow_cuda_transfer::{CopyOrder, ReadError, copy_from_producer, read_at};
 pub use buffer::DeviceBuffer;
 #[cfg(feature = "cudarc")]
 pub use cudarc_types::{CudarcSlice, CudarcSliceMut};

@@ -258,8 +258,9 @@ fn memory_in_pieces_serves_what_is_produced_too() {
             Ok::<_, Error>(())
         };
         let sizes = [(523_000, false); 8];
-        let buffers = DeviceBuffer::adjacent_produced(&context(), &sizes, produce, |_, _| Ok(()))
-            .expect("room");
+        let buffers =
+            DeviceBuffer::adjacent_from_producer(&context(), &sizes, produce, |_, _| Ok(()))
+                .expect("room");
         assert!(downloaded(&buffers.iter().collect::<Vec<_>>()) == parts);
     });
 }

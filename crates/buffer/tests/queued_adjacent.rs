@@ -134,7 +134,7 @@ fn a_panic_of_a_watcher_waits_for_the_copies_on_their_way() {
     };
     let panicked = catch_unwind(AssertUnwindSafe(|| {
         let sizes = [(3 << 20, false)];
-        DeviceBuffer::adjacent_produced(&context, &sizes, produce, |_, made| {
+        DeviceBuffer::adjacent_from_producer(&context, &sizes, produce, |_, made| {
             match made {
                 0 => Ok(()),
                 _ => resume_unwind(Box::new("a bug in the caller")), // prints nothing

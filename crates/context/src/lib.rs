@@ -30,6 +30,7 @@ mod pages;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
 mod peers;
 mod pool;
+mod slots;
 #[expect(unsafe_code, reason = "queues copies")]
 mod small_copies;
 mod streams;
@@ -47,6 +48,7 @@ pub use pool::{
     Block, Cache, HostPool, MemoryStats, Placement, block_at, is_pinned_block, is_released,
     prepare_sharing, retain_exported, set_default_cache_limit,
 };
+pub use slots::Slots;
 pub use streams::{
     Arrival, Completed, Consumer, Event, Pending, Ready, Retained, Stream, completed,
     wait_for_work_in_flight,

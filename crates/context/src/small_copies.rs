@@ -6,7 +6,7 @@
 //! its 8 microseconds (measured on an H100).
 
 use crate::copies::STAGED;
-use crate::{Block, Current, Event, Extension, Pages, StreamHandle};
+use crate::{Block, Current, Event, Extension, Pages, Slots, StreamHandle};
 use arrow_cuda_driver::{CudaResult, LongLock, blocking, is_forked_child};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ const SHORT: Duration = Duration::from_micros(50);
 
 #[derive(Default)]
 struct SmallCopies {
-    slots: LongLock<Slots>,
+    state: LongLock<State>,
     /// How many were queued so far.
     queued: AtomicU64,
     /// How many of these were awaited.
@@ -29,13 +29,11 @@ struct SmallCopies {
 }
 
 #[derive(Default)]
-struct Slots {
-    /// Pinned memory, which is there until the context is gone.
-    pages: Option<Pages>,
+struct State {
+    /// They are there until the context is gone.  Their one event is recorded behind each copy.
+    slots: Option<Slots>,
     /// Whether no memory can be pinned, or a copy has failed, which may still read its slot.
     is_useless: bool,
-    /// Recorded behind each copy.
-    end: Option<Event>,
     /// When the default stream was idle.
     idle: Option<Instant>,
 }
@@ -43,8 +41,8 @@ struct Slots {
 impl Extension for SmallCopies {
     fn abandon(&self) {
         // The event owns the context.  Dropped after the lock.
-        let slots = self.slots.lock().map(|mut slots| std::mem::take(&mut *slots));
-        drop(slots);
+        let state = self.state.lock().map(|mut state| std::mem::take(&mut *state));
+        drop(state);
     }
 
     fn await_deferred(&self) -> CudaResult<()> {
@@ -118,27 +116,28 @@ impl SmallCopies {
         data: *const u8,
         size: usize,
     ) -> CudaResult<bool> {
-        let mut slots = self.slots.lock()?;
-        if self.under_way() >= SLOTS || !slots.is_idle(current) {
+        let mut state = self.state.lock()?;
+        if self.under_way() >= SLOTS || !state.is_idle(current) {
             return Ok(false);
         }
         let number = self.queued.load(Ordering::SeqCst) % SLOTS;
-        let Some((start, end)) = slots.prepared(current) else { return Ok(false) };
+        let Some(slots) = state.prepared(current) else { return Ok(false) };
+        let slot = slots.slot(number as usize);
         // SAFETY: guaranteed by the caller; the slot's last copy was awaited, and the lock makes it this one's.
         let queued = unsafe {
-            let slot = start.add(number as usize * STAGED);
             ptr::copy_nonoverlapping(data, slot, size);
             current.queue_copy_from_host(to, slot, size, StreamHandle::DEFAULT)
         };
-        queued.and_then(|()| current.record(&end, StreamHandle::DEFAULT)).inspect_err(|_| {
-            slots.is_useless = true;
-        })?;
+        let ended = queued.and_then(|()| current.record(slots.end(0), StreamHandle::DEFAULT));
+        state.is_useless = ended.is_err();
+        ended?;
         self.queued.fetch_add(1, Ordering::SeqCst);
         Ok(true)
     }
 
     fn await_end(&self) -> CudaResult<()> {
-        let Some(end) = self.slots.lock()?.end.clone() else { return Ok(()) };
+        let end = self.state.lock()?.slots.as_ref().map(|slots| slots.end(0).clone());
+        let Some(end) = end else { return Ok(()) };
         match wait_for(&end) {
             // The memory has gone with it.
             Err(error) if end.context().is_gone(&error) => Ok(()),
@@ -157,7 +156,7 @@ fn wait_for(end: &Event) -> CudaResult<()> {
     blocking(|| end.wait())
 }
 
-impl Slots {
+impl State {
     /// Whether the default stream is idle, or was just before.
     fn is_idle(&mut self, current: &Current<'_>) -> bool {
         if self.idle.is_none_or(|since| since.elapsed() > SHORT) {
@@ -167,27 +166,25 @@ impl Slots {
         self.idle.is_some()
     }
 
-    /// Where the slots begin, and the event; none if there can be none.
-    fn prepared(&mut self, current: &Current<'_>) -> Option<(*mut u8, Event)> {
-        if self.is_useless {
-            return None;
+    /// The slots, with their event; none if there can be none.
+    fn prepared(&mut self, current: &Current<'_>) -> Option<&Slots> {
+        if self.slots.is_none() && !self.is_useless {
+            let slots = slots(current)?;
+            // SAFETY: the pages stay mapped as long as the context lives.
+            let pinned = unsafe { current.pin_host_memory(slots.slot(0), slots.room()) };
+            self.is_useless = pinned.is_err();
+            self.slots = pinned.is_ok().then_some(slots);
         }
-        if self.pages.is_none() {
-            self.pages = pinned(current);
-            self.is_useless = self.pages.is_none();
-        }
-        if self.end.is_none() {
-            self.end = Event::new_in(current).ok();
-        }
-        self.pages.as_ref().map(Pages::start).zip(self.end.clone())
+        self.slots.as_ref().filter(|_| !self.is_useless)
     }
 }
 
-/// Memory for all slots; none if none can be pinned.
-fn pinned(current: &Current<'_>) -> Option<Pages> {
+/// Slots that are not pinned yet; none if there is no memory or no event.
+fn slots(current: &Current<'_>) -> Option<Slots> {
     let pages = Pages::map(SLOTS as usize * STAGED)?;
     pages.withhold_from_children(); // which have no use for it
-    // SAFETY: the pages stay mapped as long as the context lives.
-    unsafe { current.pin_host_memory(pages.start(), pages.size()) }.ok()?;
-    Some(pages)
+    let mut slots = Slots::of(pages.start(), pages.size(), Box::new(pages));
+    slots.divide(SLOTS as usize, STAGED);
+    slots.prepare_ends(current, 1).ok()?;
+    Some(slots)
 }

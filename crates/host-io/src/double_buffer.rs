@@ -2,8 +2,7 @@
 //! device.
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
-use arrow_cuda_context::{Completed, Context, Event, Retained, Stream};
-use arrow_cuda_transfer::Staging;
+use arrow_cuda_context::{Completed, Context, Retained, Slots, Stream};
 use std::sync::Arc;
 
 /// Collects bytes for consecutive places of a device buffer, and queues their copies on the default
@@ -12,10 +11,13 @@ use std::sync::Arc;
 pub(crate) struct DoubleBuffer {
     stream: Stream,
     size: usize,
-    /// The half that fills.  It is there, unless it is full and was given up.
-    current: Option<Half>,
+    /// The half that fills.  It is there, unless it is full and was given up.  Copies in flight share it, so
+    /// nobody borrows the memory; bytes are stored by address.
+    current: Option<Arc<Slots>>,
     /// Allocated when it is first needed.
-    other: Option<Half>,
+    other: Option<Arc<Slots>>,
+    /// Whether copies of the halves may be on their way.
+    is_travelling: bool,
     /// How many bytes of the current half there are; the first `sent` of them are on their way.
     filled: usize,
     sent: usize,
@@ -23,23 +25,11 @@ pub(crate) struct DoubleBuffer {
     completed: Completed,
 }
 
-#[derive(Debug)]
-struct Half {
-    /// Copies in flight share the memory, so nobody borrows it; bytes are stored by address.
-    memory: Arc<Staging>,
-    start: usize,
-    /// Behind the last copy of this half.
-    end: Event,
-    is_travelling: bool,
-}
-
-impl Half {
-    fn allocate(context: &Context, size: usize) -> Result<Self, Error> {
-        let mut memory = Staging::allocate(context, size)?;
-        let start = memory.private_ptr() as usize;
-        let end = Event::new(context)?;
-        Ok(Self { memory: Arc::new(memory), start, end, is_travelling: false })
-    }
+/// One slot of so many bytes, and an event.
+fn half(context: &Context, size: usize) -> Result<Arc<Slots>, Error> {
+    let mut slots = Slots::allocate(context, size)?;
+    slots.prepare_ends(&context.enter()?, 1)?;
+    Ok(Arc::new(slots))
 }
 
 impl DoubleBuffer {
@@ -48,8 +38,9 @@ impl DoubleBuffer {
         Ok(Self {
             stream: Stream::default_of(context),
             size,
-            current: Some(Half::allocate(context, size)?),
+            current: Some(half(context, size)?),
             other: None,
+            is_travelling: false,
             filled: 0,
             sent: 0,
             completed: Completed::default(),
@@ -106,12 +97,12 @@ impl DoubleBuffer {
     /// stay buffered.
     pub(crate) fn send(&mut self, buffer: &DeviceBuffer, position: u64) -> Result<(), Error> {
         let size = self.buffered();
-        let Some(half) = self.current.as_mut().filter(|_| size > 0) else {
+        let Some(half) = self.current.as_ref().filter(|_| size > 0) else {
             return Ok(());
         };
-        let (start, to) = ((half.start + self.sent) as *const u8, position - size as u64);
+        let (start, to) = (half.slot(0).wrapping_add(self.sent), position - size as u64);
         let order = CopyOrder::On(&self.stream);
-        let owner = || -> Retained { Box::new(Arc::clone(&half.memory)) };
+        let owner = || -> Retained { Box::new(Arc::clone(half)) };
         let current_stream = Stream::current(self.stream.context());
         if let Some(stream) = &current_stream {
             self.stream.wait_for(&stream.record()?)?;
@@ -121,16 +112,16 @@ impl DoubleBuffer {
         let queued = unsafe { buffer.copy_from_host_in(order, to, start, size, owner) }?;
         self.completed.extend(queued);
         self.sent = self.filled;
-        half.is_travelling = true;
-        let Err(error) = half.end.record(&self.stream) else {
+        self.is_travelling = true;
+        let Err(error) = half.end(0).record(&self.stream) else {
             // Copies without a stream are made on that one, and are to see the bytes.
-            return Ok(current_stream.map_or(Ok(()), |stream| stream.wait_for(&half.end))?);
+            return Ok(current_stream.map_or(Ok(()), |stream| stream.wait_for(half.end(0)))?);
         };
         // The event says nothing about this copy.
         match self.stream.synchronize() {
             Ok(completed) => {
                 self.completed.extend(completed);
-                half.is_travelling = false;
+                self.is_travelling = false;
                 Ok(())
             }
             Err(_) => {
@@ -145,37 +136,30 @@ impl DoubleBuffer {
     /// Waits until everything that was sent is on the device.
     pub(crate) fn wait(&mut self) -> Result<(), Error> {
         let is_given_up = self.current.is_none();
-        if is_given_up || self.halves().any(|half| half.is_travelling) {
+        if is_given_up || self.is_travelling {
             // Unlike an event, this releases what the copies have retained.
             self.completed.extend(self.stream.synchronize()?);
         }
-        for half in self.halves() {
-            half.is_travelling = false;
-        }
+        self.is_travelling = false;
         if self.buffered() == 0 && !is_given_up {
             (self.filled, self.sent) = (0, 0);
         }
         Ok(())
     }
 
-    fn halves(&mut self) -> impl Iterator<Item = &mut Half> {
-        self.current.iter_mut().chain(&mut self.other)
-    }
-
     /// Goes on with the other half, once its copies are complete.  All bytes of this one are sent.
     fn turn(&mut self) -> Result<(), Error> {
         if self.other.is_none() {
-            match Half::allocate(self.stream.context(), self.size) {
-                Ok(half) => self.other = Some(half),
+            match half(self.stream.context(), self.size) {
+                Ok(other) => self.other = Some(other),
                 Err(error) if self.current.is_none() => return Err(error),
                 // Slower copies are better than none: this half is the next one, too.
                 Err(_) => {}
             }
         }
-        let next = self.other.as_mut().or(self.current.as_mut());
-        if let Some(half) = next.filter(|half| half.is_travelling) {
-            half.end.wait()?;
-            half.is_travelling = false;
+        let next = self.other.as_ref().or(self.current.as_ref());
+        if let Some(half) = next.filter(|_| self.is_travelling) {
+            half.end(0).wait()?;
         }
         if self.other.is_some() {
             std::mem::swap(&mut self.current, &mut self.other);
@@ -194,7 +178,7 @@ impl DoubleBuffer {
     fn put(&mut self, data: &[u8]) {
         debug_assert!(data.len() <= self.size - self.filled);
         if let Some(half) = &self.current {
-            let place = (half.start + self.filled) as *mut u8;
+            let place = half.slot(0).wrapping_add(self.filled);
             // SAFETY: within the half, behind all bytes that are on their way.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), place, data.len()) };
             self.filled += data.len();

@@ -5,7 +5,7 @@
 
 use crate::engine::{Piece, Stretch, Task, copy_stretches};
 use crate::positioned::{ReadError, WriteError, read_at, write_at};
-use crate::produced::{Part, copy_produced};
+use crate::producer::{Part, copy_from_producer};
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaError;
 use std::os::fd::AsFd;
@@ -50,7 +50,7 @@ pub unsafe fn copy_from_file(
         Ok(read_at(file, offset.saturating_add(at as u64), out)?)
     };
     // SAFETY: guaranteed by the caller.
-    unsafe { copy_produced(context, &parts, read, &mut |_| Ok(())) }
+    unsafe { copy_from_producer(context, &parts, read, &mut |_| Ok(())) }
 }
 
 /// Copies `size` bytes of a device into a file, from `offset` on.  The file's own position does not

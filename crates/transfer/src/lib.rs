@@ -28,10 +28,9 @@ mod pinned;
 #[expect(unsafe_code, reason = "reads into memory and writes from it")]
 mod positioned;
 #[expect(unsafe_code, reason = "writes device memory")]
-mod produced;
+mod producer;
 #[expect(unsafe_code, reason = "pins memory that an owner keeps")]
 mod registered;
-mod staging;
 
 pub use copy::{DeviceTarget, copy_from_host, copy_to_host, equals_host};
 pub use engine::{MAX_THREADS, TransferLimits, set_transfer_limits, transfer_limits};
@@ -40,6 +39,5 @@ pub use gathered::{copy_from_host_gathered, copy_to_host_scattered};
 pub use order::{CopyOrder, copy_from_host_in, copy_to_host_in};
 pub use pinned::{HostBuffer, is_pinned};
 pub use positioned::{ReadError, WriteError, read_at};
-pub use produced::{Part, copy_produced};
+pub use producer::{Part, copy_from_producer};
 pub use registered::RegisteredMemory;
-pub use staging::Staging;

@@ -7,8 +7,7 @@
 use super::plan::Task;
 use super::run::engine_for;
 use super::settings::transfer_limits;
-use crate::Staging;
-use arrow_cuda_context::{Context, Current, Event, Stream, StreamHandle};
+use arrow_cuda_context::{Context, Current, Slots, Stream, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult, Patience};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::slice;
@@ -23,8 +22,6 @@ const LARGEST_HALF: usize = 1 << 20;
 const SMALLEST_HALF: usize = 64 << 10;
 /// To start a thread takes about as long as to copy so many bytes.
 const BYTES_PER_THREAD: usize = 2 << 20;
-/// Files that are read and written past the page cache need memory that begins at a page.
-const ALIGNMENT: usize = 4096;
 /// How often the calling thread looks for signals while it waits for the others.
 const INTERVAL: Duration = Duration::from_millis(20);
 
@@ -73,16 +70,21 @@ pub(crate) unsafe fn copy_stretches<S: Default, E: From<CudaError> + Send>(
     let current = context.enter()?;
     let size = stretches.iter().map(|stretch| stretch.size).sum();
     current.await_turn(StreamHandle::DEFAULT)?;
-    let work = |stream| Work {
-        context,
-        task,
-        stretches,
-        pass: &pass,
-        stream,
-        next: AtomicUsize::new(0),
-        passed: AtomicUsize::new(0),
-        is_stopped: AtomicBool::new(false),
-        failure: Mutex::new(None),
+    let mut share = |slots: &Slots, half: usize, threads: usize, stream: Option<&Stream>| {
+        let work = Work {
+            context,
+            task,
+            stretches,
+            pass: &pass,
+            slots,
+            half,
+            stream,
+            next: AtomicUsize::new(0),
+            passed: AtomicUsize::new(0),
+            is_stopped: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        };
+        catch_unwind(AssertUnwindSafe(|| work.share(threads, watch)))
     };
     let limits = transfer_limits();
     if let Some(engine) = engine_for(&current, task, size, &limits, || Ok(false))? {
@@ -90,33 +92,25 @@ pub(crate) unsafe fn copy_stretches<S: Default, E: From<CudaError> + Send>(
         if let (Ok(streams), Some(mut taken)) =
             (engine.streams(context), engine.take_lane(context, size, &limits))
         {
-            let most = taken.lane().size() / (2 * SMALLEST_HALF);
+            let slots = &mut taken.lane().slots;
+            let most = slots.room() / (2 * SMALLEST_HALF);
             let threads = threads_for(task, stretches, limits.threads);
             let threads = threads.min(size / BYTES_PER_THREAD + 1).clamp(1, most.max(1));
-            let half = taken.lane().size() / (2 * threads) / ALIGNMENT * ALIGNMENT;
+            let half = slots.room() / (2 * threads) / Slots::ALIGNMENT * Slots::ALIGNMENT;
             let half = half.min(LARGEST_HALF);
-            let slots = taken.lane().take_slots(2 * threads * half);
-            // SAFETY: the lane's memory, which is this copy's alone and initialised.
-            let memory = unsafe { slice::from_raw_parts_mut(slots, 2 * threads * half) };
+            slots.divide(2 * threads, half);
+            slots.prepare_ends(&current, 2 * threads)?;
             let stream = streams.of(task);
-            let share = || work(Some(stream)).share(memory, half, watch);
-            let copied = catch_unwind(AssertUnwindSafe(share));
+            let copied = share(slots, half, threads, Some(stream));
             return finish(&current, stream.handle(), copied, || taken.discard(context));
         }
     }
     let half = LARGEST_HALF.min(size);
-    let mut staging = Staging::allocate(context, 2 * half + ALIGNMENT)?;
-    let start = staging.private_ptr();
-    let start = start.wrapping_add(start.align_offset(ALIGNMENT));
-    // SAFETY: memory of this copy alone, which is initialised, and large enough for an aligned start.
-    let memory = unsafe { slice::from_raw_parts_mut(start, 2 * half) };
-    let share = || work(None).share(memory, half, watch);
-    let copied = catch_unwind(AssertUnwindSafe(share));
-    finish(&current, StreamHandle::DEFAULT, copied, || {
-        if let Staging::Pinned(pinned) = &staging {
-            pinned.as_ptr(); // others know it as well now: it serves again behind a fence
-        }
-    })
+    let mut slots = Slots::allocate(context, 2 * half + Slots::ALIGNMENT)?;
+    slots.divide(2, half);
+    slots.prepare_ends(&current, 2)?;
+    let copied = share(&slots, half, 1, None);
+    finish(&current, StreamHandle::DEFAULT, copied, || slots.give_up())
 }
 
 /// How many threads make a copy, of which the calling thread is one.
@@ -153,6 +147,9 @@ struct Work<'copy, P, E> {
     task: Task,
     stretches: &'copy [Stretch],
     pass: &'copy P,
+    /// Two for each thread.
+    slots: &'copy Slots,
+    half: usize,
     /// None for the default stream.
     stream: Option<&'copy Stream>,
     /// The next stretch that no thread has taken.
@@ -164,18 +161,15 @@ struct Work<'copy, P, E> {
 }
 
 impl<P, E: From<CudaError> + Send> Work<'_, P, E> {
-    /// Copies everything, by as many threads as there are halves for.
+    /// Copies everything by so many threads, or fewer if the system starts no more.
     fn share<S: Default>(
         &self,
-        memory: &mut [u8],
-        half: usize,
+        threads: usize,
         watch: &mut dyn FnMut(usize) -> Result<(), E>,
     ) -> Result<(), E>
     where
         P: Fn(&mut S, Piece, &mut [u8]) -> Result<(), E> + Sync,
     {
-        let mut parts = memory.chunks_exact_mut(2 * half);
-        let Some(own) = parts.next() else { return Ok(()) };
         let mut patience = Patience::new();
         let mut look = || {
             patience.check()?;
@@ -184,15 +178,16 @@ impl<P, E: From<CudaError> + Send> Work<'_, P, E> {
         let caller = thread::current();
         thread::scope(|scope| {
             let mut helpers = Vec::new();
-            for part in parts {
-                let help = || {
-                    self.note(self.run(part, half, || Ok(())));
+            let caller = &caller;
+            for number in 1..threads {
+                let help = move || {
+                    self.note(self.run(number, || Ok(())));
                     caller.unpark();
                 };
                 // The copy takes longer without it.
                 helpers.extend(thread::Builder::new().spawn_scoped(scope, help));
             }
-            self.note(self.run(own, half, &mut look));
+            self.note(self.run(0, &mut look));
             while helpers.iter().any(|helper| !helper.is_finished()) {
                 self.note(look());
                 thread::park_timeout(INTERVAL);
@@ -211,42 +206,40 @@ impl<P, E: From<CudaError> + Send> Work<'_, P, E> {
         }
     }
 
-    /// The work of one thread.
+    /// The work of one thread, which has two slots.
     fn run<S: Default>(
         &self,
-        memory: &mut [u8],
-        half: usize,
+        number: usize,
         mut look: impl FnMut() -> Result<(), E>,
     ) -> Result<(), E>
     where
         P: Fn(&mut S, Piece, &mut [u8]) -> Result<(), E>,
     {
         let current = self.context.enter()?;
-        let mut buffer = DoubleBuffer::new(&current, memory, half)?;
         let mut state = S::default();
-        let mut pass = |piece: Piece, bytes: &mut [u8]| {
+        let mut pass = |(slot, piece): (usize, Piece)| {
+            self.slots.end(slot).wait()?;
+            // SAFETY: initialised bytes of a slot of this thread, which the device has done with.
+            let bytes = unsafe { slice::from_raw_parts_mut(self.slots.slot(slot), piece.size) };
             (self.pass)(&mut state, piece, bytes)?;
             self.passed.fetch_add(piece.size, Ordering::Relaxed);
             Ok::<_, E>(())
         };
         let mut on_its_way = None;
-        for (turn, piece) in self.pieces(half).enumerate() {
+        for (turn, piece) in self.pieces(self.half).enumerate() {
             look()?;
+            let slot = 2 * number + turn % 2;
             if self.task == Task::Upload {
-                pass(piece, buffer.settled(turn, piece)?)?;
+                pass((slot, piece))?;
             }
-            self.queue(&current, piece, buffer.bytes(turn, piece))?;
-            current.record(buffer.end(turn), self.stream())?;
+            self.queue(&current, slot, piece)?;
             if self.task == Task::Download
-                && let Some((turn, before)) = on_its_way.replace((turn, piece))
+                && let Some(before) = on_its_way.replace((slot, piece))
             {
-                pass(before, buffer.settled(turn, before)?)?;
+                pass(before)?;
             }
         }
-        match on_its_way {
-            Some((turn, last)) => pass(last, buffer.settled(turn, last)?),
-            None => Ok(()),
-        }
+        on_its_way.map_or(Ok(()), pass)
     }
 
     /// The pieces of the stretches that this thread takes, until the copy is stopped.
@@ -266,45 +259,17 @@ impl<P, E: From<CudaError> + Send> Work<'_, P, E> {
         self.stream.map_or(StreamHandle::DEFAULT, Stream::handle)
     }
 
-    fn queue(&self, current: &Current<'_>, piece: Piece, bytes: &mut [u8]) -> CudaResult<()> {
+    fn queue(&self, current: &Current<'_>, slot: usize, piece: Piece) -> CudaResult<()> {
         let device = self.stretches[piece.stretch].address + piece.at as u64;
-        let (size, stream) = (bytes.len(), self.stream());
-        // SAFETY: within a stretch, of which `copy_stretches` was promised that it is live; the half
+        let (memory, stream) = (self.slots.slot(slot), self.stream());
+        // SAFETY: within a stretch, of which `copy_stretches` was promised that it is live; the slot
         // is this thread's, which waits for the event before its next use, and `finish` for all.
         unsafe {
             match self.task {
-                Task::Upload => current.queue_copy_from_host(device, bytes.as_ptr(), size, stream),
-                _ => current.queue_copy_to_host(bytes.as_mut_ptr(), device, size, stream),
+                Task::Upload => current.queue_copy_from_host(device, memory, piece.size, stream),
+                _ => current.queue_copy_to_host(memory, device, piece.size, stream),
             }
-        }
-    }
-}
-
-/// Two halves of pinned memory, which take turns.
-struct DoubleBuffer<'memory> {
-    halves: [&'memory mut [u8]; 2],
-    /// Behind the last copy of each half; one that was never recorded counts as reached.
-    ends: [Event; 2],
-}
-
-impl<'memory> DoubleBuffer<'memory> {
-    fn new(current: &Current<'_>, memory: &'memory mut [u8], half: usize) -> CudaResult<Self> {
-        let (first, second) = memory.split_at_mut(half);
-        let ends = [Event::new(current.context())?, Event::new(current.context())?];
-        Ok(Self { halves: [first, second], ends })
-    }
-
-    fn bytes(&mut self, turn: usize, piece: Piece) -> &mut [u8] {
-        &mut self.halves[turn % 2][..piece.size]
-    }
-
-    fn end(&self, turn: usize) -> &Event {
-        &self.ends[turn % 2]
-    }
-
-    /// The same bytes, once the device is done with them.
-    fn settled(&mut self, turn: usize, piece: Piece) -> CudaResult<&mut [u8]> {
-        self.end(turn).wait()?;
-        Ok(self.bytes(turn, piece))
+        }?;
+        current.record(self.slots.end(slot), stream)
     }
 }

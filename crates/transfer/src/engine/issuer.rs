@@ -6,7 +6,7 @@ use super::lanes::Lane;
 use super::plan::{Moves, Task};
 use super::throttle::Throttle;
 use super::workers::Crew;
-use arrow_cuda_context::{Current, Event, StreamHandle};
+use arrow_cuda_context::{Current, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult, Patience};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(super) struct Issuer<'copy> {
     pub(super) current: &'copy Current<'copy>,
     pub(super) job: &'copy Arc<Job>,
     pub(super) crew: Crew<'copy>,
-    pub(super) lane: &'copy mut Lane,
+    pub(super) lane: &'copy Lane,
     /// Carries the moves of all jobs in this direction.  The device takes turns between streams so
     /// rarely that one job would hold up another for milliseconds.
     pub(super) stream: StreamHandle<'copy>,
@@ -31,8 +31,10 @@ struct Progress {
     /// The pieces below this one are moved, or their move is queued.
     begun: usize,
     moved: usize,
-    /// The ends of queued moves: the piece behind them, and an event.
-    ends: VecDeque<(usize, Event)>,
+    /// The pieces behind queued moves of which events tell the ends.
+    ends: VecDeque<usize>,
+    /// How many events were recorded.
+    recorded: usize,
 }
 
 impl Issuer<'_> {
@@ -104,8 +106,9 @@ impl Issuer<'_> {
         progress.begun += ready;
         self.throttle.begin(Instant::now());
         if !only_last_matters || progress.begun == job.pieces() {
-            let end = self.lane.mark_end(self.current, self.stream)?;
-            progress.ends.push_back((progress.begun, end));
+            self.current.record(self.lane.slots.end(progress.recorded), self.stream)?;
+            progress.ends.push_back(progress.begun);
+            progress.recorded += 1;
         }
         if begun == 0 && job.task != Task::Upload {
             self.crew.begin(job); // before, there is nothing to copy
@@ -115,13 +118,14 @@ impl Issuer<'_> {
 
     /// Notes the end of the first of the queued moves, if it is complete.
     fn end_move(&mut self, progress: &mut Progress) -> CudaResult<bool> {
-        let Some((end, event)) = progress.ends.front() else { return Ok(false) };
+        let Some(&behind) = progress.ends.front() else { return Ok(false) };
+        let event = self.lane.slots.end(progress.recorded - progress.ends.len());
         if !self.current.is_reached(event)? {
             return Ok(false);
         }
-        (progress.moved..*end).for_each(|piece| self.job.finish_move(piece));
-        progress.moved = *end;
-        self.lane.ends.extend(progress.ends.pop_front().map(|(_, event)| event));
+        (progress.moved..behind).for_each(|piece| self.job.finish_move(piece));
+        progress.moved = behind;
+        progress.ends.pop_front();
         self.throttle.end(Instant::now());
         self.crew.grow(self.job);
         Ok(true)

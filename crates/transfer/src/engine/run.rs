@@ -57,8 +57,9 @@ pub(crate) unsafe fn run(
         }
     }
     let lane = taken.lane();
-    let plan = limits.plan(task, size, lane.size());
-    let job = Arc::new(Job::new(task, host, plan, lane.take_slots(plan.slots * plan.piece)));
+    let plan = limits.plan(task, size, lane.slots.room());
+    lane.slots.divide(plan.slots, plan.piece);
+    let job = Arc::new(Job::new(task, host, plan, lane.slots.slot(0)));
     let crew = Crew::beside(copy.others, &workers, may_wake);
     let (moves, stream) = (plan.moves(task, job.pieces()), streams.of(task).handle());
     let closed = ClosedOnDrop(&job);

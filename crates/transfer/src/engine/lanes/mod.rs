@@ -1,8 +1,7 @@
 //! The lanes of one device: created on demand, and used again.
 
-mod lane;
 #[expect(unsafe_code, reason = "pins memory of its own")]
-mod slots;
+mod lane;
 
 pub(super) use lane::Lane;
 
@@ -53,7 +52,7 @@ impl Lanes {
             (state.limit, state.copies_until_retry) = (limit, 0);
             outdated = state.take_free();
         }
-        let found = state.free.iter().rposition(|lane| lane.size() == size);
+        let found = state.free.iter().rposition(|lane| lane.slots.room() == size);
         let mut lane = found.map(|at| state.free.remove(at));
         if lane.is_none() {
             if state.pinned + size > limit {
@@ -113,7 +112,7 @@ impl Lanes {
 impl State {
     fn take_free(&mut self) -> Vec<Lane> {
         let lanes = std::mem::take(&mut self.free);
-        self.pinned -= lanes.iter().map(Lane::size).sum::<usize>();
+        self.pinned -= lanes.iter().map(|lane| lane.slots.room()).sum::<usize>();
         lanes
     }
 }

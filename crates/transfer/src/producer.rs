@@ -1,4 +1,4 @@
-//! Copies of bytes that the host makes one after the other: it reads them from a file, or decompresses them.
+//! Copies from a producer, a function that makes the bytes on the host: it reads a file, or decompresses.
 //!
 //! Several threads make them in pinned memory, from which the device copies, so they lie nowhere else.
 
@@ -38,7 +38,7 @@ const STRETCH: usize = 1 << 20;
 /// # Errors
 ///
 /// The first error of `produce` or `watch`; driver errors.  Some of the memory may have changed.
-pub unsafe fn copy_produced<S: Default, E: From<CudaError> + Send>(
+pub unsafe fn copy_from_producer<S: Default, E: From<CudaError> + Send>(
     context: &Context,
     parts: &[Part],
     produce: impl Fn(&mut S, usize, usize, &mut [u8]) -> Result<(), E> + Sync,

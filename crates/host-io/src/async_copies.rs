@@ -1,4 +1,4 @@
-//! Copies between pinned memory and device buffers on streams.
+//! Asynchronous copies between pinned memory and device buffers, on streams.
 
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Event, Retained, Stream};
