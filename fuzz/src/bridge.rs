@@ -155,7 +155,7 @@ impl Pyarrow {
                 }
                 schema = null_mut();
             }
-            let described = kind.as_ref().map(Reference::live);
+            let described = kind.as_ref().map(Reference::object_ref);
             let prepared =
                 self.bridge.prepare_import(array.cast(), schema.cast(), described, is_batch);
             if let Some(consumed) = prepared.ok()? {

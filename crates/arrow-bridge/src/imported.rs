@@ -45,7 +45,7 @@ macro_rules! imported {
 
 /// A result of methods.
 pub(crate) trait Returned {
-    /// C++'s result, of which it is made.
+    /// C++'s result, of which it is made.  `examples/header.rs` has the same rules.
     type Row;
 
     fn of(row: Self::Row) -> Self;
