@@ -145,6 +145,10 @@ fn find_all(context: &Context, address: u64, size: u64) -> Result<Found, Error> 
         return Ok(Found { address, owner: 0 });
     }
     let current = context.enter()?;
+    if current.has_block(address, size) {
+        // Such as a result of a library that allocates here.
+        return Ok(Found { address, owner: context.handle() as u64 });
+    }
     let address = find(&current, address)?;
     let asked =
         [Attribute::MemoryType, Attribute::IsManaged, Attribute::DeviceOrdinal, Attribute::Context];

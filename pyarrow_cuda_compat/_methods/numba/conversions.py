@@ -77,7 +77,7 @@ def context_to_numba(self: Any) -> Any:
 
 
 def buffer_from_numba(mem: Any) -> Any:
-    r"""View the memory of a Numba pointer as a CudaBuffer.
+    r"""View the memory of Numba's pointer as a CudaBuffer.
 
     Parameters
     ----------

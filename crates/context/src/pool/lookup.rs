@@ -89,6 +89,18 @@ pub fn is_pinned_block(address: u64, size: u64) -> bool {
 }
 
 impl Current<'_> {
+    /// Whether all bytes from an address on lie in one block of the context's device memory that is in use.  `false` says
+    /// nothing about memory that was not allocated here.
+    pub fn has_block(&self, address: u64, size: u64) -> bool {
+        let source = Source::Device;
+        let contains = |(start, length)| address.saturating_add(size) <= start + length;
+        RANGES[source as usize].contains(address)
+            && self.context().extension::<Pools>().is_some_and(|pools| {
+                let block = pools.get(source).with_ledger(|ledger| ledger.block_at(address, 0));
+                block.ok().flatten().is_some_and(contains)
+            })
+    }
+
     /// The address at which the context's device reaches the device memory or pinned host memory at
     /// `address`.  `None` for memory that the driver does not know, or that was released here
     /// although the driver still has it allocated.
