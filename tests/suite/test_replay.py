@@ -309,3 +309,13 @@ def test_what_the_snapshots_mask():
     assert [name for name, text in texts.items() if re.search("(?<!0x)<address>", text)] == [
         "host_buffer__new"
     ]
+
+
+def test_cases_are_found_where_numpy_cannot_be_imported(run_python):
+    code = """
+import sys
+sys.modules["numpy"] = None
+from pyarrow_cuda_compat.conformance import examples
+print(*[it.name for it in examples.find(["examples/S"])])
+"""
+    assert run_python(code) == (0, "examples/SmartArray examples/Stream\n", "")

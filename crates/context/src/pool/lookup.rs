@@ -90,11 +90,28 @@ pub fn is_pinned_block(address: u64, size: u64) -> bool {
 
 impl Current<'_> {
     /// Whether all bytes from an address on lie in one block of the context's device memory that is in use.  `false` says
-    /// nothing about memory that was not allocated here.
+    /// nothing about memory that was not allocated here, or if only the driver can tell whether the context is gone.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// let block = context.allocate(1000, Placement::Alone)?;
+    /// let address = block.private_address();
+    /// assert!(current.has_block(address + 10, 990));
+    /// assert!(!current.has_block(address + 10, 991) && !current.has_block(address + 1000, 0));
+    /// drop(block);
+    /// assert!(!current.has_block(address, 1000));
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
     pub fn has_block(&self, address: u64, size: u64) -> bool {
         let source = Source::Device;
-        let contains = |(start, length)| address.saturating_add(size) <= start + length;
+        let contains = |(start, length): (u64, u64)| {
+            address - start < length && size <= length - (address - start)
+        };
         RANGES[source as usize].contains(address)
+            && self.context().is_numbered()
             && self.context().extension::<Pools>().is_some_and(|pools| {
                 let block = pools.get(source).with_ledger(|ledger| ledger.block_at(address, 0));
                 block.ok().flatten().is_some_and(contains)
