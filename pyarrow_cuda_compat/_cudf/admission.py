@@ -18,7 +18,6 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
-from .current import here
 from .forms import Form, form_of
 from .refusals import NotCovered
 
@@ -45,7 +44,7 @@ def admitted(array: Any) -> tuple[Any, Form, list[Any]]:
     need_rows(len(array), form.most_rows)
     buffers = array.buffers()
     if not (_are_aligned(buffers, form) and _is_dictionary_aligned(array, form)):
-        array = array.copy_to(here())
+        array = array.copy_to(_native._here())
         buffers = array.buffers()
     if array.offset + len(array) > form.most_rows or (form.has_parts and _are_far(buffers, form)):
         array = _from_first_row(array)

@@ -16,7 +16,6 @@ from . import spans
 from .admission import admitted, need_rows
 from .caches import Cache
 from .conversions import conversion_of, remember
-from .current import here
 from .forms import MOST_ROWS, form_of
 from .kinds import cudf_type, kind_of
 from .layouts import conforming, pieces
@@ -30,7 +29,7 @@ def on_device(data: Any) -> Any:
     have more bytes than the offsets of one array can count."""
     need_rows(len(data), MOST_ROWS)
     if not _native._is_on_device(data):
-        data = data.copy_to(here().memory_manager)
+        data = data.copy_to(_native._here().memory_manager)
     try:
         if isinstance(data, pa.ChunkedArray):
             return data.combine_chunks() if data.num_chunks != 1 else data.chunk(0)
@@ -76,7 +75,7 @@ def scalar_of(value: pa.Scalar) -> Any:
         return plc.Scalar.from_arrow(value)
     number = value.value if kind_of(value.type) == "date" else value.as_py()
     # Another context comes after a reset of the device.
-    return _scalars.get(lambda: plc.Scalar.from_arrow(value), here(), value.type, number)
+    return _scalars.get(lambda: plc.Scalar.from_arrow(value), _native._here(), value.type, number)
 
 
 def argument(value: Any) -> tuple[Any, Any, int]:
@@ -99,7 +98,7 @@ def table_of(data: Any) -> Any:
     if found is None:
         made = to_cudf(on_device(data))
         if _is_view(made, data):
-            remember(data, here(), made, is_result=False)
+            remember(data, _native._here(), made, is_result=False)
         return made
     if not found.is_result:
         _native._make_ready(data)
@@ -158,7 +157,7 @@ def to_table(columns: Iterable[Any], schema: pa.Schema, cls: Any = pa.Table) -> 
     converted = to_chunks if cls is pa.Table else to_arrow
     result = cls.from_arrays([*map(converted, columns, schema.types)], schema=schema)
     if all(map(is_as_imported, columns, schema.types)):
-        remember(result, here(), plc.Table(columns), is_result=True)
+        remember(result, _native._here(), plc.Table(columns), is_result=True)
     return result
 
 

@@ -23,7 +23,6 @@ from .columns import (
     to_table,
 )
 from .conversions import remember
-from .current import compute_in, here
 from .forms import MOST_ROWS
 from .functions import aggregates, arithmetic, casts, comparisons, plain, selections, strings, times
 from .kinds import kind_of
@@ -32,20 +31,6 @@ from .registry import KERNELS, Kernel
 
 _TABLES = pa.RecordBatch | pa.Table
 _PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)
-
-
-def in_context(context: Any, answer: Callable[[], Any]) -> Any:
-    """An answer that libcudf computes in a context; OSError if that is gone."""
-
-    def computed() -> Any:
-        before = here()  # of a call that a finalizer, or a handler of a signal, has interrupted
-        try:
-            compute_in(context)
-            return answer()
-        finally:
-            compute_in(before)
-
-    return _native._computing(context, computed)
 
 
 def run(
@@ -159,7 +144,11 @@ def _on_host(value: Any) -> Any:
 
 
 def _on_device(prototype: Any) -> Any:
-    return prototype.copy_to(here().memory_manager) if isinstance(prototype, DATA) else prototype
+    return (
+        prototype.copy_to(_native._here().memory_manager)
+        if isinstance(prototype, DATA)
+        else prototype
+    )
 
 
 def _in_form(call: Call, found: Any) -> Any:
@@ -180,7 +169,9 @@ def _in_form(call: Call, found: Any) -> Any:
         result = to_arrow(found, call.type)
     # An argument's own memory may be written to by the program.
     if is_as_imported(found, call.type) and not spans.has_memory_of(found, call.values):
-        remember(result, here(), found, is_result=True, upper_bound=call.result_upper_bound)
+        remember(
+            result, _native._here(), found, is_result=True, upper_bound=call.result_upper_bound
+        )
     return result
 
 

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
+from .. import _native
 from . import operations as op
 from .caches import Cache
 from .calls import object_of
 from .columns import scalar_of
-from .current import here
 from .expressions import Part, parsed, serialized
 from .functions.casts import EXACT
 from .kinds import kind_of
@@ -62,7 +62,7 @@ class Evaluation:
 
     def of(self, expression: Any) -> Any:
         text = serialized(expression)
-        key = text, self._schema, here()
+        key = text, self._schema, _native._here()
         found = _passes.find(*key)
         if found is not None:
             value, places = found

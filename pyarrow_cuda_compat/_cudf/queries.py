@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
+from .. import _native
 from . import operations as op
 from .caches import Cache
 from .calls import options_of
 from .columns import on_device, table_of, to_table
 from .conversions import conversion_of
-from .current import here
 from .evaluation import Evaluation
 from .functions.casts import EXACT
 from .functions.comparisons import need_no_negative_zero
@@ -116,7 +116,7 @@ def group_by(
     keys = [keys] if isinstance(keys, str) else list(keys or ())
     need(keys and len(set(keys)) == len(keys), "not without keys, or by one twice")
     if not len(table):
-        return schema.empty_table().copy_to(here().memory_manager)
+        return schema.empty_table().copy_to(_native._here().memory_manager)
     used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
     _need_names(table.schema, used)
     _need_kinds(pa.schema([table.schema.field(key) for key in keys]), _KEYS)

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
-from .current import here
 from .forms import Form, form_of
 
 #: Kinds of types whose values lie in one buffer, as libcudf has them.
@@ -94,4 +93,4 @@ def array_of(column: Any, kind: pa.DataType) -> Any:
 def _view(span: Any) -> Any:
     """A buffer over memory of libcudf's, which the buffer keeps."""
     address, size = (span.ptr, span.size) if span is not None else (0, 0)
-    return _native._view_memory(here(), address, size, span)
+    return _native._view_memory(_native._here(), address, size, span)

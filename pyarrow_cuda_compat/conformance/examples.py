@@ -66,7 +66,7 @@ class Examples:
 
 def find(prefixes: list[str]) -> list[Examples]:
     """The cases whose names begin with one of the prefixes; all, without any."""
-    # A package that cannot be loaded has no names; the command says why.  Only a case imports NumPy.
+    # A package that cannot be loaded has no names; the command says why.  Cases import NumPy.
     names = getattr(import_module(PACKAGE), "__all__", [])
     found = {case_of(name) for name in names}
     found |= {f"examples/{name}" for name in [*MODULES, *LIBRARIES, "SmartArray"] if names}

@@ -5,13 +5,13 @@ import sys
 import pytest
 from pyarrow import cuda
 
-from pyarrow_cuda_compat._cudf import conversions, current, engine, refusals, rmm_resource
+from pyarrow_cuda_compat._cudf import conversions, engine, refusals, rmm_resource
 
 from . import standin
 
 set_resource = rmm_resource._set_resource
 #: Which the guards have.
-KEPT = {it.__name__ for it in (current, engine, conversions, rmm_resource, refusals)}
+KEPT = {it.__name__ for it in (engine, conversions, rmm_resource, refusals)}
 
 
 @pytest.fixture(scope="package")

@@ -12,6 +12,7 @@ import pytest
 from pyarrow import cuda
 
 import pyarrow_cuda_compat
+from pyarrow_cuda_compat import _native
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 HOST = pa.default_cpu_memory_manager()
@@ -140,7 +141,7 @@ def test_scalars_keep_their_bits(there, rows):
     columns = of("columns")
 
     def kept(scalar):
-        rows.in_context(cuda.Context(0), lambda: made.append(columns.scalar_of(scalar)))
+        _native._computing(cuda.Context(0), lambda: made.append(columns.scalar_of(scalar)))
         return made[-1]
 
     made = []
@@ -157,7 +158,7 @@ def test_scalars_keep_their_bits(there, rows):
 def test_no_scalar_of_a_device_is_kept_without_its_context(there, rows):
     made = []
     for context in (cuda.Context(0), cuda.Context(1)):
-        rows.in_context(
+        _native._computing(
             context,
             lambda: made.append(of("functions.strings")._whitespace_scalar("utf8_trim_whitespace")),
         )

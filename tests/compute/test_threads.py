@@ -15,7 +15,7 @@ from pyarrow.cuda import CudaBuffer
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._cudf import current, engine, rmm_resource
+from pyarrow_cuda_compat._cudf import engine, rmm_resource
 from pyarrow_cuda_compat._patches.guards import compute
 
 pytestmark = pytest.mark.simulator
@@ -171,13 +171,13 @@ def test_a_call_within_a_call_leaves_its_device(there, other_ctx, libcudf):
 
 def test_a_call_that_fails_within_a_call_leaves_its_device(rows, other_ctx):
     def fail():
-        assert current.here() == other_ctx
+        assert _native._here() == other_ctx
         raise ValueError
 
     def call():
         with pytest.raises(ValueError):  # noqa: PT011
-            rows.in_context(other_ctx, fail)
-        return current.here()
+            _native._computing(other_ctx, fail)
+        return _native._here()
 
     context = cuda.Context(0)
-    assert rows.in_context(context, call) == context
+    assert _native._computing(context, call) == context

@@ -72,7 +72,7 @@ def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
             rmm_resource.share_memory(context)
             return answer(cudf)
 
-        return cudf.in_context(context, computed)
+        return _native._computing(context, computed)
     except Refusal as refusal:
         reason = str(refusal)
     except _native.OutOfMemoryError:

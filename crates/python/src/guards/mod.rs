@@ -32,6 +32,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         refusal::refuse,
         assertions::guard_assertion,
         computing::computing,
+        computing::here,
         null_counts::count_nulls,
         construction::guard_construction,
         operators::guard_operators,
