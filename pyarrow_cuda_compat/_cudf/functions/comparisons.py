@@ -191,7 +191,7 @@ _MATCH, _SKIP = 0, 1
 _SEARCHABLE = f"bool int decimal string {TIMES}"
 
 
-def _value_set(call: Call) -> tuple[Any, bool]:
+def _set_of(call: Call) -> tuple[Any, bool]:
     """The distinct values of the set as a column, and whether null is one that counts."""
     behavior, values = call.options["null_matching_behavior"], call.options["value_set"]
     call.need(behavior in (_MATCH, _SKIP), "not with this rule for nulls")
@@ -202,7 +202,7 @@ def _value_set(call: Call) -> tuple[Any, bool]:
 @kernel(f"{_SEARCHABLE} float", is_in=())
 def is_in(call: Call) -> Any:
     (value,) = call.values
-    wanted, has_null = _value_set(call)
+    wanted, has_null = _set_of(call)
     need_same_bits(call, value, wanted)
     valid = op.valid(wanted)
     if not valid.size():
@@ -214,15 +214,15 @@ def is_in(call: Call) -> Any:
 
 @kernel(_SEARCHABLE, index_in=())
 def index_in(call: Call) -> Any:
-    wanted, has_null = _value_set(call)
-    found = positions_in(wanted, call.value)
+    wanted, has_null = _set_of(call)
+    found = places_in(wanted, call.value)
     if not has_null:
         return found
     null = op.scalar(call.options["value_set"].is_null().index(True).as_py(), pa.int32())
     return op.choose(plc.unary.is_null(call.value), null, found)
 
 
-def positions_in(wanted: Any, values: Any) -> Any:
+def places_in(wanted: Any, values: Any) -> Any:
     """The place of each value in a column, or null if it is not there or null itself."""
     ascending, last = [op.Order.ASCENDING], [op.NullOrder.AFTER]
     order = plc.sorting.stable_sorted_order(plc.Table([wanted]), ascending, last)

@@ -14,7 +14,7 @@ from ..calls import Call, rows_of
 from ..columns import to_arrow, to_cudf
 from ..kinds import ANY, NUMBERS, SIMPLE, TIMES
 from ..registry import kernel
-from .comparisons import need_same_bits, positions_in
+from .comparisons import need_same_bits, places_in
 
 _is = pa.types
 _DICTIONARIES = f"{ANY} dictionary"
@@ -214,7 +214,7 @@ def dictionary_encode(call: Call) -> Any:
     distinct = op.first_rows(value)
     if nulls == _MASK:
         distinct = op.valid(distinct)
-    found = positions_in(distinct, value)
+    found = places_in(distinct, value)
     if nulls == _ENCODE and value.null_count():
         null = plc.copying.get_element(op.places(plc.unary.is_null(distinct)), 0)
         found = op.filled(found, null)
