@@ -1,9 +1,9 @@
-"""The docstring examples of the package's public names: a case for each module and class.
+"""Docstring examples of public names: a case for each module and class.
 
     python -m pyarrow_cuda_compat.conformance.examples NAME SECONDS
 
-runs those of one case, such as ``examples/Context``, and prints what doctest says of those that
-fail.  What an example should give stands in its docstring, so these cases have no snapshot.
+runs the examples of one case, such as ``examples/Context``, and prints the failures.
+A docstring states the result of its example, so these cases have no snapshot.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from . import replay
 PACKAGE = "pyarrow_cuda_compat"
 #: The modules that a program imports by their names.
 MODULES = ["memory", "pygpu"]
-#: Those of another library's interface, and what their examples need.  Such a case also has the
-#: members with that library in their names: `Context.from_numba`.
+#: Modules for another library, and what their examples need.  Such a case also runs the examples of
+#: members that name the library, such as `Context.from_numba`.
 LIBRARIES = {
     "cupy": "gpu, cupy",
     "dask": "distributed",
     "numba": "numba.cuda",
     "rmm": "gpu, rmm",
 }
-#: What the examples assume, as docs/reference.md says.
+#: The examples assume these lines, as docs/reference.md says.
 ASSUMED = """
 import numpy as np
 import pyarrow as pa
@@ -110,7 +110,7 @@ def members(cls: type) -> Iterator[tuple[str, object]]:
 
 
 def case_of(name: str) -> str:
-    """The case that runs the examples of one of the package's own names."""
+    """The case that runs the examples of a public name."""
     owner, _, member = name.partition(".")
     for library in LIBRARIES:
         if library in member:

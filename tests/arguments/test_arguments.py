@@ -183,7 +183,7 @@ def test_wrong_arguments_raise(call, cuda, ctx, buffer, message):
         assert buffer.to_pybytes() == DATA
 
 
-#: Calls of the package's own functions, and what they say.
+#: Calls that are refused, and the texts of the errors.
 REFUSED = {
     "ctx.buffer_from_file('/dev/null', progress=1)": "TypeError: Argument 'progress' has incorrect",
     "buffer.copy_to_file('/dev/null', progress=1)": "TypeError: Argument 'progress' has incorrect",

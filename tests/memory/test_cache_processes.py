@@ -87,7 +87,7 @@ del oldest, middle
 print(cached(), end=" ")
 del latest
 print(cached(), end=" ")
-# What exceeds the limit alone displaces nothing.
+# A buffer larger than the limit displaces no other.
 large = allocate({limit + 8} * MIB)
 del large
 print(cached(), end=" ")
