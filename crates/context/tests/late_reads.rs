@@ -121,6 +121,17 @@ fn pinned_memory_goes_back_when_no_context_reads_it(
 }
 
 #[test]
+fn a_reset_waits_for_other_devices() {
+    let Some((_alone, [owner, reader])) = two_devices() else { return };
+    let block = filled(&owner, 1);
+    let late = LateRead::queue(&reader, (block.address(&Ready::by_caller()), &owner), SIZE);
+    // SAFETY: one test at a time, and the reader has its own context.
+    let (reset, found) = late.finish_beside(|| unsafe { owner.device().reset() });
+    assert!(reset.is_ok() && found.iter().all(|byte| *byte == 1));
+    drop(block);
+}
+
+#[test]
 fn a_full_device_frees_what_no_device_reads() {
     with_settings(&[("CUDA_SIM_DEVICES", "2"), ("CUDA_SIM_MEMORY", "32M")], || {
         let (_alone, [owner, reader]) = two_devices().expect("as set");

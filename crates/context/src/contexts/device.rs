@@ -141,51 +141,6 @@ impl Device {
         Ok(is_active != 0)
     }
 
-    /// Destroys the device's primary context with everything in it, whichever library of this
-    /// process has made it.  The next use of the device makes a new one.
-    ///
-    /// Objects of these crates stay safe to use: each use of one that belongs to the context fails, with the error for a
-    /// context that is gone, and pinned host memory that was allocated here is ordinary memory from then on.
-    ///
-    /// ```standalone_crate
-    /// use arrow_cuda_context::{Context, Device};
-    ///
-    /// let before = Context::primary(0)?;
-    /// // SAFETY: nobody else uses the device.
-    /// unsafe { Device::get(0)?.reset() }?;
-    /// assert!(before.synchronize().is_err_and(|error| error.is_context_gone()));
-    /// Context::primary(0)?.synchronize()?;
-    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
-    /// ```
-    ///
-    /// ```compile_fail,E0133
-    /// # let device = arrow_cuda_context::Device::get(0).expect("a device");
-    /// device.reset();
-    /// ```
-    ///
-    /// # Safety
-    ///
-    /// No other thread may be in a call of the driver that concerns the device: drivers do not guard against that.  No
-    /// other library may use what it has there afterwards, not even to release it, nor may its pinned memory be read or
-    /// written: that includes what `cust` and `cudarc` have made, what they were lent or have lent, and host buffers over
-    /// their memory.  No [`Current`](super::Current) of the context may be used but to drop it.
-    ///
-    /// # Errors
-    ///
-    /// When the driver cannot reset the device.
-    pub unsafe fn reset(self) -> CudaResult<()> {
-        let device = self.handle()?;
-        // SAFETY: takes no pointer; every use of the context here finds that it is gone, and the caller guarantees the
-        // same of others.
-        unsafe { call!(cuDevicePrimaryCtxReset_v2(device)) }?;
-        if identity::number_of_current().is_err_and(|error| error.is_context_gone()) {
-            // The thread does not keep the dead context, whose handle will be the next one's.
-            // SAFETY: null stands for no context.
-            unsafe { call!(cuCtxSetCurrent(std::ptr::null_mut())) }?;
-        }
-        Ok(())
-    }
-
     /// Whether work of the device can access memory of another one directly, once that is enabled.
     pub(crate) fn can_access(self, peer: Self) -> CudaResult<bool> {
         let (device, peer) = (self.handle()?, peer.handle()?);
@@ -194,7 +149,7 @@ impl Device {
         Ok(can != 0)
     }
 
-    pub(super) fn handle(self) -> CudaResult<i32> {
+    pub(crate) fn handle(self) -> CudaResult<i32> {
         initialise()?;
         // No device has a number that large: the driver refuses it.
         let number = i32::try_from(self.0).unwrap_or(i32::MAX);

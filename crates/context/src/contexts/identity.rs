@@ -35,7 +35,7 @@ pub(super) fn number_of_readable(handle: usize) -> CudaResult<u64> {
     }
 }
 
-pub(super) fn number_of_current() -> CudaResult<u64> {
+pub(crate) fn number_of_current() -> CudaResult<u64> {
     // SAFETY: null stands for the current context, so no handle is read; stores a number.
     out_param(0u64, |at| unsafe { call!(cuCtxGetId(std::ptr::null_mut(), at)) })
 }

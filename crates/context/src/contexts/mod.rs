@@ -21,6 +21,7 @@ pub use context::Context;
 pub use current::Current;
 pub use device::{Device, driver_version};
 pub use extensions::Extension;
+pub(crate) use identity::number_of_current;
 pub use pointers::Attribute;
 pub use readable::is_readable;
 pub(crate) use registry::all;

@@ -9,6 +9,8 @@ mod fences;
 mod handoff;
 mod in_flight;
 mod queues;
+#[expect(unsafe_code, clippy::disallowed_macros, reason = "ends a context of the driver's")]
+mod reset;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "owns handles of the driver")]
 mod stream;
 mod users;

@@ -45,6 +45,13 @@ pub(crate) fn await_users_of_lost() -> CudaResult<Unused> {
     await_users_in(contexts_of_the_process(None)?)
 }
 
+/// As [`Context::await_users`], except for the work of the device's primary context, for which a reset waits itself.
+pub(super) fn await_other_users_of(device: Device) -> CudaResult<Unused> {
+    let mut others = contexts_of_the_process(None)?;
+    others.retain(|context| !context.is_primary() || context.device() != device);
+    await_users_in(others)
+}
+
 fn await_users_in(contexts: Vec<Context>) -> CudaResult<Unused> {
     for context in contexts {
         match context.enter().and_then(|current| current.synchronize()) {
