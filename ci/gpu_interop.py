@@ -131,6 +131,15 @@ def answers(step: Step) -> str:
     return f"{sum(counts)} equal answers ({least} and more each), {differing} others"
 
 
+def answers_second_device(step: Step) -> str:
+    """The same of a sample, whose data lies on the second device while the first one is current."""
+    if not step.last_line("-c", "import torch; print(torch.cuda.device_count() > 1)") == "True":
+        raise LeftOut("there is one device")
+    told = step.run(comparing(30, 90, "--device", "1"), **computing(step))
+    counts = [int(count) for count in re.findall(r"'same': (\d+)", told)]
+    return f"{sum(counts)} equal answers, {told.count('    DIFFERS')} others"
+
+
 def answers_memcheck(step: Step) -> str:
     """Memory errors in a sample of these calls; each allocation is the driver's own."""
     tool = sanitizer("memcheck", processes="all")

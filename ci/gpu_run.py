@@ -11,7 +11,7 @@ bench      measures
 answers    compares libcudf with pyarrow
 order      tests who waits for whom, with the kernels of other libraries too
 sizes      tests data beyond 2^31 bytes and rows
-`answers, memcheck`, initcheck, leaks, soak, crowd
+`answers, device 1`, `answers, memcheck`, initcheck, leaks, soak, crowd, `peer reads`
            look further for faults
 
 Variables of the environment:
@@ -118,10 +118,13 @@ def sizes(step: Step) -> str:
     """Data beyond 2^31 bytes and rows, of which libcudf's part needs what `ci/gpu rapids` packs."""
     if SIMULATED:
         raise LeftOut("its data is made on a GPU")
-    env: dict[str, str] = {}
+    return step.tests("tests/sizes", "-m", "large", **rapids_if_there(step))
+
+
+def rapids_if_there(step: Step) -> dict[str, str]:
     with suppress(LeftOut):
-        env = gpu_interop.packages(step, "rapids", "rmm")
-    return step.tests("tests/sizes", "-m", "large", **env)
+        return gpu_interop.packages(step, "rapids", "rmm")
+    return {}
 
 
 def order(step: Step) -> str:
@@ -183,7 +186,8 @@ def leaks(step: Step) -> str:
 def conformance(step: Step) -> str:
     """Replays the cases; the crate's tests then check the results, which the project keeps."""
     results = step.logs / "conformance.json"
-    counts = step.last_line("-m", "pyarrow_cuda_compat", "conformance", "--json", str(results))
+    command = ("-m", "pyarrow_cuda_compat", "conformance", "--json", str(results))
+    counts = step.last_line(*command, **({} if SIMULATED else rapids_if_there(step)))
     where = {"CONFORMANCE_ROOT": str(HERE / "conformance"), "CONFORMANCE_RESULTS": str(results)}
     # Else insta asks cargo, which is not here.
     where |= {"INSTA_WORKSPACE_ROOT": str(HERE), "INSTA_UPDATE": "no"}
@@ -237,9 +241,8 @@ def probe(step: Step) -> str:
 def bench(step: Step) -> str:
     """How fast everything is, beside the other libraries that are here."""
     chosen = shlex.split(os.environ.get("BENCH", ""))
-    env: dict[str, str] = {}
-    with suppress(LeftOut):  # its rows are then not measured
-        env = gpu_interop.packages(step, "rapids", "rmm")
+    # Without RAPIDS, its rows are not measured.
+    env = rapids_if_there(step)
     return step.last_line("bench", "run", "--json", str(step.logs / "bench.json"), *chosen, **env)
 
 
@@ -249,7 +252,7 @@ def tour(step: Step) -> str:
 
 
 def reliability(step: Step) -> str:
-    return step.last_line(f"tests/reliability/{step.name}.py")
+    return step.last_line(f"tests/reliability/{step.name.replace(' ', '_')}.py")
 
 
 # One phase after the other; the steps of a phase run at the same time.
@@ -289,8 +292,11 @@ PHASES = [
     [Step("soak", "by name", "long.log", 300, reliability)],
     # 32 threads for ten seconds, which check every byte.
     [Step("crowd", "by name", "long.log", 120, reliability)],
+    # Kernels of a second device read memory that is released meanwhile.
+    [Step("peer reads", "by name", "long.log", 180, reliability)],
     [Step("sizes", "by name", "sizes.log", 400, sizes)],
     [Step("answers", "by name", "compute.log", 420, gpu_interop.answers)],
+    [Step("answers, device 1", "by name", "compute.log", 150, gpu_interop.answers_second_device)],
     [Step("answers, memcheck", "by name", "compute.log", 240, gpu_interop.answers_memcheck)],
     [Step("bench", "by name", "bench.log", BUDGET, bench)],
 ]

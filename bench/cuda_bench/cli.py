@@ -28,8 +28,8 @@ def parser() -> ArgumentParser:
         for path in paths:
             command.add_argument(path, type=Path)
     add = commands.choices["run"].add_argument
-    rows = "rows by name or pattern (up-*), or parts: limits, table, sweep; "
-    rows += "by default all, and with --quick all but sweep"
+    rows = "rows by name or pattern (up-*), or parts: limits, table, devices, compute, "
+    rows += "sweep; by default all, and with --quick all but sweep"
     add("what", nargs="*", metavar="ROW", help=rows)
     add("--quick", action="store_true", help="about two minutes: fewer repetitions")
     add("--peers", default=",".join(PEERS), help="with whom; by default all: %(default)s")

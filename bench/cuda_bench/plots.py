@@ -58,7 +58,7 @@ GROUPS = {
     "equality": ("Comparisons", r"equal"),
     "arrow": ("Record batches, many buffers, files", r"batch|buffers|file|serialize|read"),
     "arrays": ("Arrays", r"array|column"),
-    "streams": ("Streams, and a second device", r"stream|devices|.*-busy"),
+    "streams": ("Streams", r"stream|.*-busy"),
     "programs": ("As in programs: threads, processes, first and kept results", r""),
 }
 
@@ -190,7 +190,7 @@ def framed(figure: Figure, axis: Any, result: Result, title: str) -> None:
 
 
 def page(result: Result, folder: Path) -> Path:
-    """Writes `speed.md`, and the plots beside it."""
+    """Writes `speed.md`, and the plots beside it; `devices.md` of two devices alone."""
     folder.mkdir(parents=True, exist_ok=True)
     # Each plot in both looks, of which a page shows the one for its theme.
     images = [
@@ -204,13 +204,13 @@ def page(result: Result, folder: Path) -> Path:
         # Of a class, for the style: there are many numbers, which must not break across lines.
         *(
             f"```{{table}}\n:class: figures\n:widths: auto\n\n{result.markdown(part)}\n```"
-            for part in ("table", "compute")
+            for part in ("table", "devices", "compute")
             if result.rows_of(part)
         ),
         f"{result.goals()}. The spread (±) is half the range that 80% of the times lie in.",
         # Four of the sweep.
         *images[-8:],
     ]
-    path = folder / "speed.md"
+    path = folder / ("speed.md" if result.rows_of("table") else "devices.md")
     path.write_text("\n\n".join(parts) + "\n")
     return path

@@ -13,7 +13,7 @@ from typing import Any
 
 from .table import OURS, size_of, size_text
 
-PARTS = ("limits", "table", "compute", "sweep")
+PARTS = ("limits", "table", "devices", "compute", "sweep")
 # Goals for the slowest calls, which a measurement has by the same names.
 LATEST = ("p99", "tail")
 # The table shows no finer differences, and clocks resolve none: four busy threads can count as
@@ -30,10 +30,10 @@ Goal = dict[str, float | None]
 class Row:
     """A row of the table, or a point of a plot.
 
-    `part` is `table`, `compute` or `sweep`, `work` the method of `Works` that prepares it, and
-    `size` the bytes that go through it, or the rows that are computed; 0 where only the call is
-    measured.  `limit` names the best that the machine can do, which is measured with `limit_size`
-    bytes where that differs from `size`.
+    `part` is `table`, `devices` (for two of them), `compute` or `sweep`, `work` the method of
+    `Works` that prepares it, and `size` the bytes that go through it, or the rows that are
+    computed; 0 where only the call is measured.  `limit` names the best that the machine can do,
+    which is measured with `limit_size` bytes where that differs from `size`.
     A row that is fresh is measured in a process of its own, one that is alone with no other peer.
     """
 

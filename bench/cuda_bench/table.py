@@ -131,12 +131,12 @@ class Result(dict[str, Any]):
         return any("cores" in row["cells"].get(OURS, {}) for row in self["rows"])
 
     def columns(self, part: str) -> list[list[str]]:
-        """The header and the rows; the table alone has limits and goals."""
+        """The header and the rows; two parts have limits and goals."""
         cores = ["cores"] * self.has_cores()
         peers = self.those_of(part)
         header = ["work", *peers.values(), "to best", *cores, "limit", "goal", "met"]
         lines = [header, *(self.cells_of(row, peers) for row in self.rows_of(part))]
-        return lines if part == "table" else [line[:-3] for line in lines]
+        return lines if part in ("table", "devices") else [line[:-3] for line in lines]
 
     def cells_of(self, row: dict[str, Any], peers: Iterable[str]) -> list[str]:
         is_smaller = row["size"] != row["wanted_size"]
@@ -182,7 +182,7 @@ class Result(dict[str, Any]):
         if self.has_cores():
             yield "cores: processor time of ours, of all threads, over the time that passed"
         yield ""
-        for part in ("table", "compute", "sweep"):
+        for part in ("table", "devices", "compute", "sweep"):
             if self.rows_of(part):
                 yield aligned(self.columns(part))
         if self["limits"]:

@@ -172,11 +172,11 @@ def difference(
     return f"{plain(expected)!r:.300} became {plain(found)!r:.300}"
 
 
-def compare(name: str, takes: Any, each: int, seconds: float) -> dict[str, Any]:
+def compare(name: str, takes: Any, each: int, device: int, seconds: float) -> dict[str, Any]:
     """Compares until so many answers were the same, or for a time."""
     from pyarrow import cuda
 
-    context = cuda.Context(0)
+    context = cuda.Context(device)
     host = pa.default_cpu_memory_manager()
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
@@ -221,7 +221,7 @@ def compare(name: str, takes: Any, each: int, seconds: float) -> dict[str, Any]:
     return {"name": name, **counts, "reasons": dict(reasons.most_common(4)), "failed": failed}
 
 
-def _compared(work: deque[str], takes: Any, each: int, seconds: float, end: float) -> list[Any]:
+def _compared(work: deque[str], takes: Any, chosen: Any, end: float) -> list[Any]:
     """The results of rows from the list that several threads share, each with a process of its own,
     and with another one after a row that ends it."""
     found: list[dict[str, Any]] = []
@@ -234,7 +234,8 @@ def _compared(work: deque[str], takes: Any, each: int, seconds: float, end: floa
                 process = get_context("spawn").Process(target=_serve, args=(theirs,))
                 process.start()
                 theirs.close()
-            ours.send((name, takes[name], each, min(seconds, end - time.monotonic())))
+            seconds = min(chosen.seconds, end - time.monotonic())
+            ours.send((name, takes[name], chosen.each, chosen.device, seconds))
             try:
                 found.append(ours.recv())
             except EOFError:
@@ -267,6 +268,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=60, help="at most, for each row")
     parser.add_argument("--total", type=float, default=600, help="seconds for all rows")
     parser.add_argument("--processes", type=int, default=8)
+    parser.add_argument("--device", type=int, default=0, help="that has the data")
     parser.add_argument("--json")
     parser.add_argument("names", nargs="*")
     chosen = parser.parse_args(words)
@@ -275,8 +277,7 @@ def main(words: list[str]) -> int:
     end = time.monotonic() + chosen.total
     with ThreadPoolExecutor(chosen.processes) as pool:
         threads = [
-            pool.submit(_compared, work, takes, chosen.each, chosen.seconds, end)
-            for _ in range(chosen.processes)
+            pool.submit(_compared, work, takes, chosen, end) for _ in range(chosen.processes)
         ]
         found = [each for thread in threads for each in thread.result()]
     for each in found:

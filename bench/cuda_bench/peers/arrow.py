@@ -18,12 +18,12 @@ from .calls import CALLS
 class Upstream(Peer):
     title, module = "pyarrow", "pyarrow.cuda"
 
-    def __init__(self) -> None:
+    def __init__(self, device: int = 0) -> None:
         self.cuda = cuda = import_module(self.module)
         # A pyarrow that was built without CUDA gets these names from this package.
         if type(self) is Upstream and cuda.Context is import_module(Ours.module).Context:
             raise ImportError("this pyarrow was built without CUDA")
-        self.context = context = cuda.Context(0)
+        self.context = context = cuda.Context(device)
         self.versions = {"pyarrow": pa.__version__}
         self.wait = context.synchronize
         self.adopt = context.buffer_from_object
@@ -39,6 +39,7 @@ class Upstream(Peer):
         # A copy is complete when it returns.
         self.on_thread = partial(nullcontext, nothing)
         self.maker = type(self)
+        self.maker_on = partial(partial, type(self))
         self.trim = nothing
 
     def view(self, device: Any, start: int, size: int) -> Any:
@@ -50,6 +51,16 @@ class Upstream(Peer):
     def to_second_device(self, source: Any) -> tuple[Any, Call]:
         target = self.cuda.Context(1).new_buffer(source.size)
         return target, partial(target.copy_from_device, source)
+
+    def batch_to_second_device(self, there: Any) -> Call:
+        second = self.cuda.Context(1)
+
+        def run() -> Any:
+            copy = there.copy_to(second.memory_manager)
+            second.synchronize()
+            return copy
+
+        return run
 
     def batch_up(self, batch: Any) -> Call:
         return partial(batch.copy_to, self.context.memory_manager)
@@ -75,8 +86,8 @@ class Upstream(Peer):
 class Ours(Upstream):
     title, module = "ours", "pyarrow_cuda_compat"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, device: int = 0) -> None:
+        super().__init__(device)
         cuda = self.cuda
         self.versions = {"pyarrow-cuda-compat": cuda.__version__, **self.versions}
         self.transfer_limits = cuda.transfer_limits

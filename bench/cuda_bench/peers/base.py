@@ -36,6 +36,7 @@ class Peer:
       equal(first, second), equal_host(device, host)
       serialize(batch), read(message, schema)
       batch_up(batch)          a record batch to the device: as one, or a list of its columns
+      batch_to_second_device(there)      a copy of the batch on another device
       batch_down(there)        back into new host memory: a record batch, or a list of arrays
       buffers_up(hosts)        new device memory for each array
       file_up(device, path)    a whole file to device memory of its size
@@ -56,6 +57,7 @@ class Peer:
                                its own if streams keep them apart: a context manager that yields
                                a call that waits for these copies alone
       maker                    makes such a peer in another process
+      maker_on(device)         the same, for the device of this number
       reserved()               the bytes of device memory that it has of the driver, in use or not
       trim()                   gives unused memory back to the driver
     """

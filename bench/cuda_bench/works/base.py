@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from ..measure import FULL, Budget, Call, Case
-from ..peers import Peer
+from ..peers import NotOffered, Peer
 from ..space import Host, Space, expect_equal
 
 
@@ -16,6 +16,10 @@ class Setup:
     peer: Peer
     space: Space
     budget: Budget = FULL
+
+    def require_devices(self, count: int) -> None:
+        if self.space.driver.answer("cuDeviceGetCount") < count:
+            raise NotOffered("one device")
 
     def uploaded(self, size: int) -> tuple[Any, Host]:
         """Device memory with the bytes of the source."""

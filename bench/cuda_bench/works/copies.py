@@ -14,7 +14,6 @@ import numpy as np
 
 from ..machine import NON_BLOCKING
 from ..measure import FULL, Call, Case, Trial, counted, nothing, repeated
-from ..peers import NotOffered
 from ..space import Host, expect, expect_equal, fresh, random
 from .base import Setup
 
@@ -92,8 +91,7 @@ class Copies(Setup):
         return self.sending(self.peer.device_copy(second, first), second, source)
 
     def to_second_device(self, size: int) -> Case:
-        if self.space.driver.answer("cuDeviceGetCount") < 2:
-            raise NotOffered("one device")
+        self.require_devices(2)
         device, source = self.uploaded(size)
         there, run = self.peer.to_second_device(device)
         return repeated(run, partial(self.expect, there, source))

@@ -2,7 +2,7 @@
 
 import multiprocessing
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from contextlib import contextmanager
 from itertools import chain, cycle, islice
@@ -88,7 +88,7 @@ def neighbour(peer: Peer, call: Call) -> Iterator[None]:
         task.result()
 
 
-def up_and_down(maker: type[Peer], size: int, budget: Budget) -> Turns:
+def up_and_down(maker: Callable[[], Peer], size: int, budget: Budget) -> Turns:
     """In another process: copies up and down."""
     peer = maker()
     device, source, target = peer.allocate(size), fresh(size), fresh(size)
@@ -180,14 +180,20 @@ class Together(Setup):
 
         return Trial(run, lambda: [check(), large_check()])
 
-    def in_processes(self, size: int, *, processes: int) -> Trial:
-        """The time of a copy, as processes get through them together; each copies up and down."""
+    def in_processes(self, size: int, *, processes: int, devices: int = 1) -> Trial:
+        """The time of a copy, as processes get through them together; each copies up and down.
+        Devices take turns."""
+        self.require_devices(devices)
+        makers = [self.peer.maker]
+        if devices > 1:
+            makers = [self.peer.maker_on(device) for device in range(devices)]
 
         def run(budget: Budget) -> dict[str, float]:
-            maker, together = self.peer.maker, SPAWN.Barrier(processes)
+            together = SPAWN.Barrier(processes)
             with futures.ProcessPoolExecutor(processes, SPAWN, begin_at, (together,)) as pool:
                 # Each waits for the others, so there is one task for each process.
-                tasks = [pool.submit(up_and_down, maker, size, budget) for _ in range(processes)]
+                each = islice(cycle(makers), processes)
+                tasks = [pool.submit(up_and_down, maker, size, budget) for maker in each]
                 found = results(tasks, together)
             return summary(both / 2 for both in times_together(found))
 

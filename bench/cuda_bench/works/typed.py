@@ -106,6 +106,12 @@ class Typed(Setup):
         run = peer.batch_down(peer.batch_up(batch)())
         return self.waited(run, lambda: expect_columns(run(), batch))
 
+    def batch_to_second_device(self, size: int, *, columns: int) -> Case:
+        self.require_devices(2)
+        batch, peer = batch_of(size, columns), self.peer
+        run = peer.batch_to_second_device(peer.batch_up(batch)())
+        return repeated(run, lambda: expect_columns(peer.batch_down(run())(), batch))
+
     def buffers_up(self, size: int, *, count: int) -> Case:
         hosts = [fresh(max(1, size // count)) for _ in range(count)]
         run = self.peer.buffers_up(hosts)

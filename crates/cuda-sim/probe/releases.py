@@ -142,6 +142,9 @@ def released(d: Driver, memory: int, release: Callable[[], int], who: str, how: 
     if context is None:
         return ALONE
     user = Stream(d, context, NON_BLOCKING if who != "own" else 0)
+    if who == "other_device":
+        # Kernels need that.
+        assert d.cuCtxEnablePeerAccess(owner, c.c_uint(0)) == 0
     user.hold()
     (user.use_in_kernel if how == "kernel" else user.use_in_copy)(memory)
     d.cuCtxSetCurrent(owner)
@@ -152,10 +155,18 @@ def released(d: Driver, memory: int, release: Callable[[], int], who: str, how: 
     return seen
 
 
-def of_device(who: str) -> Question:
+def of_device(who: str, how: str = "copy") -> Question:
     def ask(d: Driver) -> object:
         memory = device_memory(d.ready())
-        return released(d, memory, lambda: d.cuMemFree_v2(memory), who, "copy")
+        return released(d, memory, lambda: d.cuMemFree_v2(memory), who, how)
+
+    return ask
+
+
+def of_reset(who: str, how: str) -> Question:
+    def ask(d: Driver) -> object:
+        memory = device_memory(d.ready())
+        return released(d, memory, lambda: d.cuDevicePrimaryCtxReset_v2(0), who, how)
 
     return ask
 
@@ -176,18 +187,18 @@ def of_registered(who: str, how: str) -> Question:
     return ask
 
 
-def of_import(who: str) -> Question:
+def of_import(who: str, how: str = "copy") -> Question:
     def ask(d: Driver) -> object:
         memory = device_memory(d.ready())
-        return d.in_child("child_close", d.export(memory).hex(), who)
+        return d.in_child("child_close", d.export(memory).hex(), who, how)
 
     return ask
 
 
-def child_close(d: Driver, handle: str, who: str) -> object:
+def child_close(d: Driver, handle: str, who: str, how: str) -> object:
     code, memory = d.ready().open(bytes.fromhex(handle))
     assert code == 0
-    return released(d, memory, lambda: d.cuIpcCloseMemHandle(memory), who, "copy")
+    return released(d, memory, lambda: d.cuIpcCloseMemHandle(memory), who, how)
 
 
 def of_context(kind: str, who: str, how: str) -> Question:
@@ -360,6 +371,10 @@ def questions() -> dict[str, Question]:
     for who in (*nearby, *others):
         asked[f"free_device_{who}"] = of_device(who)
         asked[f"close_import_{who}"] = of_import(who)
+    asked["free_device_other_device_kernel"] = of_device("other_device", "kernel")
+    asked["close_import_other_device_kernel"] = of_import("other_device", "kernel")
+    for how in ("kernel", "copy"):
+        asked[f"reset_other_device_{how}"] = of_reset("other_device", how)
     pairs = [("own", "copy"), *[(who, "kernel") for who in (*nearby, *others)]]
     for who, how in (*pairs, *[(who, "copy") for who in others]):
         asked[f"free_host_{who}_{how}"] = of_pinned(who, how)

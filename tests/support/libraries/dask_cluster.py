@@ -57,16 +57,24 @@ class Cluster:
 
 
 @contextmanager
-def started(protocol=None, **configuration):
+def started(protocol="tcp", visible=(), **configuration):
+    """`visible` has the devices that each worker sees; by default both see all."""
+    address = {"protocol": f"{protocol}://", "host": "127.0.0.1"}
+    workers = {
+        number: {
+            "cls": distributed.Nanny,
+            "options": {"nthreads": 1, "env": {"CUDA_VISIBLE_DEVICES": seen} if seen else {}}
+            | address,
+        }
+        for number, seen in enumerate(visible or ("", ""))
+    }
+    scheduler = {
+        "cls": distributed.Scheduler,
+        "options": {"dashboard_address": ":0", "port": 0} | address,
+    }
     with (
         dask.config.set(CONFIGURATION | configuration),
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0",
-            protocol=protocol,
-        ) as cluster,
+        distributed.SpecCluster(workers=workers, scheduler=scheduler) as cluster,
         distributed.Client(cluster) as client,
     ):
         processes = client.run(os.getpid).values()
