@@ -1,9 +1,9 @@
 //! Copies that are complete when they return.
 //!
-//! Either the driver makes a copy alone, or the engine's threads stage it through pinned memory.
+//! Either the driver makes a copy alone, or the stager's threads stage it through pinned memory.
 //! Both respect the order of the legacy default stream.
 
-use crate::engine::{HostMemory, Task, run};
+use crate::staging::{HostMemory, Task, run};
 use arrow_cuda_context::{Block, Context, Current};
 use arrow_cuda_driver::{CudaResult, Patience};
 use std::mem::MaybeUninit;

@@ -3,9 +3,9 @@
 //! Several threads read a file straight into pinned memory, so its bytes are copied once on the host, and no
 //! mapping of the file can fault.
 
-use crate::engine::{Piece, Stretch, Task, copy_stretches};
 use crate::positioned::{ReadError, WriteError, read_at, write_at};
 use crate::producer::{Part, copy_from_producer};
+use crate::staging::{Piece, Stretch, Task, copy_stretches};
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaError;
 use std::os::fd::AsFd;

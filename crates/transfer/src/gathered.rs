@@ -5,7 +5,7 @@
 //! than one copy of the whole range.
 
 use crate::copy::copy_with_driver;
-use crate::engine::{HostMemory, Task, run};
+use crate::staging::{HostMemory, Task, run};
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaResult;
 use std::mem::MaybeUninit;

@@ -16,7 +16,6 @@ mod copy;
 #[cfg(feature = "cudarc")]
 #[expect(unsafe_code, reason = "declares what cudarc calls")]
 mod cudarc_slice;
-mod engine;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
 mod file;
 #[expect(unsafe_code, reason = "copies between raw parts of memory")]
@@ -31,9 +30,9 @@ mod positioned;
 mod producer;
 #[expect(unsafe_code, reason = "pins memory that an owner keeps")]
 mod registered;
+mod staging;
 
 pub use copy::{DeviceTarget, copy_from_host, copy_to_host, equals_host};
-pub use engine::{MAX_THREADS, TransferLimits, set_transfer_limits, transfer_limits};
 pub use file::{FileError, copy_from_file, copy_to_file};
 pub use gathered::{copy_from_host_gathered, copy_to_host_scattered};
 pub use order::{CopyOrder, copy_from_host_in, copy_to_host_in};
@@ -41,3 +40,4 @@ pub use pinned::{HostBuffer, is_pinned};
 pub use positioned::{ReadError, WriteError, read_at};
 pub use producer::{Part, copy_from_producer};
 pub use registered::RegisteredMemory;
+pub use staging::{MAX_THREADS, TransferLimits, set_transfer_limits, transfer_limits};

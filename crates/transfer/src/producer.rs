@@ -2,7 +2,7 @@
 //!
 //! Several threads make them in pinned memory, from which the device copies, so they lie nowhere else.
 
-use crate::engine::{Piece, Stretch, Task, copy_stretches};
+use crate::staging::{Piece, Stretch, Task, copy_stretches};
 use arrow_cuda_context::Context;
 use arrow_cuda_driver::CudaError;
 use std::cmp::Reverse;

@@ -1,10 +1,10 @@
-//! How the engine reads machines: trees of files like those of Linux, and this machine.
+//! How machines are read: trees of files like those of Linux, and this machine.
 
 #![allow(dead_code, reason = "these are the crate's own modules")]
 
-#[path = "../src/engine/affinity.rs"]
+#[path = "../src/staging/affinity.rs"]
 mod affinity;
-#[path = "../src/engine/machine.rs"]
+#[path = "../src/staging/machine.rs"]
 mod machine;
 
 use affinity::allowed;

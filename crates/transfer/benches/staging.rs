@@ -4,17 +4,17 @@
 
 #![allow(dead_code, unused_imports, reason = "not all of the modules is used, nor are their tests")]
 
-#[path = "../src/engine/helpers.rs"]
+#[path = "../src/staging/helpers.rs"]
 mod helpers;
-#[path = "../src/engine/host/mod.rs"]
+#[path = "../src/staging/host/mod.rs"]
 mod host;
-#[path = "../src/engine/job.rs"]
+#[path = "../src/staging/job.rs"]
 mod job;
-#[path = "../src/engine/plan.rs"]
+#[path = "../src/staging/plan.rs"]
 mod plan;
-#[path = "../src/engine/sync.rs"]
+#[path = "../src/staging/sync.rs"]
 mod sync;
-#[path = "../src/engine/turns.rs"]
+#[path = "../src/staging/turns.rs"]
 mod turns;
 
 use criterion::{BenchmarkId, Criterion, Throughput};

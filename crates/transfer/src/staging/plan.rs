@@ -102,7 +102,7 @@ impl TransferLimits {
         Self { threads, pinned_bytes, begin_after: 0 }
     }
 
-    /// Whether the engine may copy anything.
+    /// Whether the stager may copy anything.
     pub(super) fn allow_staging(&self) -> bool {
         self.threads > 0 && self.pinned_bytes >= SMALLEST_PIECE
     }

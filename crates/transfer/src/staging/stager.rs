@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 const SOON: Duration = SPIN_TIME;
 
 #[derive(Debug, Default)]
-pub(super) struct Engine {
-    /// How many bytes the driver has copied so far that the engine could have copied.
+pub(super) struct Stager {
+    /// How many bytes the driver has copied so far that the stager could have copied.
     driver_bytes: AtomicUsize,
     copied_bytes: AtomicUsize,
     streams: Lock<Option<Streams>>,
@@ -46,8 +46,8 @@ impl Streams {
 }
 
 /// Counts a copy while it is made.
-pub(super) struct Counted<'engine> {
-    engine: &'engine Engine,
+pub(super) struct Counted<'stager> {
+    stager: &'stager Stager,
     limits_now: fn() -> TransferLimits,
     /// How many others were being made.
     pub(super) others: usize,
@@ -55,31 +55,31 @@ pub(super) struct Counted<'engine> {
 
 impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.engine.copies.fetch_sub(1, Ordering::Relaxed);
-        if let Ok(mut last_end) = self.engine.last_end.lock() {
+        self.stager.copies.fetch_sub(1, Ordering::Relaxed);
+        if let Ok(mut last_end) = self.stager.last_end.lock() {
             *last_end = Some(Instant::now());
         }
         if !(self.limits_now)().allow_staging() {
             // The copy began with other limits, and may have created something after the release.
             pools::forget();
-            self.engine.release();
+            self.stager.release();
         }
     }
 }
 
-impl Extension for Engine {
+impl Extension for Stager {
     fn abandon(&self) {
         self.release();
     }
 }
 
-impl Engine {
+impl Stager {
     pub(super) fn of(context: &Context) -> &Self {
         let made = context.extension_or(|| Ok::<_, Infallible>(Self::default()));
         made.unwrap_or_else(|never| match never {})
     }
 
-    /// Whether to create the engine's resources for one more task of `size` bytes.
+    /// Whether to create the stager's resources for one more task of `size` bytes.
     pub(super) fn should_start(&self, size: usize, limits: &TransferLimits) -> bool {
         let driver_bytes = self.driver_bytes.load(Ordering::Relaxed);
         if driver_bytes.saturating_add(size) > limits.begin_after {
@@ -92,7 +92,7 @@ impl Engine {
     /// Counts a copy as long as the result lives.
     pub(super) fn count(&self, limits_now: fn() -> TransferLimits) -> Counted<'_> {
         let others = self.copies.fetch_add(1, Ordering::Relaxed);
-        Counted { engine: self, limits_now, others }
+        Counted { stager: self, limits_now, others }
     }
 
     /// Whether a copy has just ended, so that more of them are likely to follow.
@@ -151,11 +151,11 @@ impl Engine {
     }
 }
 
-/// Releases the resources of all engines, once the copies that use them are complete.
+/// Releases the resources of all stagers, once the copies that use them are complete.
 pub(super) fn release_all() {
     for context in Context::primaries() {
-        if let Some(engine) = context.extension::<Engine>() {
-            engine.release();
+        if let Some(stager) = context.extension::<Stager>() {
+            stager.release();
         }
     }
 }
@@ -167,25 +167,25 @@ mod tests {
 
     #[test]
     fn the_end_of_a_copy_is_known() {
-        let engine = Engine::default();
-        assert!(!engine.has_just_copied());
-        drop(engine.count(TransferLimits::of_this_machine));
-        assert!(engine.last_end.lock().is_ok_and(|end| end.is_some()));
+        let stager = Stager::default();
+        assert!(!stager.has_just_copied());
+        drop(stager.count(TransferLimits::of_this_machine));
+        assert!(stager.last_end.lock().is_ok_and(|end| end.is_some()));
     }
 
     /// The limits that it began with are out of date.
     #[test]
-    fn a_copy_that_began_before_the_engine_was_switched_off_leaves_nothing() {
+    fn a_copy_that_began_before_the_stager_was_switched_off_leaves_nothing() {
         let context = Context::primary(0).expect("a device");
-        let (engine, limits) = (Engine::default(), TransferLimits::with_threads(2));
-        let copy = engine.count(|| TransferLimits::with_threads(0));
-        let taken = engine.take_lane(&context, 1 << 20, &limits);
+        let (stager, limits) = (Stager::default(), TransferLimits::with_threads(2));
+        let copy = stager.count(|| TransferLimits::with_threads(0));
+        let taken = stager.take_lane(&context, 1 << 20, &limits);
         let workers = pools::workers_of(context.device(), limits.threads).expect("not a child");
-        assert!(taken.is_some() && engine.streams(&context).is_ok());
+        assert!(taken.is_some() && stager.streams(&context).is_ok());
         let left = Arc::downgrade(&workers);
         drop((taken, workers, copy));
-        assert_eq!(engine.small_lanes.pinned(), 0);
+        assert_eq!(stager.small_lanes.pinned(), 0);
         assert!(left.upgrade().is_none(), "the threads have ended");
-        assert!(engine.streams.lock().is_ok_and(|streams| streams.is_none()));
+        assert!(stager.streams.lock().is_ok_and(|streams| streams.is_none()));
     }
 }

@@ -5,7 +5,7 @@
 //! since decompression knows no other order.
 
 use super::plan::Task;
-use super::run::engine_for;
+use super::run::stager_for;
 use super::settings::transfer_limits;
 use arrow_cuda_context::{Context, Current, Slots, Stream, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult, Patience};
@@ -87,10 +87,10 @@ pub(crate) unsafe fn copy_stretches<S: Default, E: From<CudaError> + Send>(
         catch_unwind(AssertUnwindSafe(|| work.share(threads, watch)))
     };
     let limits = transfer_limits();
-    if let Some(engine) = engine_for(&current, task, size, &limits, || Ok(false))? {
-        let _copy = engine.count(transfer_limits);
+    if let Some(stager) = stager_for(&current, task, size, &limits, || Ok(false))? {
+        let _copy = stager.count(transfer_limits);
         if let (Ok(streams), Some(mut taken)) =
-            (engine.streams(context), engine.take_lane(context, size, &limits))
+            (stager.streams(context), stager.take_lane(context, size, &limits))
         {
             let slots = &mut taken.lane().slots;
             let most = slots.room() / (2 * SMALLEST_HALF);

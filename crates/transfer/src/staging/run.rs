@@ -1,12 +1,12 @@
 //! Decides whether to stage a task through pinned memory, and runs it.
 
-use super::device_engine::Engine;
 use super::host::{HostMemory, prefer_huge_pages};
 use super::issuer::Issuer;
 use super::job::{ClosedOnDrop, Job};
 use super::plan::{MIN_WAKING, Task, TransferLimits};
 use super::pools;
 use super::settings::transfer_limits;
+use super::stager::Stager;
 use super::throttle::Throttle;
 use super::workers::Crew;
 use crate::pinned;
@@ -37,20 +37,20 @@ pub(crate) unsafe fn run(
         Some(start) => pinned::is_device_accessible(current, start, size),
         None => Ok(false),
     };
-    let Some(engine) = engine_for(current, task, size, &limits, is_accessible)? else {
+    let Some(stager) = stager_for(current, task, size, &limits, is_accessible)? else {
         return Ok(None);
     };
     current.await_turn(StreamHandle::DEFAULT)?;
     // Admits the next copy once this one has given its lane back.
-    let _admitted = if size >= MIN_WAKING { Some(engine.admit(task)?) } else { None };
-    let may_wake = size >= MIN_WAKING || engine.has_just_copied();
-    let copy = engine.count(transfer_limits);
+    let _admitted = if size >= MIN_WAKING { Some(stager.admit(task)?) } else { None };
+    let may_wake = size >= MIN_WAKING || stager.has_just_copied();
+    let copy = stager.count(transfer_limits);
     // New threads start while memory is pinned.
     let workers = pools::workers_of(context.device(), limits.threads);
-    let (Ok(workers), Ok(streams)) = (workers, engine.streams(context)) else {
+    let (Ok(workers), Ok(streams)) = (workers, stager.streams(context)) else {
         return Ok(None);
     };
-    let Some(mut taken) = engine.take_lane(context, size, &limits) else { return Ok(None) };
+    let Some(mut taken) = stager.take_lane(context, size, &limits) else { return Ok(None) };
     if task == Task::Download {
         for (address, _, length) in host.runs(0, size) {
             prefer_huge_pages(address as usize, length);
@@ -63,7 +63,7 @@ pub(crate) unsafe fn run(
     let crew = Crew::beside(copy.others, &workers, may_wake);
     let (moves, stream) = (plan.moves(task, job.pieces()), streams.of(task).handle());
     let closed = ClosedOnDrop(&job);
-    let throttle = Throttle::new(&engine.small_copies, Instant::now());
+    let throttle = Throttle::new(&stager.small_copies, Instant::now());
     let moved = Issuer { current, job: &job, crew, lane, stream, device, moves, throttle }.run();
     drop(closed);
     if moved.as_ref().is_err_and(|error| *error != CudaError::Interrupted) {
@@ -73,30 +73,30 @@ pub(crate) unsafe fn run(
     moved.map(|()| Some(job.differs()))
 }
 
-/// The engine, if it is to make a copy of `size` bytes, and the device cannot access the host side itself.
-pub(super) fn engine_for<'a>(
+/// The stager, if it is to make a copy of `size` bytes, and the device cannot access the host side itself.
+pub(super) fn stager_for<'a>(
     current: &'a Current<'_>,
     task: Task,
     size: usize,
     limits: &TransferLimits,
     is_accessible: impl FnOnce() -> CudaResult<bool>,
-) -> CudaResult<Option<&'a Engine>> {
+) -> CudaResult<Option<&'a Stager>> {
     let context = current.context();
     if !limits.should_stage(task, size) {
-        if let Some(engine) = context.extension::<Engine>() {
-            engine.count_small_copy();
+        if let Some(stager) = context.extension::<Stager>() {
+            stager.count_small_copy();
         }
         return Ok(None);
     }
-    // The owner of a borrowed context would destroy the engine's resources with it.
+    // The owner of a borrowed context would destroy the stager's resources with it.
     if !(context.is_primary() && context.is_numbered()) {
         return Ok(None);
     }
     if is_accessible()? {
         return Ok(None); // the device copies pinned memory directly, at full speed
     }
-    let engine = Engine::of(context);
-    Ok(engine.should_start(size, limits).then_some(engine))
+    let stager = Stager::of(context);
+    Ok(stager.should_start(size, limits).then_some(stager))
 }
 
 #[cfg(test)]
@@ -109,15 +109,15 @@ mod tests {
     fn a_small_copy_is_counted_while_others_are_made() {
         let context = Context::primary(0).expect("a device");
         let block = context.allocate(8, Placement::Packed).expect("memory");
-        let (engine, current) = (Engine::of(&context), context.enter().expect("a device"));
+        let (stager, current) = (Stager::of(&context), context.enter().expect("a device"));
         let count = || {
             let small = HostMemory::source(&[1; 8]);
             // SAFETY: a live block of eight bytes.
             let made = unsafe { run(&current, Task::Upload, small, block.private_address()) };
             assert_eq!(made, Ok(None), "the driver makes it");
-            engine.small_copies.load(Ordering::Relaxed)
+            stager.small_copies.load(Ordering::Relaxed)
         };
-        let copy = engine.count(TransferLimits::of_this_machine);
+        let copy = stager.count(TransferLimits::of_this_machine);
         let before = count();
         assert_eq!(count(), before + 1);
         drop(copy);

@@ -1,8 +1,8 @@
-//! The limits of the engine, for the whole process.
+//! The limits of staged copies, for the whole process.
 
-use super::device_engine;
 use super::plan::{MAX_THREADS, TransferLimits};
 use super::pools;
+use super::stager;
 use arrow_cuda_driver::Variable;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,7 +49,7 @@ pub fn transfer_limits() -> TransferLimits {
 /// existing ones are released, once the copies that use them are complete.  The driver waits for the
 /// device's other work before it releases pinned memory.
 ///
-/// The engine then looks again at the processors that the process may use.  Copies do not, because that reads files.
+/// Stagers then look again at the processors that the process may use.  Copies do not, because that reads files.
 ///
 /// ```
 /// use arrow_cuda_transfer::{TransferLimits, set_transfer_limits, transfer_limits};
@@ -61,7 +61,7 @@ pub fn set_transfer_limits(new: TransferLimits) {
     limits().store(new);
     pools::forget();
     if !transfer_limits().allow_staging() {
-        device_engine::release_all();
+        stager::release_all();
     }
 }
 

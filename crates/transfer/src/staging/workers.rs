@@ -111,9 +111,9 @@ impl<'workers> Crew<'workers> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::affinity::allowed;
-    use crate::engine::host::HostMemory;
-    use crate::engine::plan::{Plan, Task};
+    use crate::staging::affinity::allowed;
+    use crate::staging::host::HostMemory;
+    use crate::staging::plan::{Plan, Task};
     use std::fs;
     use std::time::{Duration, Instant};
 

@@ -7,7 +7,6 @@
 mod admission;
 #[expect(unsafe_code, reason = "calls the system")]
 mod affinity;
-mod device_engine;
 #[expect(unsafe_code, reason = "has the device copy")]
 mod double_buffers;
 mod helpers;
@@ -26,6 +25,7 @@ mod pools;
 #[expect(unsafe_code, reason = "hands memory to other threads")]
 mod run;
 mod settings;
+mod stager;
 mod sync;
 mod throttle;
 mod turns;

@@ -11,9 +11,9 @@ const MOVES: usize = 2;
 /// While it is, its moves go one at a time, and the link rests after each for as long as the move
 /// took: 4 KiB take 8 microseconds then beside a large copy, and else 14 (measured on an H200).
 #[derive(Debug)]
-pub(super) struct Throttle<'engine> {
+pub(super) struct Throttle<'stager> {
     /// How many small copies the driver has been asked for so far, by any thread.
-    small_copies: &'engine AtomicUsize,
+    small_copies: &'stager AtomicUsize,
     /// How many there had been at the last look.
     seen: usize,
     moves_left: usize,
@@ -22,9 +22,9 @@ pub(super) struct Throttle<'engine> {
     rest_until: Instant,
 }
 
-impl<'engine> Throttle<'engine> {
+impl<'stager> Throttle<'stager> {
     /// For a copy that begins now.
-    pub(super) fn new(small_copies: &'engine AtomicUsize, now: Instant) -> Self {
+    pub(super) fn new(small_copies: &'stager AtomicUsize, now: Instant) -> Self {
         let seen = small_copies.load(Ordering::Relaxed);
         Self { small_copies, seen, moves_left: 0, begun: now, rest_until: now }
     }

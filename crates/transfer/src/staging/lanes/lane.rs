@@ -1,7 +1,7 @@
 //! A lane: the pinned memory and events of one copy at a time.
 
 use crate::RegisteredMemory;
-use crate::engine::pools::home_of;
+use crate::staging::pools::home_of;
 use arrow_cuda_context::{Context, Current, Event, Pages, Slots, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult, codes};
 
