@@ -55,7 +55,6 @@ _SUBSTITUTES: dict[str, Callable[..., Any]] = {
     OFFSETS: from_offsets,
     VALIDATE: validate,
     SIZE: size_of,
-    COMPUTE: call,
     QUERY: query,
 }
 #: By rule, the guard that needs no function.
@@ -97,7 +96,9 @@ def _guard_members(module: str) -> _Wrappers:
 
 def _guard_in_place(found: Any, name: str, rule: str) -> bool:
     """Guards a compiled class, function, method or property.  Returns whether it is one."""
-    if rule in _SUBSTITUTES:
+    if rule == COMPUTE:
+        guard = _native._Guard(call, "computed")
+    elif rule in _SUBSTITUTES:
         guard = _native._Guard(_SUBSTITUTES[rule], "any")
     elif rule in _BUILT_IN:
         guard = _native._Guard(None, _BUILT_IN[rule])

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from ... import _native, _tracing
 from ..._cudf import engine, rmm_resource
-from ..._cudf.conversions import conversion_of
 from ..._cudf.refusals import Refusal, UnsupportedLocation
 
 _DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
@@ -28,9 +27,11 @@ def call(
     memory_pool: Any = None,
     length: int | None = None,
 ) -> Any:
-    """`Function.call` with arguments that may contain data on a device."""
-    given = list(args)  # once: an iterator has its items no second time
-    if _data_of(given) is None:
+    """`Function.call` in the context of the arguments on a device."""
+    if not isinstance(args, list | tuple):  # an iterator has its items no second time
+        return function.call(list(args), options, memory_pool, length)
+    given = list(args)
+    if _native._here() is None and _data_of(given) is None:
         return original(function, given, options, memory_pool, length)
     return _answered(
         f"pyarrow.compute.{function.name}",
@@ -46,11 +47,11 @@ def query(original: _Original, *arguments: Any, **keywords: Any) -> Any:
     if not found:
         return original(*arguments, **keywords)
     name = original.__name__
-    return _answered(
-        f"pyarrow.acero.{name}",
-        found,
-        lambda cudf: cudf.QUERIES[name](original, *arguments, **keywords),
-    )
+
+    def answer(cudf: Any) -> Any:
+        return cudf.QUERIES[name](original, *arguments, **keywords)
+
+    return _native._computing(found, partial(_answered, f"pyarrow.acero.{name}", found, answer))
 
 
 def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
@@ -66,13 +67,8 @@ def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     """The answer of the engine, or the refusal with the reason why it gives no answer."""
     try:
         cudf = engine.implementations(load_cudf)
-        context = _context_of(arguments)
-
-        def computed() -> Any:
-            rmm_resource.share_memory(context)
-            return answer(cudf)
-
-        return _native._computing(context, computed)
+        rmm_resource.share_memory(_context(arguments))
+        return answer(cudf)
     except Refusal as refusal:
         reason = str(refusal)
     except _native.OutOfMemoryError:
@@ -86,6 +82,19 @@ def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
             raise OSError(str(error)) from error
         reason = f"libcudf refuses this call: {error}"  # by a check of its own
     return _native._refuse(_data_of(arguments), name, reason)
+
+
+def _context(arguments: Any) -> Any:
+    """The one context in which all data among the arguments lies."""
+    context = _native._here()
+    if context is not None:
+        return context
+    if not any(isinstance(it, _DATA) for it in arguments):
+        raise UnsupportedLocation("libcudf computes with arrays and tables only")
+    raise UnsupportedLocation(
+        "its arguments lie on several devices, or in several contexts; copy them to one of them "
+        "first"
+    )
 
 
 def load_cudf() -> Any:
@@ -106,43 +115,6 @@ def _is_of_libcudf(trace: TracebackType | None) -> bool:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return trace is not None and bool(_OF_LIBCUDF.match(trace.tb_frame.f_code.co_filename))
-
-
-def _context_of(arguments: Any) -> Any:
-    """The one context in which all data among the arguments lies."""
-    contexts: set[Any] = set()
-    for each in arguments:
-        _add_contexts(contexts, each)
-    if len(contexts) == 1:
-        return contexts.pop()
-    if not contexts:
-        raise UnsupportedLocation("libcudf computes with arrays and tables only")
-    for context in contexts:  # of which one may be gone
-        _native._in_context(lambda: None, context)
-    raise UnsupportedLocation(
-        "its arguments lie on several devices, or in several contexts; copy them to one of them "
-        "first"
-    )
-
-
-def _add_contexts(contexts: set[Any], data: Any) -> None:
-    """Adds the contexts of all memory of arrays, of columns or of chunks; none for buffers and
-    messages."""
-    found = conversion_of(data)
-    if found is not None:
-        contexts.add(found.context)
-    elif isinstance(data, pa.Array):
-        for buffer in data.buffers():
-            if buffer is not None and not buffer.is_cpu:
-                contexts.add(_native.CudaBuffer.from_buffer(buffer).context)
-        if isinstance(data, pa.DictionaryArray):
-            _add_contexts(contexts, data.dictionary)
-    elif isinstance(data, pa.ChunkedArray):
-        for chunk in data.chunks:
-            _add_contexts(contexts, chunk)
-    elif isinstance(data, pa.RecordBatch | pa.Table):
-        for column in data.columns:
-            _add_contexts(contexts, column)
 
 
 def _data_of(arguments: Any) -> Any:

@@ -7,6 +7,7 @@
 #include "arrow/table.h"
 #include "entries/require.h"
 #include "memory/device.h"
+#include "memory/identity.h"
 #include "memory/on_device.h"
 #include "memory/resolve.h"
 #include "pyarrow/objects.h"
@@ -42,6 +43,12 @@ bool IsOnDeviceEntry(PyObject* object) noexcept {
 }
 
 Contexts ContextsOfEntry(PyObject* object) noexcept { return ContextsOf(ColumnsOf(object)); }
+
+const RustContext* OneContextOfEntry(PyObject* object) noexcept { return OneContextOf(ColumnsOf(object)); }
+
+Failure CheckContextsEntry(PyObject* object) noexcept {
+  return Guard([&] { return CheckContexts(ColumnsOf(object)); });
+}
 
 bool HasDevicesEntry() noexcept { return Device::HasAny(); }
 

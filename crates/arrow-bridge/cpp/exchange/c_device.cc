@@ -180,7 +180,7 @@ Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported) 
   std::fill(std::begin(exported->reserved), std::end(exported->reserved), 0);
   if (!IsOnGpu(*exported)) return Status::OK();
   ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(exported->device_id));
-  ARROW_RETURN_NOT_OK(CheckContexts(columns, *ContextOf(*manager)));
+  ARROW_RETURN_NOT_OK(CheckContexts(columns, ContextOf(*manager)));
   const Leaving leaving(columns);
   ARROW_ASSIGN_OR_RAISE(
       auto event, Call(Rust().ready_behind_event, ContextOf(*manager), leaving.buffers.data(),
@@ -194,7 +194,7 @@ Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported) 
 
 Status MakeReady(const ArrayDataVector& columns, int32_t device) {
   ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(device));
-  ARROW_RETURN_NOT_OK(CheckContexts(columns, *ContextOf(*manager)));
+  ARROW_RETURN_NOT_OK(CheckContexts(columns, ContextOf(*manager)));
   const Leaving leaving(columns);
   return Call(Rust().ready_on_default_stream, ContextOf(*manager), leaving.buffers.data(),
               leaving.buffers.size(), leaving.events.data(), leaving.events.size());

@@ -15,10 +15,10 @@ bool IsSameMemory(const arrow::Buffer& a, const arrow::Buffer& b) {
   return a.address() == b.address() && a.size() == b.size() && IdentityOf(a) == IdentityOf(b);
 }
 
-Status CheckContexts(const ArrayDataVector& columns, const RustContext& known) {
+Status CheckContexts(const ArrayDataVector& columns, const RustContext* known) {
   Status status;
   // Nearly always there is no other one.
-  ContextIdentity checked = IdentityOf(known);
+  ContextIdentity checked = known == nullptr ? ContextIdentity{} : IdentityOf(*known);
   const auto fails = [&](const arrow::Buffer& buffer) {
     const auto* context = ContextOf(buffer);
     if (context == nullptr || IdentityOf(*context) == checked) return false;

@@ -29,8 +29,8 @@ ContextIdentity IdentityOf(const arrow::Buffer& buffer);
 // Whether two buffers are the same bytes of the same memory.
 bool IsSameMemory(const arrow::Buffer& a, const arrow::Buffer& b);
 
-// Fails if another context than `known` is gone that memory of the columns belongs to: for what
-// hands out addresses.
-Status CheckContexts(const ArrayDataVector& columns, const RustContext& known);
+// Fails if a context is gone that memory of the columns belongs to, other than one that is known to live: for
+// what hands out addresses.
+Status CheckContexts(const ArrayDataVector& columns, const RustContext* known = nullptr);
 
 }  // namespace arrow_cuda

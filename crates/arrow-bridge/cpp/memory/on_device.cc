@@ -1,11 +1,13 @@
 #include "memory/on_device.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "arrow/chunked_array.h"
 #include "arrow/record_batch.h"
 #include "arrow/table.h"
 #include "border/rust.h"
+#include "memory/identity.h"
 #include "memory/resolve.h"
 #include "memory/traverse.h"
 
@@ -53,6 +55,19 @@ Contexts ContextsOf(const ArrayDataVector& columns) {
   contexts.is_elsewhere = std::ranges::any_of(
       columns, [&](const auto& column) { return FindBuffer(*column, is_elsewhere) != nullptr; });
   return contexts;
+}
+
+const RustContext* OneContextOf(const ArrayDataVector& columns) {
+  const RustContext* one = nullptr;
+  const auto is_of_another = [&](const arrow::Buffer& buffer) {
+    if (buffer.is_cpu() && !IsOnDevice(buffer)) return false;
+    const RustContext* context = ContextOf(buffer);
+    const RustContext* before = std::exchange(one, context);
+    if (context == nullptr) return true;
+    return before != nullptr && before != context && !(IdentityOf(*before) == IdentityOf(*context));
+  };
+  const auto has_others = [&](const auto& column) { return FindBuffer(*column, is_of_another) != nullptr; };
+  return std::ranges::any_of(columns, has_others) ? nullptr : one;
 }
 
 }  // namespace arrow_cuda

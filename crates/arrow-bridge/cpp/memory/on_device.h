@@ -21,6 +21,9 @@ bool IsOnDevice(const arrow::Table& table);
 // The contexts to which all of it belongs.
 Contexts ContextsOf(const ArrayDataVector& columns);
 
+// The one context to which all of it belongs; null for none, or several.
+const RustContext* OneContextOf(const ArrayDataVector& columns);
+
 // The number of the GPU that the first such buffer lies on, -1 for none.
 int32_t DeviceOf(const ArrayDataVector& columns);
 

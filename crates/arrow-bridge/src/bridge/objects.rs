@@ -4,8 +4,8 @@
 use super::Bridge;
 use crate::fault::Fault;
 use crate::ffi::{
-    BatchSource, Contexts, Elements, RustBuffer, RustHostBuffer, RustPool, RustReader, RustWriter,
-    Span,
+    BatchSource, Contexts, Elements, RustBuffer, RustContext, RustHostBuffer, RustPool, RustReader,
+    RustWriter, Span,
 };
 use crate::object_ref::{Object, ObjectRef};
 
@@ -125,6 +125,17 @@ imported! { Bridge[api.objects]:
 
     /// The contexts to which the data of such an object in device memory belongs.
     pub safe fn contexts_of(object: ObjectRef<'_>) -> Contexts;
+
+    /// The one context to which all data of such an object in device memory belongs; none if there is no such data, or
+    /// in several contexts.
+    pub safe fn one_context_of<'a>(object: ObjectRef<'a>) -> Option<&'a RustContext>;
+
+    /// Fails if a context is gone to which data of such an object belongs.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
+    pub safe fn check_contexts(object: ObjectRef<'_>) -> Result<(), Fault>;
 
     /// Whether libarrow was ever given a device of this library: without one, nothing lies there.
     #[must_use]

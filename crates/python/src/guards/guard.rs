@@ -1,11 +1,13 @@
 //! Looks for data on a device in the arguments of a call, and passes what it finds to the guard's action.
 
 use super::assertions::take_trust;
+use super::computing::one_context_of;
 use super::functions::{PyObject_Vectorcall, call_by};
 use super::may_contain::{are_lazy, source_of};
 use super::refusal::refusal;
 use super::walk::Walk;
 use arrow_cuda_bridge::BatchSource;
+use arrow_cuda_context::Context;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -18,7 +20,9 @@ enum When {
     EachData,
     /// Instead of the function, with that and all arguments, if one of them contains data on a device.
     AnyData,
-    /// As above, in every call.
+    /// As above, in the context of that data: see `computing.rs`.
+    Computed,
+    /// As for any data, in every call.
     Always,
     /// Never: if an argument contains data on a device, pyarrow's check of the first one is left out.
     Method,
@@ -35,6 +39,7 @@ impl FromPyObject<'_, '_> for When {
         match name.extract::<&str>()? {
             "each" => Ok(Self::EachData),
             "any" => Ok(Self::AnyData),
+            "computed" => Ok(Self::Computed),
             "always" => Ok(Self::Always),
             "method" => Ok(Self::Method),
             "check" => Ok(Self::Check),
@@ -71,6 +76,8 @@ pub(super) enum Call<'py> {
     Trusting(Bound<'py, PyAny>),
     /// The handler gets the function and all arguments.
     Instead(Bound<'py, PyAny>),
+    /// So it does, in a context.
+    Computed(Bound<'py, PyAny>, Option<Context>),
     /// There is nothing to call: this is the result.
     Answered(Bound<'py, PyAny>),
 }
@@ -99,6 +106,10 @@ impl Guard {
         for (number, argument) in arguments.clone().enumerate() {
             let Some(found) = walk.visit(&argument)? else { continue };
             match self.when {
+                When::Computed => {
+                    let context = one_context_of(py, arguments.clone())?;
+                    return Ok(Call::Computed(handler.clone(), context));
+                }
                 When::AnyData => return Ok(Call::Instead(handler.clone())),
                 When::Method => return Ok(Call::Trusting(first)),
                 When::Check if take_trust(&first) => {

@@ -1,6 +1,7 @@
 //! Guards of compiled functions and methods.
 
 use super::assertions::Trusted;
+use super::computing::compute;
 use super::functions::{Intercept, PyObject_Vectorcall, Unguarded, call_by, intercept};
 use super::guard::{Call, Guard};
 use pyo3::ffi;
@@ -63,6 +64,17 @@ unsafe fn outcome(
         };
         // SAFETY: live objects, which the caller owns.
         let object = |each: &*mut ffi::PyObject| unsafe { Bound::from_borrowed_ptr(py, *each) };
+        let instead = |handler: &Bound<'_, PyAny>| {
+            let mut all = Vec::with_capacity(1 + given.len());
+            all.push(unguarded.as_ptr());
+            all.extend_from_slice(given);
+            // SAFETY: a callable, and live arguments.
+            unsafe { call_by(PyObject_Vectorcall, handler.as_ptr(), &all, count + 1, names) }
+        };
+        let failed = |error: PyErr| {
+            error.restore(py);
+            std::ptr::null_mut()
+        };
         match guard.call(py, &given.iter().map(object), named.as_ref()) {
             Ok(Call::Unchanged) => None,
             Ok(Call::With(used)) => {
@@ -80,19 +92,13 @@ unsafe fn outcome(
                 Some(result)
             }
             Ok(Call::Answered(result)) => Some(result.into_ptr()),
-            Ok(Call::Instead(handler)) => {
-                let mut all = Vec::with_capacity(1 + given.len());
-                all.push(unguarded.as_ptr());
-                all.extend_from_slice(given);
-                // SAFETY: a callable, and live arguments.
-                Some(unsafe {
-                    call_by(PyObject_Vectorcall, handler.as_ptr(), &all, count + 1, names)
-                })
+            Ok(Call::Instead(handler)) => Some(instead(&handler)),
+            Ok(Call::Computed(handler, context)) => {
+                // SAFETY: a new reference, or null and an exception.
+                let call = || unsafe { Bound::from_owned_ptr_or_err(py, instead(&handler)) };
+                Some(compute(py, context, call).map_or_else(failed, Bound::into_ptr))
             }
-            Err(error) => {
-                error.restore(py);
-                Some(std::ptr::null_mut())
-            }
+            Err(error) => Some(failed(error)),
         }
     })
 }
