@@ -1,0 +1,78 @@
+"""Compares answers, and has DuckDB answer the queries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from data import COLUMNS
+
+#: Sums that differ in the last bits may exchange rows: the columns that the rows are ordered by.
+_ORDERED_BY = {
+    "q3": "revenue",
+    "q5": "revenue",
+    "q10": "revenue",
+    "q11": "value",
+    "q18": "o_totalprice",
+}
+
+
+def difference(name: str, found: pa.Table, expected: pa.Table) -> str | None:
+    """Where the answers to a query differ, or None if they agree."""
+    if found.column_names != expected.column_names:
+        return f"columns {found.column_names}, expected {expected.column_names}"
+    if found.num_rows != expected.num_rows:
+        return f"{found.num_rows} rows, expected {expected.num_rows}"
+    rows, wanted = (list(_rows(table)) for table in (found, expected))
+    column = _ORDERED_BY.get(name)
+    if column is not None:
+        place = found.column_names.index(column)
+        for row, other in zip(rows, wanted, strict=True):
+            if not _agree(row[place], other[place]):
+                return f"{column} {row[place]} in order, expected {other[place]}"
+        rows, wanted = sorted(rows, key=_exact), sorted(wanted, key=_exact)
+    for number, (row, other) in enumerate(zip(rows, wanted, strict=True)):
+        if not all(map(_agree, row, other)):
+            return f"row {number} is {row}, expected {other}"
+    return None
+
+
+def _rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    return zip(*(column.to_pylist() for column in table.columns), strict=True)
+
+
+def _exact(row: tuple[Any, ...]) -> list[str]:
+    return [str(value) for value in row if not isinstance(value, float)]
+
+
+def _agree(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return isclose(one, other, rel_tol=1e-9)
+    return bool(one == other)
+
+
+def duckdb_answers(folder: Path) -> Iterator[tuple[str, pa.Table]]:
+    """The name of each query, and DuckDB's answer from the same files."""
+    import duckdb
+
+    connection = duckdb.connect()
+    for table in COLUMNS:
+        path = folder / f"{table}.parquet"
+        names = [it.name for it in pq.read_schema(path) if pa.types.is_decimal(it.type)]
+        doubles = ", ".join(f"cast({name} as double) as {name}" for name in names)
+        columns = f"* replace ({doubles})" if doubles else "*"
+        connection.execute(f"create view {table} as select {columns} from read_parquet('{path}')")
+    for name, text in _texts():
+        yield name, connection.execute(text).to_arrow_table()
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    """The name and the text of each query in the file."""
+    file = Path(__file__).with_name("queries.sql")
+    parts = re.split(r"^-- (q\d+).*\n", file.read_text(), flags=re.MULTILINE)
+    yield from zip(parts[1::2], parts[2::2], strict=True)

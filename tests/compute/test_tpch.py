@@ -1,0 +1,132 @@
+"""The queries of `examples/tpch` give the same answers on a device, and none is refused there."""
+
+import runpy
+import shutil
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from . import standin
+
+PROGRAMS = Path(__file__).parents[2] / "examples" / "tpch"
+BESIDE_PYTHON = shutil.which("tpchgen-cli", path=str(Path(sys.executable).parent))
+HOST = pa.default_cpu_memory_manager()
+QUERIES = runpy.run_path(str(PROGRAMS / "queries.py"))["QUERIES"]
+#: One number each, which pyarrow returns on the host.
+NUMBERS = ("q6", "q14", "q17", "q19")
+
+pytestmark = [
+    pytest.mark.simulator,
+    pytest.mark.independent,
+    pytest.mark.usefixtures("queries_run"),
+]
+if not (BESIDE_PYTHON or shutil.which("tpchgen-cli")):
+    pytestmark.append(pytest.mark.skip(reason="needs tpchgen-cli"))
+
+
+def joined(how):
+    """The numbers of the rows of each side, of which those behind the last one give nulls."""
+
+    def numbered(side, name):
+        columns = [column.value for column in side.columns()]
+        keys = pa.table({str(place): column for place, column in enumerate(columns)})
+        return keys.append_column(name, pa.array(range(len(keys)), pa.int32()))
+
+    def join(left, right, _nulls):
+        keys = [str(place) for place in range(len(left.columns()))]
+        sides = numbered(left, "left"), numbered(right, "right")
+        rows = sides[0].join(sides[1], keys, join_type=how)
+        maps = [
+            standin.Column(pc.fill_null(rows[name], len(side)).combine_chunks())
+            for name, side in zip(("left", "right"), sides, strict=True)
+            if name in rows.column_names
+        ]
+        return tuple(maps) if len(maps) == 2 else maps[0]
+
+    return join
+
+
+def on_columns(function):
+    return lambda column, *rest: standin.Column(
+        function(column.value, *(it.value.as_py() for it in rest if it is not None))
+    )
+
+
+@pytest.fixture
+def queries_run(libcudf, monkeypatch):
+    """The stand-in's functions, and further ones that the queries need."""
+    plc = sys.modules["pylibcudf"]
+    binary = {"DIV": pc.divide, "LESS_EQUAL": pc.less_equal, "NULL_LOGICAL_OR": pc.or_kleene}
+    for name, function in binary.items():
+        monkeypatch.setitem(standin._BINARY, name, function)
+
+    def add(module, **functions):
+        for name, function in functions.items():
+            monkeypatch.setattr(module, name, function)
+
+    add(
+        plc.join,
+        inner_join=joined("inner"),
+        left_join=joined("left outer"),
+        left_semi_join=joined("left semi"),
+        left_anti_join=joined("left anti"),
+    )
+    find = {
+        "starts_with": pc.starts_with,
+        "ends_with": pc.ends_with,
+        "contains": pc.match_substring,
+    }
+    add(plc.strings.find, **{name: on_columns(function) for name, function in find.items()})
+    add(plc.strings.slice, slice_strings=on_columns(pc.utf8_slice_codeunits))
+    add(
+        plc.strings.contains,
+        like=lambda column, pattern, _: standin.Column(pc.match_like(column.value, pattern)),
+    )
+    add(
+        plc.search,
+        contains=lambda wanted, column: standin.Column(
+            pc.is_in(column.value, value_set=wanted.value)
+        ),
+    )
+    add(
+        plc.datetime,
+        extract_datetime_component=lambda column, _: standin.Column(pc.year(column.value)),
+    )
+    add(
+        plc.stream_compaction,
+        drop_nans=lambda table, *_: standin.Table(
+            [standin.Column(it.value.filter(pc.is_finite(it.value))) for it in table.columns()]
+        ),
+    )
+    add(plc.types, size_of=lambda kind: kind.kind.bit_width // 8)
+    add(
+        plc.aggregation,
+        count=lambda _: standin.Names("count"),
+        nunique=lambda _: standin.Names("count_distinct"),
+    )
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    data = runpy.run_path(str(PROGRAMS / "data.py"))
+    folder = tmp_path_factory.mktemp("tpch") / "tables"
+    data["make"](folder, 0.01)
+    found = data["load"](folder)
+    return found, data["to_device"](found, 0)
+
+
+@pytest.mark.parametrize("name", list(QUERIES))
+def test_a_query_runs_on_a_device(tables, name):
+    expected, found = (QUERIES[name](place) for place in tables)
+    assert found.is_cpu is (name in NUMBERS)
+    assert found.schema.equals(expected.schema)
+    rows, wanted = found.copy_to(HOST).to_pylist(), expected.to_pylist()
+    assert len(rows) == len(wanted)
+    for row, other in zip(rows, wanted, strict=True):
+        assert row == {
+            key: pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
+            for key, value in other.items()
+        }
