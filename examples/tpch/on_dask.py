@@ -123,7 +123,7 @@ def measure(
         )
 
     _, load_ms = timed(load_all)
-    print(f"{len(workers)} workers loaded the tables in {load_ms:.0f} ms")
+    print(f"the workers have loaded the tables in {load_ms:.0f} ms")
     # The first answers of each worker also prepare it for the measurement.
     expected, *others = [answers_of(client, source, [worker]) for worker in workers]
     if options.check:

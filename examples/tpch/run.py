@@ -1,7 +1,9 @@
 """Runs the 22 queries of TPC-H on the host or on a device, and prints their times.
 
-python examples/tpch/run.py --scale 0.1 --check
-python examples/tpch/run.py --scale 10 --on device
+The first of these commands also compares the answers with DuckDB's:
+
+    python examples/tpch/run.py --scale 0.1 --check
+    python examples/tpch/run.py --scale 10 --on device
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def answer(name: str, tables: dict[str, pa.Table]) -> pa.Table:
-    """On the host: the copy there waits for the device."""
+    """The answer to a query, on the host.  The copy to there waits for the device."""
     return to_host(QUERIES[name](tables))
 
 

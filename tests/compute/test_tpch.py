@@ -59,7 +59,8 @@ def on_columns(function):
 def queries_run(libcudf, monkeypatch):
     """The stand-in's functions, and further ones that the queries need."""
     plc = sys.modules["pylibcudf"]
-    binary = {"DIV": pc.divide, "LESS_EQUAL": pc.less_equal, "NULL_LOGICAL_OR": pc.or_kleene}
+    binary = {"DIV": pc.divide, "LESS_EQUAL": pc.less_equal}
+    binary |= {"LOGICAL_OR": pc.or_, "NULL_LOGICAL_OR": pc.or_kleene}
     for name, function in binary.items():
         monkeypatch.setitem(standin._BINARY, name, function)
 
