@@ -183,9 +183,9 @@ class Together(Setup):
     def in_processes(self, size: int, *, processes: int, devices: int = 1) -> Trial:
         """The time of a copy, as processes get through them together; each copies up and down.
         Devices take turns."""
-        self.require_devices(devices)
         makers = [self.peer.maker]
         if devices > 1:
+            self.require_devices(devices)
             makers = [self.peer.maker_on(device) for device in range(devices)]
 
         def run(budget: Budget) -> dict[str, float]:
