@@ -2,8 +2,9 @@
 
     python replay.py SCRIPT SECONDS
 
-Each statement is echoed, what an expression gives is shown, and an exception does not end the
-session.  What differs from machine to machine is masked: addresses and the names of devices.
+Each statement is echoed, what an expression gives is shown, and an exception, of which the last
+lines are shown, does not end the session.  What differs from machine to machine is masked:
+addresses and the names of devices.
 After SECONDS a watchdog ends the process, which needs no GIL for that.
 
 A script begins with its title, and a second line may name what it needs beside a device:
@@ -195,7 +196,6 @@ def replay(source: str) -> int:
             exec(code, names)
         except Exception as error:
             output.end_line()
-            print("Traceback (most recent call last):")
             print(*traceback.format_exception_only(error), sep="", end="")
         output.end_line()
         output.flush()

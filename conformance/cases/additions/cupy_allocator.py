@@ -14,7 +14,6 @@ ctx = cuda.Context(0)
 before = ctx.bytes_allocated
 with cupy.cuda.using_allocator(allocator):
     array = cupy.arange(100, dtype=cupy.int32)
-
 ctx.bytes_allocated - before
 int(array.sum())
 del array

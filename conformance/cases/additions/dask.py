@@ -95,7 +95,6 @@ with (
     print(sum(client.run(allocated).values()))
     # The driver gets it back, because another process may still have it mapped.
     print(client.run(frees, workers=[first])[first] > 0)
-
 # With the setting there are host frames only.
 with (
     dask.config.set({"pyarrow-cuda-compat.ipc": False}),

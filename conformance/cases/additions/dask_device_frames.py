@@ -41,7 +41,6 @@ try:
     deserialize(header, [frames[0], frames[1].slice(1)])
 except ValueError as error:
     print(str(error).partition(" of ")[0])
-
 # Dask weighs data by its bytes, and tells it from equal data of another device or place.
 sizeof(DeviceArray.from_host(range(100))) - sizeof(buffer)
 first, column = cuda.Context(0).buffer_from_data(b"bytes"), batch["x"].copy_to(ctx.memory_manager)

@@ -42,5 +42,4 @@ with tempfile.NamedTemporaryFile() as file:
         capture_output=True,
         text=True,
     )
-
 print(done.stdout + done.stderr)

@@ -124,7 +124,6 @@ ds.DirectoryPartitioning(kinds, {"s": text}).dictionaries[0].is_cpu
 with tempfile.TemporaryDirectory() as folder:
     ds.write_dataset([batch, batch], folder, format="ipc")
     ds.dataset(folder, format="ipc").count_rows()
-
 hasattr(chunked, "__dlpack__"), hasattr(pa.chunked_array([[1]]), "__dlpack__")
 pa.array([1, 2, 3], mask=mask).to_pylist()
 # Their buffers are no more for the CPU than they are.

@@ -2,6 +2,7 @@
 # needs: two devices
 # shows: pyarrow_cuda
 #   Context: contexts of two devices have memory and counters of their own
+#   Context: memory and handles of another device are refused
 # shows: pyarrow_devices, Devices
 #   pyarrow.Device.device_id: the number of the second device
 # shows: integration, CUDA Contexts
@@ -28,3 +29,12 @@ second.buffer_from_data(here, offset=5).to_pybytes()
 first.buffer_from_data(there).context.device_number
 there.slice(1).context.device_number
 cuda.BufferReader(there).read_buffer(3).context.device_number
+
+# Memory and handles of one device are not taken for another one's.
+first, second = cuda.Context(0), cuda.Context(1)
+here = first.buffer_from_data(b"0123456789")
+second.foreign_buffer(here.address, 10)
+cuda.Context(1, first.handle)
+# An object that lies on the other device keeps its own context.
+second.buffer_from_object(here).context.device_number
+here.to_pybytes()

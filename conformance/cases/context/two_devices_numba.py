@@ -24,7 +24,6 @@ with numba.cuda.gpus[1]:
     (cuda.Context.from_numba().device_number, cuda.Context.from_numba(None).handle == two.handle)
     # A context that is given does not depend on it.
     cuda.Context.from_numba(one.to_numba()).device_number
-
 # Memory is of the device that it was allocated on.
 mem = two.buffer_from_data(b"on the second").to_numba()
 mem.context is two.to_numba()

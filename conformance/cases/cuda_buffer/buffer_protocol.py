@@ -28,7 +28,6 @@ io.BytesIO(b"x" * 10).readinto(buf)
 hashlib.sha256(buf)
 memoryview(buf.slice(2, 3))
 memoryview(ctx.new_buffer(0))
-
 # A generic view of it is refused as well, and the copy on the host is not.
 memoryview(pa.Buffer.slice(buf, 0))
 bytes(memoryview(buf.copy_to_host()))

@@ -6,8 +6,12 @@
 #   CudaBuffer.copy_from_device(nbytes): how many bytes to copy
 #   CudaBuffer.copy_from_device(nbytes): default -1: the whole source, or as much as fits
 #   CudaBuffer.copy_from_device: returns the number of bytes copied
+#   CudaBuffer.copy_from_device(buf): objects that are not device buffers are refused
+#   CudaBuffer.copy_from_device(position): positions outside the buffer are refused
+#   CudaBuffer.copy_from_device(nbytes): more bytes than the source has, or than fit, are refused
 # shows: additions, Device buffers
 #   CudaBuffer.copy_from_device: copies within one buffer, overlapping or not
+import pyarrow as pa
 from pyarrow import cuda
 
 ctx = cuda.Context(0)
@@ -29,34 +33,52 @@ buf = fresh()
 (buf.copy_from_device(source, position=4, nbytes=2), buf.to_pybytes())
 buf = fresh()
 (buf.copy_from_device(source, nbytes=2), buf.to_pybytes())
-
 # Until the buffer is full.
 buf = fresh()
 (buf.copy_from_device(source, position=0, nbytes=-1), buf.to_pybytes())
 buf = fresh()
 (buf.copy_from_device(source, position=5), buf.to_pybytes())
 (buf.copy_from_device(source, 7, 1), buf.to_pybytes())
-
 # Nothing, and at the end.
 buf = fresh()
 (buf.copy_from_device(source, nbytes=0), buf.copy_from_device(source, position=8))
 buf.copy_from_device(ctx.new_buffer(0), position=3)
 buf.to_pybytes()
-
 # Into a slice; within one buffer, even where the parts overlap.
 (buf.slice(2, 3).copy_from_device(source), buf.to_pybytes())
 moved = ctx.buffer_from_data(b"0123456789")
 (moved.copy_from_device(moved.slice(0, 6), position=2), moved.to_pybytes())
 moved = ctx.buffer_from_data(b"0123456789")
 (moved.copy_from_device(moved.slice(3)), moved.to_pybytes())
-
 large = bytes(range(256)) * 4096
 moved = ctx.buffer_from_data(large)
 moved.copy_from_device(moved, position=1, nbytes=len(large) - 1)
 moved.to_pybytes() == large[:1] + large[:-1]
-
 # The source is as it was, and the copy does not follow it.
 source.to_pybytes()
 buf.copy_from_device(source)
 source.copy_from_host(b"x" * 10)
 buf.to_pybytes()
+
+# Arguments that a copy on the device refuses; then it writes nothing.
+whole = ctx.buffer_from_data(b"0123456789abcdef")
+buf = whole.slice(3, 10)
+source = ctx.buffer_from_data(b"xyz")
+buf.copy_from_device(source, position=-1)
+buf.copy_from_device(source, position=11)
+buf.copy_from_device(source, position=2**62)
+buf.copy_from_device(source, nbytes=4)
+buf.copy_from_device(source, position=8, nbytes=3)
+buf.copy_from_device(ctx.new_buffer(20), nbytes=11)
+buf.copy_from_device(source, position=10, nbytes=1)
+buf.copy_from_device(source, position="0")
+buf.copy_from_device(source, nbytes=2.0)
+buf.copy_from_device(buf=None)
+buf.copy_from_device(b"xyz")
+buf.copy_from_device(pa.py_buffer(b"xyz"))
+buf.copy_from_device(cuda.new_host_buffer(3))
+cuda.CudaBuffer.from_buffer(pa.Buffer.slice(whole, 0)).copy_from_device(source)
+whole.to_pybytes()
+# Any negative number of bytes stands for as many as fit.
+buf.copy_from_device(source, position=8, nbytes=-9)
+whole.to_pybytes()

@@ -23,7 +23,6 @@ source.context.device_number
 buf.copy_from_device(source, nbytes=11)
 source.copy_from_device(buf, position=3, nbytes=8)
 (source.to_pybytes(), buf.to_pybytes())
-
 # Many bytes.
 data = bytes(range(251)) * 40_000
 large = there.buffer_from_data(data)
@@ -31,7 +30,6 @@ back = here.new_buffer(len(data))
 back.copy_from_device(large)
 back.to_pybytes() == data
 (back.equals(large), large.equals(back))
-
 # On a stream, the call waits for what both were made with, which a slow device may lack yet.
 driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
 for ctx, other in (here, there), (there, here):

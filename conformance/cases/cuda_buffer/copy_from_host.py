@@ -6,6 +6,13 @@
 #   CudaBuffer.copy_from_host(nbytes): how many bytes to copy
 #   CudaBuffer.copy_from_host(nbytes): default -1: the whole source, or as much as fits
 #   CudaBuffer.copy_from_host: returns the number of bytes copied
+#   CudaBuffer.copy_from_host(position): positions outside the buffer are refused
+#   CudaBuffer.copy_from_host(nbytes): more bytes than the source has, or than fit, are refused
+#   CudaBuffer.copy_from_host: the source: an Arrow buffer or anything that `py_buffer` accepts
+import array
+
+import numpy as np
+import pyarrow as pa
 from pyarrow import cuda
 
 ctx = cuda.Context(0)
@@ -16,7 +23,6 @@ def fresh():
 
 
 buf = fresh()
-
 # The number of bytes copied comes back.
 buf.copy_from_host(b"0123456789")
 buf.to_pybytes()
@@ -30,20 +36,72 @@ buf = fresh()
 (buf.copy_from_host(b"abcdef", nbytes=2), buf.to_pybytes())
 buf = fresh()
 (buf.copy_from_host(data=b"abcdef", position=0, nbytes=-1), buf.to_pybytes())
-
 # Until the buffer is full.
 buf = fresh()
 (buf.copy_from_host(b"0123456789ABCDEF"), buf.to_pybytes())
 buf = fresh()
 (buf.copy_from_host(b"abcdef", position=7), buf.to_pybytes())
 (buf.copy_from_host(b"X", 9, 1), buf.to_pybytes())
-
 # Nothing, and at the end.
 buf = fresh()
 (buf.copy_from_host(b""), buf.copy_from_host(b"abc", nbytes=0), buf.copy_from_host(b"abc", 10))
 buf.to_pybytes()
-
 # Into a slice: neighbours stay as they are.
 part = buf.slice(3, 4)
 (part.copy_from_host(b"0123456789"), buf.to_pybytes())
 (part.copy_from_host(b"xyz", position=3), buf.to_pybytes())
+
+# Arguments that a copy from the host refuses; then it writes nothing.
+whole = ctx.buffer_from_data(b"0123456789abcdef")
+buf = whole.slice(3, 10)
+buf.copy_from_host(b"xyz", position=-1)
+buf.copy_from_host(b"xyz", position=11)
+buf.copy_from_host(b"", position=11)
+buf.copy_from_host(b"xyz", position=2**62)
+buf.copy_from_host(b"xyz", nbytes=4)
+buf.copy_from_host(b"xyz", position=8, nbytes=3)
+buf.copy_from_host(b"x" * 20, nbytes=11)
+buf.copy_from_host(b"xyz", position=10, nbytes=1)
+buf.copy_from_host(b"xyz", position="0")
+buf.copy_from_host(b"xyz", nbytes=None)
+cuda.CudaBuffer.from_buffer(pa.Buffer.slice(whole, 0)).copy_from_host(b"xyz")
+whole.to_pybytes()
+# Any negative number of bytes stands for as many as fit.
+buf.copy_from_host(b"xyz", position=8, nbytes=-9)
+whole.to_pybytes()
+
+# A copy takes every source that `py_buffer` takes.
+buf = ctx.new_buffer(8)
+
+
+def copied(data, **options):
+    buf.copy_from_host(b"-" * 8)
+    return buf.copy_from_host(data, **options), buf.to_pybytes()
+
+
+copied(b"bytes")
+copied(bytearray(b"array"))
+copied(memoryview(b"0123456789")[3:6])
+copied(array.array("i", [1, -1]))
+copied(np.array([258, 772], dtype=np.int16), position=2)
+copied(np.array([[1, 2], [3, 4]], dtype=np.uint8))
+copied(pa.py_buffer(b"Arrow"))
+copied(pa.py_buffer(b"0123456789").slice(6), nbytes=2)
+copied(pa.array([5, 6], pa.int8()).buffers()[1], nbytes=2)
+copied(pa.allocate_buffer(3), nbytes=0)
+# Page-locked memory.
+pinned = cuda.new_host_buffer(4)
+np.frombuffer(pinned, dtype=np.uint8)[:] = [65, 66, 67, 68]
+copied(pinned)
+copied(pinned.slice(1, 2), position=6)
+# Device memory is recognised, and not read as if it were the host's.
+copied(ctx.buffer_from_data(b"device"))
+copied(pa.Buffer.slice(ctx.buffer_from_data(b"device"), 3), position=1)
+# Other objects are refused.
+copied("text")
+copied(7)
+copied(None)
+copied([1, 2, 3])
+copied(np.arange(8, dtype=np.uint8)[::2])
+buf.to_pybytes()
+ctx.new_buffer(3).copy_from_host(ctx.buffer_from_data(b"12345"))

@@ -22,6 +22,5 @@ buf.slice(2 * GIB + 1, 4).to_pybytes()
 buf.copy_to_host(position=4 * GIB + 98).size
 buf.copy_to_host(position=4 * GIB + 101)
 buf.slice(4 * GIB + 100)
-
 # The low bytes were left alone.
 buf.slice(0, 100).to_pybytes() == b"-" * 100

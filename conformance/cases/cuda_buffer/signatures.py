@@ -1,4 +1,6 @@
-# The parameters of the methods, and their defaults.
+# Every member in the reference exists, with a description; the parameters and their defaults.
+# shows: cuda_buffer, class
+#   CudaBuffer: all methods and attributes of the reference exist, each with its docstring
 # shows: cuda_buffer, copy_from_device
 #   CudaBuffer.copy_from_device: default 0
 # shows: cuda_buffer, copy_from_host
@@ -9,9 +11,51 @@
 #   CudaBuffer.slice: default 0
 import inspect
 
+import pyarrow as pa
 from pyarrow import cuda
 
+# Every member in the reference exists, with a description.
+METHODS = (
+    "copy_from_device",
+    "copy_from_host",
+    "copy_to_host",
+    "equals",
+    "export_for_ipc",
+    "from_buffer",
+    "from_numba",
+    "hex",
+    "slice",
+    "to_numba",
+    "to_pybytes",
+)
+ATTRIBUTES = ("address", "context", "is_cpu", "is_mutable", "parent", "size")
+[name for name in METHODS if not callable(getattr(cuda.CudaBuffer, name, None))]
+buf = cuda.Context(0).buffer_from_data(b"0123456789")
+[name for name in ATTRIBUTES if not hasattr(buf, name) or callable(getattr(buf, name))]
 
+
+def beginning(thing):
+    """The first line of a description."""
+    return inspect.getdoc(thing).splitlines()[0]
+
+
+beginning(cuda.CudaBuffer)
+for name in METHODS:
+    print(f"{name}: {beginning(getattr(cuda.CudaBuffer, name))}")
+# Some attributes are those of all Arrow buffers.
+beginning(cuda.CudaBuffer.context)
+[
+    name
+    for name in ("address", "is_cpu", "is_mutable", "size")
+    if not getattr(pa.Buffer, name).__doc__
+]
+# Static ones need no buffer; and what Arrow's buffers have, this one has.
+cuda.CudaBuffer.from_buffer(buf).to_pybytes()
+buf.from_buffer(buf).to_pybytes()
+[name for name in dir(pa.Buffer) if not hasattr(buf, name)]
+
+
+# The parameters of the methods, and their defaults.
 def parameters(method):
     found = inspect.signature(method).parameters.values()
     return [
@@ -23,13 +67,10 @@ def parameters(method):
 METHODS = [name for name in vars(cuda.CudaBuffer) if name[0] != "_" and name != "context"]
 for name in sorted(METHODS):
     print(name, parameters(getattr(cuda.CudaBuffer, name)))
-
 # Parameters that upstream lacks are keyword-only.
 for name in ("copy_from_device", "copy_from_host", "copy_to_host", "fill"):
     found = inspect.signature(getattr(cuda.CudaBuffer, name)).parameters.values()
     print([each.name for each in found if each.kind is each.KEYWORD_ONLY])
-
-
 # Too many, unknown, missing.
 buf = cuda.Context(0).buffer_from_data(b"0123456789")
 buf.copy_from_host(b"ab", 8, 1)

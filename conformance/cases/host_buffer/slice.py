@@ -6,8 +6,13 @@
 #     raises an IndexError
 #   HostBuffer.slice(length): how many bytes; by default all from the offset on; more than there are
 #     raises an IndexError
+#   HostBuffer.equals: whether both hold the same bytes
+#   HostBuffer.equals(other): another buffer
+#   HostBuffer: the host's side of copies to and from the device
 # shows: additions, Page-locked memory
 #   HostBuffer.slice: slices are pinned memory too
+#   HostBuffer.equals: equality with device memory
+import numpy as np
 import pyarrow as pa
 from pyarrow import cuda
 
@@ -37,3 +42,36 @@ buf[::2]
 # A part keeps the memory.
 del buf
 part.to_pybytes()
+
+# Page-locked memory equals other memory by its bytes.
+buf = cuda.new_host_buffer(4)
+pa.BufferReader(b"same").readinto(buf)
+buf.equals(pa.py_buffer(b"same"))
+buf.equals(pa.py_buffer(b"some"))
+buf.equals(pa.py_buffer(b"same!"))
+buf.equals(buf)
+other = cuda.new_host_buffer(4)
+pa.BufferReader(b"same").readinto(other)
+buf.equals(other=other)
+buf == other
+# Device memory, too, from both sides.
+there = cuda.Context().buffer_from_data(b"same")
+(buf.equals(there), buf.slice(1).equals(there), there.equals(buf))
+buf == b"same"
+buf != b"some"
+hash(buf)
+
+# Page-locked memory as the host's side of copies.
+ctx = cuda.Context()
+pinned = cuda.new_host_buffer(6)
+np.frombuffer(pinned, np.uint8)[:] = list(b"pinned")
+buf = ctx.buffer_from_data(pinned)
+(buf.size, buf.to_pybytes())
+buf.copy_from_host(pinned.slice(3), position=1)
+buf.to_pybytes()
+# Back into it, and the buffer that was given is what comes back.
+back = cuda.new_host_buffer(8)
+np.frombuffer(back, np.uint8)[:] = ord(".")
+buf.copy_to_host(buf=back) is back
+back.to_pybytes()
+buf.copy_to_host(position=4, nbytes=2, buf=back).to_pybytes()

@@ -15,7 +15,6 @@ for number in range(2):
     print(pa.BufferReader(b"reach").readinto(buf))
     print([ctx.buffer_from_object(buf).to_pybytes() for ctx in (first, second)])
     print([ctx.get_device_address(buf.address) == buf.address for ctx in (first, second)])
-
 # Its own device is the one that was asked for: the driver's attribute 9.
 driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
 driver.cuCtxSetCurrent(ctypes.c_void_p(first.handle))

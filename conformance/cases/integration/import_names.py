@@ -23,7 +23,6 @@ NAMES = (
 )
 [name for name in NAMES if not callable(getattr(cuda, name, None))]
 [getattr(cuda, name).__module__ for name in NAMES if isinstance(getattr(cuda, name), type)]
-
 # Whichever way it is imported, it is the same.
 pyarrow.cuda is cuda
 pa.cuda is cuda

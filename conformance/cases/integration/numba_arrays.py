@@ -41,7 +41,6 @@ _ = gc.collect()
 del array
 _ = gc.collect()
 ctx.bytes_allocated
-
 # An array that Numba has made.
 array = numba.cuda.to_device(host)
 buf = cuda.CudaBuffer.from_numba(array.gpu_data)

@@ -34,7 +34,6 @@ try:
     add_one[1, 32](frozen)
 except Exception as error:
     print(type(error).__name__, "Cannot modify readonly array" in str(error))
-
 # Numba pointers cannot be read-only, so such memory gets no pointer.
 buf.to_numba().size
 frozen.to_numba()

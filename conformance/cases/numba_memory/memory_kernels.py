@@ -35,12 +35,10 @@ with stream.auto_synchronize():
     array = cuda.to_device(host, stream=stream)
     increment[8, 128, stream](array)
     _ = array.copy_to_host(host, stream=stream)
-
 host[:3], host[-1]
 streams = [cuda.default_stream(), cuda.per_thread_default_stream(), cuda.external_stream(0)]
 for each in streams:
     increment[8, 128, each](array)
-
 cuda.synchronize()
 array[:3].copy_to_host()
 # Fields of structures.
@@ -55,5 +53,4 @@ increment[1, 32](mapped)
 ordinary = np.zeros(1000)
 with cuda.mapped(ordinary) as on_device:
     increment[8, 128](on_device)
-
 mapped.tolist(), ordinary.sum()

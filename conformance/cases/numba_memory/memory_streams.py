@@ -37,12 +37,10 @@ stream.synchronize()
 back
 with stream.auto_synchronize() as same:
     there_and_back(stream, 6)
-
 (same is stream, back)
 with stream.auto_synchronize():
     there_and_back(stream, 7)
     raise KeyError("in the block")
-
 back
 # Streams of other libraries, and the default ones.
 theirs = Stream(ctx, non_blocking=True)

@@ -70,5 +70,4 @@ with numba.cuda.pinned(one, other):
     print(is_pinned(one), is_pinned(other))
     print(is_queued(one), is_queued(other))
     print((numba.cuda.to_device(one).copy_to_host() == one).all())
-
 is_pinned(one), is_pinned(other)

@@ -41,5 +41,4 @@ back
 driver.cuStreamQuery(handle)
 with stream.auto_synchronize() as same:
     array = there_and_back(7)
-
 (same is stream, back, driver.cuStreamQuery(handle))

@@ -4,6 +4,22 @@
 #   PyGPU.cudaError_t: it shows its number: `<cudaError: code=0>` for success
 #   PyGPU.cudaSetDevice: a call without a result returns only its error code
 #   PyGPU.cudaGetDevice: a call with a result returns a pair: result and error code
+#   PyGPU.pointer_wrapper_int16: a pointer to `int16` as a Python object
+#   PyGPU.pointer_wrapper_int32: a pointer to `int32` as a Python object
+#   PyGPU.pointer_wrapper_int64: a pointer to `int64` as a Python object
+#   PyGPU.pointer_wrapper_uint16: a pointer to `uint16` as a Python object
+#   PyGPU.pointer_wrapper_uint32: a pointer to `uint32` as a Python object
+#   PyGPU.pointer_wrapper_uint64: a pointer to `uint64` as a Python object
+#   PyGPU.pointer_wrapper_float32: a pointer to `float32` as a Python object
+#   PyGPU.pointer_wrapper_float64: a pointer to `float64` as a Python object
+#   PyGPU.pointer_wrapper_int64: pointers to the host's memory that Python owns are safe, and others
+#     are not
+#   PyGPU.pointer_wrapper_int64.get: gives access to what a safe pointer points to
+#   PyGPU.pointer_wrapper_int64.__int__: the raw pointer as an integer
+import ctypes
+
+import numpy as np
+
 import pyarrow_cuda_compat.pygpu as gpuarray
 
 err = gpuarray.cudaSetDevice(0)
@@ -34,3 +50,45 @@ gpuarray.cudaGetErrorName(gpuarray.cudaGetLastError())
 # Errors that are not the device's raise exceptions.
 gpuarray.cudaSetDevice("0")
 gpuarray.cudaError_t("0")
+
+# PyGPU's pointers as Python objects: those to the host's memory that Python owns are safe.
+kinds = [
+    gpuarray.pointer_wrapper_int16,
+    gpuarray.pointer_wrapper_int32,
+    gpuarray.pointer_wrapper_int64,
+    gpuarray.pointer_wrapper_uint16,
+    gpuarray.pointer_wrapper_uint32,
+    gpuarray.pointer_wrapper_uint64,
+    gpuarray.pointer_wrapper_float32,
+    gpuarray.pointer_wrapper_float64,
+    gpuarray.pointer_wrapper_complex64,
+    gpuarray.pointer_wrapper_complex128,
+]
+for kind in kinds:
+    pointer = kind()
+    print(pointer, end=" ")
+    pointer.create(3)
+    name = kind.__name__.removeprefix("pointer_wrapper_")
+    print(pointer.is_safe(), pointer.get().dtype == name, int(pointer) > 0)
+A = np.array([1, 2, 3])
+da = gpuarray.DeviceArray_int64(A)
+da.allocate()
+host, device = da.host_data(), da.device_data()
+(type(host).__name__, type(device).__name__)
+(host.is_safe(), device.is_safe(), gpuarray.pointer_wrapper_int64().is_safe())
+# A safe pointer gives access to the memory, which is the array's own.
+host.get()
+host.get()[0] = 10
+A
+# Others do not.
+device.get()
+gpuarray.pointer_wrapper_int64().get()
+# As an integer, of either kind.
+int(host) == A.ctypes.data
+(int(device) == da.device_data().__int__(), int(gpuarray.pointer_wrapper_int64()))
+# C functions take pointers as they are.
+_ = ctypes.CDLL(None).memset(host, 0, ctypes.c_size_t(8))
+A
+# A pointer keeps its memory.
+del da
+host.get().tolist()

@@ -91,7 +91,6 @@ try:
     large.copy_from_host(bytes(1 << 20), stream=own)
 except KeyboardInterrupt:
     print("interrupted", driver.cuStreamQuery(None))
-
 ended.set()
 thread.join()
 _ = signal.signal(signal.SIGINT, before)

@@ -53,5 +53,4 @@ for call in (
         call()
     except ValueError as error:
         print(error)
-
 buf.to_pybytes()

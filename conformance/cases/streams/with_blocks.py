@@ -37,20 +37,17 @@ begin()
 finish_soon()
 with stream as entered:
     print(entered is stream, buf.copy_to_host().to_pybytes(), stream.query())
-
 # So do those that take no stream.
 buf.fill(ord("."))
 begin()
 finish_soon()
 with stream:
     print(buf.to_pybytes(), buf.equals(ctx.buffer_from_data(b"xxxx")))
-
 buf.fill(ord("."))
 begin()
 finish_soon()
 with stream:
     print(DeviceArray(buf, "u1").copy_to_host().tobytes())
-
 # Values that are assigned to arrays are not overwritten by earlier work.
 for size in 4, 40_000:
     array = DeviceArray.empty(size, "u1")
@@ -88,7 +85,6 @@ begin()
 with stream:
     buf.fill(ord("y"), stream=stream)
     print(stream.query())
-
 # Outside of the block nothing waits for it; blocks nest, and the inner one's stream counts.
 event.record()
 event.synchronize()
@@ -98,7 +94,6 @@ with stream, other:
     with stream:
         event.record()
         print(event.query())
-
 _ = stream.__enter__()
 with other:
     stream.__exit__(None, None, None)
@@ -117,16 +112,13 @@ with stream:
     thread = threading.Thread(target=in_thread)
     thread.start()
     thread.join()
-
 _ = libc.sem_post(semaphore)
 stream.synchronize()
 buf.to_pybytes()
 # An exception ends the block.
 with stream:
     raise KeyError("mine")
-
 with other:
     event.record()
-
 event.synchronize()
 stream.__exit__(None, None, None)
