@@ -17,8 +17,7 @@ batch = pa.record_batch({"x": [1, None, 3], "s": ["one", "two", None]})
 there = batch.copy_to(ctx.memory_manager)
 families = ("cuda", "dask", "pickle")
 header, frames = serialize(there, serializers=families)
-header["serializer"]
-[hasattr(frame, "__cuda_array_interface__") for frame in frames]
+header["serializer"], [hasattr(frame, "__cuda_array_interface__") for frame in frames]
 back = deserialize(header, frames)
 back.copy_to(host).equals(batch)
 # The receiver views the memory without a copy.

@@ -16,8 +16,7 @@ pyarrow_cuda_compat.numba.memory_manager().interface_version
 numba.cuda.set_memory_manager(pyarrow_cuda_compat.numba.memory_manager)
 ctx = cuda.Context(0)
 array = numba.cuda.to_device(np.arange(100, dtype=np.int32))
-ctx.bytes_allocated
-type(numba.cuda.current_context().memory_manager).__name__
+ctx.bytes_allocated, type(numba.cuda.current_context().memory_manager).__name__
 manager = pyarrow_cuda_compat.numba.memory_manager(context=numba.cuda.current_context())
 manager.get_memory_info().total > 0
 # A buffer over the array's memory, which it has for itself: the array may go.
@@ -25,8 +24,7 @@ buf = cuda.CudaBuffer.from_numba(array[10:20].gpu_data)
 buf.size, buf.context.device_number
 del array
 _ = gc.collect()
-ctx.bytes_allocated
-np.frombuffer(buf.copy_to_host(), np.int32)
+ctx.bytes_allocated, np.frombuffer(buf.copy_to_host(), np.int32)
 # It can be shared with other processes, like any buffer of the package.
 buf.export_for_ipc().serialize().size
 del buf

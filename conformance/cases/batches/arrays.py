@@ -20,12 +20,10 @@ host = pa.default_cpu_memory_manager()
 before = ctx.bytes_allocated
 array = pa.array([1, None, 3])
 there = array.copy_to(ctx.memory_manager)
-(there.type, len(there), there.is_cpu)
-there.device_type == pa.DeviceAllocationType.CUDA
+there.type, len(there), there.is_cpu, there.device_type == pa.DeviceAllocationType.CUDA
 [buf.device == ctx.device for buf in there.buffers()]
 values = cuda.CudaBuffer.from_buffer(there.buffers()[1])
-(values.size, values.context.handle == ctx.handle)
-values.to_pybytes()[:8]
+values.size, values.context.handle == ctx.handle, values.to_pybytes()[:8]
 there.copy_to(host).equals(array)
 array.copy_to(destination=ctx.device).copy_to(host).to_pylist()
 there.slice(1).copy_to(host).to_pylist()
@@ -63,10 +61,8 @@ for column in pa.record_batch([wrong, right], ["w", "r"]).slice(91, 1).copy_to(c
 values = ctx.buffer_from_data(np.arange(4, dtype=np.int32))
 valid = ctx.buffer_from_data(b"\x0d")
 array = pa.Array.from_buffers(pa.int32(), 4, [valid, values])
-(array.is_cpu, array.device_type == pa.DeviceAllocationType.CUDA)
-array.copy_to(host).to_pylist()
-array.slice(2).copy_to(host).to_pylist()
-array.buffers()[1].address == values.address
+array.is_cpu, array.device_type == pa.DeviceAllocationType.CUDA, array.copy_to(host).to_pylist()
+array.slice(2).copy_to(host).to_pylist(), array.buffers()[1].address == values.address
 # The array keeps the memory.
 del values, valid
 array.copy_to(host).to_pylist()

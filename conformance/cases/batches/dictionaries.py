@@ -47,9 +47,7 @@ def read(**options):
     return there.copy_to(host).equals(batch)
 
 
-read(dictionary_memo=None, pool=None)
-read(dictionary_memo=memo)
-read(pool=pool)
+read(dictionary_memo=None, pool=None), read(dictionary_memo=memo), read(pool=pool)
 both = cuda.read_record_batch(
     message, batch.schema, dictionary_memo=memo, pool=pa.proxy_memory_pool(pool)
 )

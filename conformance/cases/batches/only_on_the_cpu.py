@@ -18,6 +18,7 @@ ctx = cuda.Context()
 array = pa.array([1, None, 3]).copy_to(ctx.memory_manager)
 text = pa.array(["a", None, "bc"]).copy_to(ctx.memory_manager)
 mask = pa.array([True, False, True]).copy_to(ctx.memory_manager)
+none = np.zeros(3, bool)
 batch = pa.record_batch({"x": [1, 2], "y": ["a", "b"]}).copy_to(ctx.memory_manager)
 table = pa.Table.from_batches([batch])
 wide = pa.table({"x": pa.array([1], pa.int32()).copy_to(ctx.memory_manager)})
@@ -33,91 +34,43 @@ class Made:
 
 def outcome(operation):
     try:
-        operation()
+        eval(operation)
     except NotImplementedError as error:
         return str(error).partition(":")[0]  # behind it stands what to do instead
     return "done"
 
 
-VALUES = (
-    lambda: array.to_pylist(),
-    lambda: array.to_numpy(zero_copy_only=False),
-    lambda: np.asarray(array),
-    lambda: array.to_pandas(),
-    lambda: array[0],
-    lambda: array[1:],
-    lambda: list(array),
-    lambda: text.to_pylist(),
-    lambda: array.__arrow_c_array__(),
-    lambda: pa.array(Made(), mask=np.zeros(3, bool)),
-)
-WORK = (
-    lambda: array.nbytes,
-    lambda: array == array,
-    lambda: array.equals(array),
-    lambda: array.diff(array),
-    lambda: array.sum(),
-    lambda: array.index(3),
-    lambda: array.sort(),
-    lambda: array.unique(),
-    lambda: array.value_counts(),
-    lambda: array.dictionary_encode(),
-    lambda: array.is_null(),
-    lambda: array.is_valid(),
-    lambda: array.is_nan(),
-    lambda: array.fill_null(0),
-    lambda: array.drop_null(),
-    lambda: array.filter(mask),
-    lambda: array.take([0]),
-    lambda: array.cast(pa.float64()),
-    lambda: array.view(pa.float64()),
-    lambda: array.validate(full=True),
-    lambda: text.cast(pa.large_string()),
-)
-TABLES = (
-    lambda: chunked.to_pylist(),
-    lambda: chunked[0],
-    lambda: chunked.equals(chunked),
-    lambda: chunked.cast(pa.float64()),
-    lambda: batch.to_pydict(),
-    lambda: batch.to_pylist(),
-    lambda: batch.to_pandas(),
-    lambda: batch.column(0).to_pylist(),
-    lambda: batch.equals(batch),
-    lambda: batch.nbytes,
-    lambda: batch.filter(mask),
-    lambda: batch.take([0]),
-    lambda: batch.sort_by("x"),
-    lambda: batch.to_struct_array(),
-    lambda: batch.to_tensor(),
-    lambda: batch.serialize(),
-    lambda: batch.validate(full=True),
-    lambda: table.to_pydict(),
-    lambda: table.equals(table),
-    lambda: table.nbytes,
-    lambda: table.sort_by("x"),
-    lambda: table.group_by("y").aggregate([("x", "sum")]),
-    lambda: table.validate(full=True),
-    lambda: pa.ListArray.from_arrays(offsets, array),
-    lambda: pa.concat_tables([table, wide], promote_options="permissive"),
-)
-{outcome(operation) for operation in VALUES}
-{outcome(operation) for operation in WORK}
-{outcome(operation) for operation in TABLES}
+def outcomes(operations):
+    """What becomes of these operations, each of which is written without a space."""
+    return {outcome(operation) for operation in operations.split()}
+
+
+outcomes("array.to_pylist() array.to_numpy(zero_copy_only=False) np.asarray(array)")
+outcomes("array.to_pandas() array[0] array[1:] list(array) text.to_pylist()")
+outcomes("array.__arrow_c_array__() pa.array(Made(),mask=none)")
+outcomes("array.nbytes array==array array.equals(array) array.diff(array) array.sum()")
+outcomes("array.index(3) array.sort() array.unique() array.value_counts()")
+outcomes("array.dictionary_encode() array.is_null() array.is_valid() array.is_nan()")
+outcomes("array.fill_null(0) array.drop_null() array.filter(mask) array.take([0])")
+outcomes("array.cast(pa.float64()) array.view(pa.float64()) array.validate(full=True)")
+outcomes("text.cast(pa.large_string())")
+outcomes("chunked.to_pylist() chunked[0] chunked.equals(chunked) chunked.cast(pa.float64())")
+outcomes("batch.to_pydict() batch.to_pylist() batch.to_pandas() batch.column(0).to_pylist()")
+outcomes("batch.equals(batch) batch.nbytes batch.filter(mask) batch.take([0])")
+outcomes("batch.sort_by('x') batch.to_struct_array() batch.to_tensor() batch.serialize()")
+outcomes("batch.validate(full=True) table.to_pydict() table.equals(table) table.nbytes")
+outcomes("table.sort_by('x') table.group_by('y').aggregate([('x','sum')])")
+outcomes("table.validate(full=True) pa.ListArray.from_arrays(offsets,array)")
+outcomes("pa.concat_tables([table,wide],promote_options='permissive')")
 # Operations that do not read the values work.
-ELSEWHERE = (
-    lambda: (len(array), array.type, array.offset, array.device_type, array.is_cpu),
-    lambda: array.slice(1).buffers(),
-    lambda: array.validate(),
-    lambda: pa.array(["", ""]).copy_to(ctx.memory_manager).validate(),
-    lambda: pa.concat_arrays([array, array]),
-    lambda: pa.Array.from_buffers(array.type, 3, array.buffers()),
-    lambda: pa.record_batch([array], names=["x"]),
-    lambda: batch.slice(1).select(["x"]).replace_schema_metadata({}),
-    lambda: batch.validate(),
-    lambda: table.to_batches(),
-)
-{outcome(operation) for operation in ELSEWHERE}
+outcomes("len(array) array.type array.offset array.device_type array.is_cpu")
+outcomes("array.slice(1).buffers() array.validate()")
+outcomes("pa.array(['','']).copy_to(ctx.memory_manager).validate()")
+outcomes("pa.concat_arrays([array,array])")
+outcomes("pa.Array.from_buffers(array.type,3,array.buffers())")
+outcomes("pa.record_batch([array],names=['x'])")
+outcomes("batch.slice(1).select(['x']).replace_schema_metadata({}) batch.validate()")
+outcomes("table.to_batches()")
 # What leaves the device anyway is copied, in lists and dictionaries, too.
 kinds = pa.schema({"s": pa.dictionary(pa.int32(), pa.string())})
 ds.DirectoryPartitioning(kinds, {"s": text}).dictionaries[0].is_cpu

@@ -16,9 +16,7 @@ host = pa.default_cpu_memory_manager()
 batch = pa.record_batch({"x": [1, None, 3]})
 buf = cuda.serialize_record_batch(batch, ctx)
 message = cuda.read_message(buf)
-type(message)
-message.type
-message.metadata.is_cpu
+type(message), message.type, message.metadata.is_cpu
 (message.body.is_cpu, message.body.device_type == pa.DeviceAllocationType.CUDA)
 body = cuda.CudaBuffer.from_buffer(message.body)
 body.address + body.size == buf.address + buf.size
@@ -41,8 +39,7 @@ with pa.ipc.new_stream(sink, batch.schema) as stream:
     stream.write_batch(batch.slice(1))
 reader = cuda.BufferReader(ctx.buffer_from_data(sink.getvalue()))
 schema = cuda.read_message(reader)
-schema.type
-pa.ipc.read_schema(schema) == batch.schema
+schema.type, pa.ipc.read_schema(schema) == batch.schema
 first = cuda.read_message(reader)
 (first.type, first.body.is_cpu)
 pa.ipc.read_record_batch(first, batch.schema).copy_to(host).to_pylist()
@@ -69,9 +66,7 @@ def read(data):
             yield "read"
 
 
-list(read(whole))
-list(read(whole[:-1]))
-list(read(whole[: len(whole) // 2]))
+list(read(whole)), list(read(whole[:-1])), list(read(whole[: len(whole) // 2]))
 list(read(whole[:6]))
 # Metadata of an impossible length, and noise.
 list(read(whole[:4] + (2**31 - 1).to_bytes(4, "little") + whole[8:]))
@@ -81,7 +76,6 @@ list(read(bytes(64)))
 list(read(whole.replace((24).to_bytes(8, "little"), (1 << 40).to_bytes(8, "little"))))
 # More nulls than values, and a buffer between two places.
 eight, three, one = ((n).to_bytes(8, "little") for n in (8, 3, 1))
-list(read(whole.replace(three + one, three + eight)))
-list(read(whole.replace(eight, one)))
+list(read(whole.replace(three + one, three + eight))), list(read(whole.replace(eight, one)))
 # Whatever was refused, good messages are read.
 cuda.read_record_batch(ctx.buffer_from_data(whole), batch.schema).num_rows

@@ -16,12 +16,10 @@ batch = pa.record_batch({"x": [1, None, 3], "s": ["one", None, "three"]})
 message = cuda.serialize_record_batch(batch, ctx)
 before = ctx.bytes_allocated
 there = cuda.read_record_batch(message, batch.schema)
-type(there)
-(there.num_rows, there.num_columns, there.schema == batch.schema)
+type(there), there.num_rows, there.num_columns, there.schema == batch.schema
 ctx.bytes_allocated - before
 buffers = [buf for column in there.columns for buf in column.buffers() if buf]
-len(buffers)
-[buf.is_cpu for buf in buffers]
+len(buffers), [buf.is_cpu for buf in buffers]
 all(0 < buf.address - message.address <= message.size - buf.size for buf in buffers)
 [column.device_type == pa.DeviceAllocationType.CUDA for column in there.columns]
 (there.is_cpu, there.device_type == pa.DeviceAllocationType.CUDA)
@@ -29,8 +27,7 @@ there.to_pylist()
 # Copied back to the host it equals what was written.
 back = there.copy_to(pa.default_cpu_memory_manager())
 back.validate(full=True)
-back.equals(batch)
-back.to_pylist()
+back.equals(batch), back.to_pylist()
 cuda.read_record_batch(buffer=message, schema=batch.schema).num_rows
 # The batch keeps the message's memory.
 del message, buffers
@@ -50,8 +47,7 @@ def refused(schema):
     return False
 
 
-refused(batch.schema)
-refused(batch.schema.append(pa.field("more", pa.int8())))
+refused(batch.schema), refused(batch.schema.append(pa.field("more", pa.int8())))
 refused(pa.schema([("x", pa.int64()), ("s", pa.list_(pa.string()))]))
 refused(pa.schema([("x", pa.int64()), ("s", pa.large_string())]))
 refused(pa.schema([("x", pa.decimal256(9)), ("s", pa.string())]))

@@ -21,8 +21,7 @@ ctx = cuda.Context()
 batch = pa.record_batch({"x": [1, None, 3], "s": ["one", None, "three"]})
 before = ctx.bytes_allocated
 message = cuda.serialize_record_batch(batch, ctx)
-type(message)
-(message.is_cpu, message.context.handle == ctx.handle)
+type(message), message.is_cpu, message.context.handle == ctx.handle
 message.to_pybytes() == batch.serialize().to_pybytes()
 message.size == batch.serialize().size == ctx.bytes_allocated - before
 cuda.serialize_record_batch(batch=batch, ctx=ctx).equals(message)
@@ -81,7 +80,6 @@ is_same(pa.array([{"a": 1, "b": "x"}, None]))
 is_same(pa.array([[("k", 1)], None], pa.map_(pa.string(), pa.int32())))
 is_same(pa.array([decimal.Decimal("1.50"), None], pa.decimal128(8, 2)))
 is_same(pa.array([datetime.datetime(2020, 2, 29, 12), None], pa.timestamp("us", tz="UTC")))
-is_same(pa.nulls(4))
-is_same(pa.RunEndEncodedArray.from_arrays([2, 5], ["a", None]))
+is_same(pa.nulls(4)), is_same(pa.RunEndEncodedArray.from_arrays([2, 5], ["a", None]))
 ids = pa.array([0, 1, 0], pa.int8())
 is_same(pa.UnionArray.from_sparse(ids, [pa.array([1, 2, 3]), pa.array(["x", "y", "z"])]))

@@ -15,14 +15,12 @@ message = cuda.serialize_record_batch(batch, ctx=second)
 message.context.device_number
 (first.bytes_allocated - before[0], second.bytes_allocated - before[1] == message.size)
 there = cuda.read_record_batch(message, batch.schema)
-there.column(0).buffers()[1].device == second.device
-there.copy_to(host).equals(batch)
+there.column(0).buffers()[1].device == second.device, there.copy_to(host).equals(batch)
 stream = batch.schema.serialize().to_pybytes() + batch.serialize().to_pybytes()
 second.table_from_file(stream)["x"].chunk(0).buffers()[1].device == second.device
 # From device to device.
 here = there.column(1).copy_to(first.memory_manager)
-here.buffers()[1].device == first.device
-here.copy_to(host).to_pylist()
+here.buffers()[1].device == first.device, here.copy_to(host).to_pylist()
 set_allocator((lambda nbytes: 1 / 0, print), context=second)
 first.new_buffer(1).context.device_number
 second.new_buffer(1)

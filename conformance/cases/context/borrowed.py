@@ -18,15 +18,11 @@ ctx = cuda.Context(device_number=0, handle=made.value)
 # It allocates memory, whose buffers name this context.
 before = primary.bytes_allocated
 buf = ctx.buffer_from_data(b"0123456789")
-buf.context.handle == made.value
-(ctx.bytes_allocated, primary.bytes_allocated - before)
+buf.context.handle == made.value, ctx.bytes_allocated, primary.bytes_allocated - before
 buf.slice(3, 4).to_pybytes()
 there = primary.buffer_from_data(b"..........")
-there.copy_from_device(buf)
-there.to_pybytes()
-(buf.equals(there), there.equals(buf))
-buf.copy_from_device(primary.buffer_from_data(b"XY"), position=8)
-buf.to_pybytes()
+there.copy_from_device(buf), there.to_pybytes(), buf.equals(there), there.equals(buf)
+buf.copy_from_device(primary.buffer_from_data(b"XY"), position=8), buf.to_pybytes()
 (buf.equals(there), there.equals(buf))
 # It waits for the work of its own streams: here 200 ms of the C library, and a fill.
 driver.cuCtxPushCurrent_v2(made)

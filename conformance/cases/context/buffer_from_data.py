@@ -18,8 +18,7 @@ from pyarrow import cuda
 
 ctx = cuda.Context()
 buf = ctx.buffer_from_data(b"0123456789")
-type(buf)
-(buf.size, buf.is_mutable, buf.is_cpu, buf.to_pybytes())
+type(buf), buf.size, buf.is_mutable, buf.is_cpu, buf.to_pybytes()
 ctx.buffer_from_data(data=bytearray(b"bytearray")).to_pybytes()
 ctx.buffer_from_data(memoryview(b"memoryview")[2:6]).to_pybytes()
 ctx.buffer_from_data(np.arange(3, dtype=np.uint16)).to_pybytes()
@@ -30,18 +29,12 @@ ctx.buffer_from_data(pa.py_buffer(b"Arrow buffer").slice(6, 3)).to_pybytes()
 ctx.buffer_from_data(np.float64(1.5)).to_pybytes()
 ctx.buffer_from_data(pa.array([1, 2], pa.int8()).buffers()[1]).to_pybytes()[:2]
 pinned = cuda.new_host_buffer(6)
-pa.BufferReader(b"pinned").readinto(pinned)
-ctx.buffer_from_data(pinned).to_pybytes()
+pa.BufferReader(b"pinned").readinto(pinned), ctx.buffer_from_data(pinned).to_pybytes()
 # From a device buffer: a copy, not a view.
 copy = ctx.buffer_from_data(buf)
-copy.to_pybytes()
-copy.address == buf.address
-copy.copy_from_host(b"X")
-buf.to_pybytes()
-ctx.buffer_from_data(buf.slice(4, 3)).to_pybytes()
-ctx.buffer_from_data(b"").size
+copy.to_pybytes(), copy.address == buf.address, copy.copy_from_host(b"X"), buf.to_pybytes()
+ctx.buffer_from_data(buf.slice(4, 3)).to_pybytes(), ctx.buffer_from_data(b"").size
 ctx.buffer_from_data("text")
-ctx.buffer_from_data(None)
 ctx.buffer_from_data(pa.array([1]))
 ctx.buffer_from_data(np.arange(6, dtype=np.uint8)[::2])
 
@@ -61,8 +54,5 @@ ctx.buffer_from_data(host, 6, -7).to_pybytes()
 ctx.buffer_from_data(host, offset=-1)
 ctx.buffer_from_data(host, offset=10)
 ctx.buffer_from_data(host, size=11)
-ctx.buffer_from_data(host, offset=8, size=3)
-ctx.buffer_from_data(device, offset=10)
 ctx.buffer_from_data(device, offset=8, size=3)
 ctx.buffer_from_data(b"", offset=0, size=0).size
-ctx.buffer_from_data(b"", size=1)

@@ -24,18 +24,14 @@ view = ctx.buffer_from_object(generic.slice(3, 4))
 pinned = cuda.new_host_buffer(4)
 mapped = ctx.buffer_from_object(pinned)
 (type(mapped), mapped.address == pinned.address, mapped.size, mapped.is_mutable)
-mapped.copy_from_host(b"both")
-pinned.to_pybytes()
+mapped.copy_from_host(b"both"), pinned.to_pybytes()
 del pinned
-mapped.to_pybytes()
-ctx.buffer_from_object(cuda.new_host_buffer(0)).size
+mapped.to_pybytes(), ctx.buffer_from_object(cuda.new_host_buffer(0)).size
 
 # Objects without device memory are refused.
 ctx.buffer_from_object(np.arange(3))
 ctx.buffer_from_object(b"bytes")
-ctx.buffer_from_object(bytearray(b"bytes"))
 ctx.buffer_from_object(None)
-ctx.buffer_from_object(17)
 ctx.buffer_from_object(pa.py_buffer(b"host memory"))
 try:
     ctx.buffer_from_object(b"bytes")
@@ -58,8 +54,7 @@ class Array:
 memory = ctx.buffer_from_data(b"0123456789abcdef")
 view = ctx.buffer_from_object(Array(memory))
 (type(view), view.address == memory.address, view.is_mutable, view.to_pybytes())
-view.copy_from_host(b"XY")
-memory.slice(0, 4).to_pybytes()
+view.copy_from_host(b"XY"), memory.slice(0, 4).to_pybytes()
 ctx.buffer_from_object(Array(memory, shape=(4,), typestr="<f4")).size
 ctx.buffer_from_object(Array(memory, shape=(2, 3), typestr="<u2")).size
 ctx.buffer_from_object(Array(memory, shape=())).size

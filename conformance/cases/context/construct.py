@@ -27,12 +27,8 @@ import pyarrow as pa
 from pyarrow import cuda
 
 ctx = cuda.Context()
-type(ctx)
-ctx.device_number
-ctx.handle > 0
-cuda.Context(0).device_number
-cuda.Context(0).handle == ctx.handle
-cuda.Context(device_number=0).handle == ctx.handle
+type(ctx), ctx.device_number, ctx.handle > 0, cuda.Context(0).device_number
+cuda.Context(0).handle == ctx.handle, cuda.Context(device_number=0).handle == ctx.handle
 cuda.Context(0, 0).handle == ctx.handle
 cuda.Context(device_number=0, handle=0).handle == ctx.handle
 # Each call makes an object; what one allocates, every other one can use.
@@ -42,28 +38,24 @@ buf = ctx.buffer_from_data(b"shared")
 other.foreign_buffer(buf.address, buf.size, base=buf).to_pybytes()
 
 # The handle is the driver's: that of the device's primary context.
-ctx.handle > 0
-type(ctx.handle)
+ctx.handle > 0, type(ctx.handle)
 driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
 primary = ctypes.c_void_p()
 driver.cuDevicePrimaryCtxRetain(ctypes.byref(primary), 0)
 primary.value == ctx.handle
 driver.cuDevicePrimaryCtxRelease_v2(0)
-ctx.buffer_from_data(b"x").context.handle == ctx.handle
-cuda.Context(0).handle == ctx.handle
+ctx.buffer_from_data(b"x").context.handle == ctx.handle, cuda.Context(0).handle == ctx.handle
 ctx.handle = 1
 
 # The number of devices is the driver's, and as many contexts can be had.
 count = cuda.Context.get_num_devices()
-type(count)
-count >= 1
+type(count), count >= 1
 counted = ctypes.c_int()
 driver.cuDeviceGetCount(ctypes.byref(counted))
 counted.value == count
 contexts = [cuda.Context(number) for number in range(count)]
 [ctx.device_number for ctx in contexts] == list(range(count))
-len({ctx.handle for ctx in contexts}) == count
-contexts[0].get_num_devices() == count
+len({ctx.handle for ctx in contexts}) == count, contexts[0].get_num_devices() == count
 
 # Device numbers that no device has are refused.
 count = cuda.Context.get_num_devices()
@@ -95,27 +87,20 @@ cuda.Context().buffer_from_data(b"fine").to_pybytes()
 
 # A context's device, as Arrow describes devices.
 ctx = cuda.Context()
-ctx.device
-type(ctx.device)
-ctx.device.type_name
-(ctx.device.device_id, ctx.device.is_cpu)
-ctx.device.device_type == pa.DeviceAllocationType.CUDA
-ctx.device == cuda.Context(0).device
-ctx.device == ctx.new_buffer(10).device
-ctx.device == pa.default_cpu_memory_manager().device
+ctx.device, type(ctx.device)
+ctx.device.type_name, ctx.device.device_id, ctx.device.is_cpu
+ctx.device.device_type == pa.DeviceAllocationType.CUDA, ctx.device == cuda.Context(0).device
+ctx.device == ctx.new_buffer(10).device, ctx.device == pa.default_cpu_memory_manager().device
 
 # A context's memory manager: where Arrow itself allocates on the device.
 manager = ctx.memory_manager
 manager
-type(manager)
-manager.is_cpu
-manager.device == ctx.device
+type(manager), manager.is_cpu, manager.device == ctx.device
 ctx.new_buffer(10).memory_manager.device == ctx.device
 # What Arrow copies there lies on the device, and is counted.
 before = ctx.bytes_allocated
 there = pa.array([1, 2, 3]).copy_to(manager)
-there.device_type == pa.DeviceAllocationType.CUDA
-ctx.bytes_allocated - before
+there.device_type == pa.DeviceAllocationType.CUDA, ctx.bytes_allocated - before
 there.copy_to(pa.default_cpu_memory_manager()).to_pylist()
 del there
 ctx.bytes_allocated - before

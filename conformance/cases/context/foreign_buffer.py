@@ -22,25 +22,19 @@ from pyarrow import cuda
 ctx = cuda.Context()
 owner = ctx.buffer_from_data(b"0123456789")
 view = ctx.foreign_buffer(address=owner.address + 2, size=5, base=owner)
-type(view)
-(view.address - owner.address, view.size, view.is_mutable, view.is_cpu)
+type(view), view.address - owner.address, view.size, view.is_mutable, view.is_cpu
 view.to_pybytes()
 # It is the same memory.
-view.copy_from_host(b"XY", position=1)
-owner.to_pybytes()
-view.context.handle == ctx.handle
+view.copy_from_host(b"XY", position=1), owner.to_pybytes(), view.context.handle == ctx.handle
 ctx.foreign_buffer(owner.address, 10).to_pybytes()
 # Page-locked host memory can be viewed as well.
 pinned = cuda.new_host_buffer(4)
 pa.BufferReader(b"pin!").readinto(pinned)
 mapped = ctx.foreign_buffer(pinned.address, pinned.size, base=pinned)
-(mapped.is_cpu, mapped.to_pybytes())
-mapped.copy_from_host(b"PIN")
-pinned.to_pybytes()
+mapped.is_cpu, mapped.to_pybytes(), mapped.copy_from_host(b"PIN"), pinned.to_pybytes()
 # No bytes at no address: a new buffer of no bytes.
 nothing = ctx.foreign_buffer(0, 0)
-(nothing.size, nothing.address)
-ctx.foreign_buffer(None, 0).size
+nothing.size, nothing.address, ctx.foreign_buffer(None, 0).size
 
 # The address at which the device reaches memory: device memory and page-locked host memory.
 buf = ctx.new_buffer(100)
@@ -64,8 +58,7 @@ _ = ctypes.memmove(managed.value, b"0123456789", 10)
 reached = ctx.get_device_address(managed.value)
 ctx.get_device_address(managed.value + 5) - reached
 view = ctx.foreign_buffer(managed.value, 10)
-(type(view), view.size, view.to_pybytes())
-view.copy_from_host(b"MANAGED", position=2)
+type(view), view.size, view.to_pybytes(), view.copy_from_host(b"MANAGED", position=2)
 ctypes.string_at(managed.value, 10)
 del view
 driver.cuMemFree_v2(managed)
@@ -79,12 +72,9 @@ _ = ctypes.memmove(start + 4090, b"page-locked", 11)
 reached = ctx.get_device_address(start)
 ctx.get_device_address(start + 4090) - reached
 view = ctx.foreign_buffer(start + 4090, 11, base=pages)
-view.to_pybytes()
-view.copy_from_host(b"PAGE")
-ctypes.string_at(start + 4090, 11)
+view.to_pybytes(), view.copy_from_host(b"PAGE"), ctypes.string_at(start + 4090, 11)
 target = ctx.new_buffer(11)
-target.copy_from_device(view)
-target.to_pybytes()
+target.copy_from_device(view), target.to_pybytes()
 del view
 driver.cuMemHostUnregister(ctypes.c_void_p(start))
 ctx.get_device_address(start)

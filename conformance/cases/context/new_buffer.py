@@ -40,8 +40,7 @@ ctx.bytes_allocated == before
 ctx.bytes_allocated = 0
 # Each object for the device tells the same number, and Arrow's own allocations count.
 array = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
-ctx.bytes_allocated - before
-cuda.Context(0).bytes_allocated - before
+ctx.bytes_allocated - before, cuda.Context(0).bytes_allocated - before
 
 # Memory that the device does not have is an OSError and a MemoryError, the driver's words first.
 before = ctx.bytes_allocated
@@ -54,30 +53,24 @@ words
 # How much was asked for, and how much there is.
 re.sub(r"\d+ of \d+ bytes are", "N of N bytes are", figures)
 # Nothing has changed by that.
-ctx.bytes_allocated == before
-ctx.buffer_from_data(b"fine").to_pybytes()
+ctx.bytes_allocated == before, ctx.buffer_from_data(b"fine").to_pybytes()
 
 # New device memory: of the size that was asked for, mutable, and the context's.
 buf = ctx.new_buffer(nbytes=1000)
 type(buf)
 buf
-(buf.size, len(buf), buf.is_mutable, buf.is_cpu, buf.parent)
-buf.address % 256
-buf.context.handle == ctx.handle
-buf.context.device_number
-buf.copy_from_host(b"\x07" * 1000)
+buf.size, len(buf), buf.is_mutable, buf.is_cpu, buf.parent, buf.address % 256
+buf.context.handle == ctx.handle, buf.context.device_number, buf.copy_from_host(b"\x07" * 1000)
 set(buf.to_pybytes())
 # Two buffers have memory of their own.
 other = ctx.new_buffer(1000)
-abs(other.address - buf.address) >= 1000
-other.copy_from_host(bytes(1000))
+abs(other.address - buf.address) >= 1000, other.copy_from_host(bytes(1000))
 set(buf.to_pybytes())
 # The memory outlives the context object, and a buffer of no bytes has no memory.
 alone = cuda.Context().buffer_from_data(b"alone")
 alone.to_pybytes()
 empty = ctx.new_buffer(0)
-(empty.size, empty.address, empty.to_pybytes())
-empty
+empty.size, empty.address, empty.to_pybytes(), empty
 for wrong in ("10", None, 1.5):
     try:
         ctx.new_buffer(wrong)
@@ -94,7 +87,6 @@ del ctx
 _ = gc.collect()
 (buf.to_pybytes(), buf.context.handle == number)
 writer.writeat(2, b"XY")
-reader.read()
-buf.copy_from_device(buf.context.buffer_from_data(b"ab"))
+reader.read(), buf.copy_from_device(buf.context.buffer_from_data(b"ab"))
 pa.array([1, 2]).copy_to(manager).copy_to(pa.default_cpu_memory_manager()).to_pylist()
 buf.context.buffer_from_object(pinned).size

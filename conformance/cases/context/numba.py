@@ -11,15 +11,11 @@ from pyarrow import cuda
 
 ctx = cuda.Context(0)
 theirs = ctx.to_numba()
-isinstance(theirs, Context)
-theirs.device.id
-theirs.handle.value == ctx.handle
+isinstance(theirs, Context), theirs.device.id, theirs.handle.value == ctx.handle
 # Numba works in its own contexts only, so it gets its own.
 theirs is numba.cuda.current_context()
 back = cuda.Context.from_numba(theirs)
-type(back)
-back.handle == ctx.handle
-back.device_number
+type(back), back.handle == ctx.handle, back.device_number
 # By default Numba's current one.
 cuda.Context.from_numba().handle == ctx.handle
 cuda.Context.from_numba(None).handle == ctx.handle
@@ -32,4 +28,3 @@ mem = theirs.memalloc(64)
 cuda.CudaBuffer.from_numba(mem).size
 # Something else is no context.
 cuda.Context.from_numba(ctx)
-cuda.Context.from_numba(0)

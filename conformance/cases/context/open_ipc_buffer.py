@@ -25,20 +25,16 @@ peer = subprocess.Popen([sys.executable, "-P", "-c", program], stdin=pipe, stdou
 handle = cuda.IpcMemHandle.from_buffer(pa.py_buffer(bytes.fromhex(peer.stdout.readline())))
 before = ctx.bytes_allocated
 buf = ctx.open_ipc_buffer(ipc_handle=handle)
-type(buf)
-(buf.size, buf.is_mutable, buf.is_cpu, buf.context.handle == ctx.handle)
-buf.to_pybytes()
-buf.copy_from_host(b"MADE")
+type(buf), buf.size, buf.is_mutable, buf.is_cpu, buf.context.handle == ctx.handle
+buf.to_pybytes(), buf.copy_from_host(b"MADE")
 # Opened twice it is the same memory, and memory of others is not counted as allocated here.
 again = ctx.open_ipc_buffer(handle)
-again.slice(0, 7).to_pybytes()
-ctx.bytes_allocated - before
+again.slice(0, 7).to_pybytes(), ctx.bytes_allocated - before
 # The mapping ends with the last buffer over it, while the other process keeps the memory.
 address = buf.address
 del buf
 ctx.get_device_address(address) == address
 del again
 ctx.get_device_address(address)
-peer.communicate("go on\n")[0]
-peer.returncode
+peer.communicate("go on\n")[0], peer.returncode
 ctx.open_ipc_buffer(b"no handle")

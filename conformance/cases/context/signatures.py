@@ -14,25 +14,17 @@ def parameters(call):
 
 
 parameters(cuda.Context)
-parameters(cuda.Context.get_num_devices)
-parameters(cuda.Context.synchronize)
-parameters(cuda.Context.get_device_address)
-parameters(cuda.Context.new_buffer)
-parameters(cuda.Context.foreign_buffer)
-parameters(cuda.Context.open_ipc_buffer)
-parameters(cuda.Context.buffer_from_data)
-parameters(cuda.Context.buffer_from_object)
-parameters(cuda.IpcMemHandle.from_buffer)
-parameters(cuda.IpcMemHandle.serialize)
-parameters(cuda.HostBuffer.slice)
-parameters(cuda.BufferReader.read_buffer)
-parameters(cuda.BufferWriter.writeat)
-parameters(cuda.BufferWriter.flush)
-parameters(cuda.BufferWriter.seek)
-parameters(cuda.new_host_buffer)
-parameters(cuda.serialize_record_batch)
-parameters(cuda.read_message)
-parameters(cuda.read_record_batch)
+for owner, names in (
+    (cuda.Context, "get_num_devices synchronize get_device_address new_buffer foreign_buffer"),
+    (cuda.Context, "open_ipc_buffer buffer_from_data buffer_from_object"),
+    (cuda.IpcMemHandle, "from_buffer serialize"),
+    (cuda.HostBuffer, "slice"),
+    (cuda.BufferReader, "read_buffer"),
+    (cuda.BufferWriter, "writeat flush seek"),
+    (cuda, "new_host_buffer serialize_record_batch read_message read_record_batch"),
+):
+    for name in names.split():
+        print(name, parameters(getattr(owner, name)))
 # Too many, unknown, missing.
 ctx = cuda.Context()
 buf = ctx.buffer_from_data(b"0123456789")
@@ -56,4 +48,4 @@ for call in (
     try:
         call()
     except TypeError:
-        print("refused")
+        print("refused", end=" ")

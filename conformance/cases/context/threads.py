@@ -32,8 +32,7 @@ in_thread(lambda: (note(), shared.append(ctx.buffer_from_data(b"0123456789")), n
 in_thread(lambda: (shared[0].copy_from_host(b"XY", position=4), note()))
 (shared[0].to_pybytes(), ctx.bytes_allocated - before)
 in_thread(lambda: (shared.clear(), note()))
-ctx.bytes_allocated - before
-current
+ctx.bytes_allocated - before, current
 # The context that a thread has chosen stays its own.
 driver.cuCtxCreate_v2(ctypes.byref(own), 0, 0)
 in_thread(lambda: (shared.append(cuda.Context().new_buffer(3)), note()))
@@ -59,8 +58,7 @@ def work(number):
 
 threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
 [thread.start() for thread in threads] == [None] * 4
-[thread.join() for thread in threads] == [None] * 4
-[seen[number] for number in range(4)]
+[thread.join() for thread in threads] == [None] * 4, [seen[number] for number in range(4)]
 [part.slice(99_998).to_pybytes() for part in parts]
 
 
@@ -76,12 +74,9 @@ buf = ctx.buffer_from_data(b"0123456789")
 current() is None
 own = ctypes.c_void_p()
 driver.cuCtxCreate_v2(ctypes.byref(own), 0, 0)
-current() == own.value
-ctx.new_buffer(100).copy_from_device(buf)
-buf.to_pybytes()
+current() == own.value, ctx.new_buffer(100).copy_from_device(buf), buf.to_pybytes()
 cuda.BufferWriter(buf).writeat(2, b"XY")
-buf.equals(ctx.buffer_from_data(b"01XY456789"))
-cuda.new_host_buffer(8).size
+buf.equals(ctx.buffer_from_data(b"01XY456789")), cuda.new_host_buffer(8).size
 ctx.synchronize()
 ctx.foreign_buffer(1, 1)
 del buf

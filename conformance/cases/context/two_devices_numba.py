@@ -26,11 +26,9 @@ with numba.cuda.gpus[1]:
     cuda.Context.from_numba(one.to_numba()).device_number
 # Memory is of the device that it was allocated on.
 mem = two.buffer_from_data(b"on the second").to_numba()
-mem.context is two.to_numba()
-one.buffer_from_data(b"on the first").to_numba().context.device.id
+mem.context is two.to_numba(), one.buffer_from_data(b"on the first").to_numba().context.device.id
 buf = cuda.CudaBuffer.from_numba(mem)
-buf.context.device_number, buf.context.handle == two.handle
-buf.to_pybytes()
+buf.context.device_number, buf.context.handle == two.handle, buf.to_pybytes()
 # Memory that another process is to open is named with its device.
 with numba.cuda.gpus[1]:
     theirs, there = numba.cuda.current_context(), numba.cuda.device_array(3)

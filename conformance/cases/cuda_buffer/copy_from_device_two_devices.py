@@ -15,11 +15,9 @@ source = there.buffer_from_data(b"0123456789")
 buf = here.buffer_from_data(b"--------")
 (buf.copy_from_device(source, position=2, nbytes=3), buf.to_pybytes())
 (buf.copy_from_device(source, position=5), buf.to_pybytes())
-(buf.copy_from_device(source), buf.to_pybytes())
-buf.context.device_number
+buf.copy_from_device(source), buf.to_pybytes(), buf.context.device_number
 part, letters = source.slice(4, 4), here.buffer_from_data(b"ABCDEF")
-(part.copy_from_device(letters, position=1), source.to_pybytes())
-source.context.device_number
+part.copy_from_device(letters, position=1), source.to_pybytes(), source.context.device_number
 buf.copy_from_device(source, nbytes=11)
 source.copy_from_device(buf, position=3, nbytes=8)
 (source.to_pybytes(), buf.to_pybytes())
@@ -27,9 +25,7 @@ source.copy_from_device(buf, position=3, nbytes=8)
 data = bytes(range(251)) * 40_000
 large = there.buffer_from_data(data)
 back = here.new_buffer(len(data))
-back.copy_from_device(large)
-back.to_pybytes() == data
-(back.equals(large), large.equals(back))
+back.copy_from_device(large), back.to_pybytes() == data, back.equals(large), large.equals(back)
 # On a stream, the call waits for what both were made with, which a slow device may lack yet.
 driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
 for ctx, other in (here, there), (there, here):

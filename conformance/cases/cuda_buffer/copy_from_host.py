@@ -24,8 +24,7 @@ def fresh():
 
 buf = fresh()
 # The number of bytes copied comes back.
-buf.copy_from_host(b"0123456789")
-buf.to_pybytes()
+buf.copy_from_host(b"0123456789"), buf.to_pybytes()
 buf = fresh()
 (buf.copy_from_host(b"abc"), buf.to_pybytes())
 buf = fresh()
@@ -56,19 +55,14 @@ whole = ctx.buffer_from_data(b"0123456789abcdef")
 buf = whole.slice(3, 10)
 buf.copy_from_host(b"xyz", position=-1)
 buf.copy_from_host(b"xyz", position=11)
-buf.copy_from_host(b"", position=11)
-buf.copy_from_host(b"xyz", position=2**62)
 buf.copy_from_host(b"xyz", nbytes=4)
 buf.copy_from_host(b"xyz", position=8, nbytes=3)
 buf.copy_from_host(b"x" * 20, nbytes=11)
-buf.copy_from_host(b"xyz", position=10, nbytes=1)
-buf.copy_from_host(b"xyz", position="0")
 buf.copy_from_host(b"xyz", nbytes=None)
 cuda.CudaBuffer.from_buffer(pa.Buffer.slice(whole, 0)).copy_from_host(b"xyz")
 whole.to_pybytes()
 # Any negative number of bytes stands for as many as fit.
-buf.copy_from_host(b"xyz", position=8, nbytes=-9)
-whole.to_pybytes()
+buf.copy_from_host(b"xyz", position=8, nbytes=-9), whole.to_pybytes()
 
 # A copy takes every source that `py_buffer` takes.
 buf = ctx.new_buffer(8)
@@ -79,29 +73,21 @@ def copied(data, **options):
     return buf.copy_from_host(data, **options), buf.to_pybytes()
 
 
-copied(b"bytes")
-copied(bytearray(b"array"))
-copied(memoryview(b"0123456789")[3:6])
-copied(array.array("i", [1, -1]))
-copied(np.array([258, 772], dtype=np.int16), position=2)
-copied(np.array([[1, 2], [3, 4]], dtype=np.uint8))
-copied(pa.py_buffer(b"Arrow"))
+copied(b"bytes"), copied(bytearray(b"array")), copied(memoryview(b"0123456789")[3:6])
+copied(array.array("i", [1, -1])), copied(np.array([258, 772], dtype=np.int16), position=2)
+copied(np.array([[1, 2], [3, 4]], dtype=np.uint8)), copied(pa.py_buffer(b"Arrow"))
 copied(pa.py_buffer(b"0123456789").slice(6), nbytes=2)
 copied(pa.array([5, 6], pa.int8()).buffers()[1], nbytes=2)
 copied(pa.allocate_buffer(3), nbytes=0)
 # Page-locked memory.
 pinned = cuda.new_host_buffer(4)
 np.frombuffer(pinned, dtype=np.uint8)[:] = [65, 66, 67, 68]
-copied(pinned)
-copied(pinned.slice(1, 2), position=6)
+copied(pinned), copied(pinned.slice(1, 2), position=6)
 # Device memory is recognised, and not read as if it were the host's.
 copied(ctx.buffer_from_data(b"device"))
 copied(pa.Buffer.slice(ctx.buffer_from_data(b"device"), 3), position=1)
 # Other objects are refused.
 copied("text")
-copied(7)
-copied(None)
 copied([1, 2, 3])
 copied(np.arange(8, dtype=np.uint8)[::2])
-buf.to_pybytes()
-ctx.new_buffer(3).copy_from_host(ctx.buffer_from_data(b"12345"))
+buf.to_pybytes(), ctx.new_buffer(3).copy_from_host(ctx.buffer_from_data(b"12345"))

@@ -16,22 +16,17 @@ from pyarrow import cuda
 
 ctx = cuda.Context(0)
 buf = ctx.buffer_from_data(b"0123456789")
-buf.copy_to_host().to_pybytes()
-buf.copy_to_host(position=0, nbytes=-1).to_pybytes()
-buf.copy_to_host(position=3).to_pybytes()
-buf.copy_to_host(nbytes=4).to_pybytes()
-buf.copy_to_host(position=3, nbytes=4).to_pybytes()
-buf.copy_to_host(3, 4).to_pybytes()
+buf.copy_to_host().to_pybytes(), buf.copy_to_host(position=0, nbytes=-1).to_pybytes()
+buf.copy_to_host(position=3).to_pybytes(), buf.copy_to_host(nbytes=4).to_pybytes()
+buf.copy_to_host(position=3, nbytes=4).to_pybytes(), buf.copy_to_host(3, 4).to_pybytes()
 buf.copy_to_host(position=9, nbytes=1).to_pybytes()
 [buf.copy_to_host(position=position).size for position in range(11)]
 # No bytes, and the very end.
-buf.copy_to_host(nbytes=0).to_pybytes()
-buf.copy_to_host(position=10).to_pybytes()
+buf.copy_to_host(nbytes=0).to_pybytes(), buf.copy_to_host(position=10).to_pybytes()
 buf.copy_to_host(position=10, nbytes=0).to_pybytes()
 # Every call gives a new buffer on the host, which can be written to.
 first, second = buf.copy_to_host(), buf.copy_to_host()
-type(first)
-(first.is_cpu, first.is_mutable, first.address != second.address)
+type(first), first.is_cpu, first.is_mutable, first.address != second.address
 memoryview(first).cast("B")[0] = ord("x")
 (first.to_pybytes(), second.to_pybytes(), buf.to_pybytes())
 # Of a slice: counted from its start.
@@ -42,16 +37,11 @@ buf.slice(2, 5).copy_to_host(position=1).to_pybytes()
 buf = ctx.buffer_from_data(b"0123456789")
 buf.copy_to_host(position=-1)
 buf.copy_to_host(position=11)
-buf.copy_to_host(position=2**62)
 buf.copy_to_host(nbytes=11)
 buf.copy_to_host(position=8, nbytes=3)
-buf.copy_to_host(position=10, nbytes=1)
-buf.copy_to_host(nbytes=2**62)
 buf.copy_to_host(nbytes=2**62, buf=cuda.new_host_buffer(11))
 buf.slice(2, 3).copy_to_host(nbytes=4)
-buf.copy_to_host(position="3")
 buf.copy_to_host(nbytes=2.5)
-buf.copy_to_host(position=None)
 # Objects that are not buffers, are read-only, or lie on the device.
 buf.copy_to_host(buf=bytearray(10))
 buf.copy_to_host(buf=pa.py_buffer(b"0000000000"))
@@ -75,11 +65,9 @@ host = buf.copy_to_host(memory_pool=None)
 del host
 pa.total_allocated_bytes() - before
 # Resizable on demand only.
-type(buf.copy_to_host())
-type(buf.copy_to_host(resizable=False))
+type(buf.copy_to_host()), type(buf.copy_to_host(resizable=False))
 host = buf.copy_to_host(position=2, nbytes=5, resizable=True)
-type(host)
-host.to_pybytes()
+type(host), host.to_pybytes()
 host.resize(3)
 (host.size, host.to_pybytes())
 host.resize(1000)

@@ -17,14 +17,11 @@ buf = ctx.buffer_from_data(b"0123456789")
 memory = bytearray(b"-" * 6)
 out = pa.py_buffer(memory)
 # It is what comes back, and it is filled from its start until it is full.
-buf.copy_to_host(buf=out) is out
-memory
+buf.copy_to_host(buf=out) is out, memory
 memory[:] = b"-" * 6
-buf.copy_to_host(position=7, buf=out) is out
-memory
+buf.copy_to_host(position=7, buf=out) is out, memory
 memory[:] = b"-" * 6
-buf.copy_to_host(position=2, nbytes=3, buf=out).size
-memory
+buf.copy_to_host(position=2, nbytes=3, buf=out).size, memory
 memory[:] = b"-" * 6
 buf.copy_to_host(1, 2, out).to_pybytes()
 # Nothing to copy, or nowhere to put it.
@@ -44,8 +41,7 @@ buf.copy_to_host(buf=other)
 (constant, other.to_pybytes())
 # A part of a buffer, an allocated one and a page-locked one.
 view = memoryview(memory)[2:4]
-buf.copy_to_host(buf=pa.py_buffer(view)).size
-memory
+buf.copy_to_host(buf=pa.py_buffer(view)).size, memory
 buf.copy_to_host(buf=pa.allocate_buffer(10)).to_pybytes()
 buf.copy_to_host(position=5, buf=cuda.new_host_buffer(5)).to_pybytes()
 type(buf.copy_to_host(buf=cuda.new_host_buffer(5)))
@@ -80,5 +76,4 @@ size = 1 << 22
 buf = ctx.buffer_from_data(bytes(range(256)) * (size >> 8))
 twin = ctx.new_buffer(size)
 [(twin.copy_from_device(buf), buf.copy_from_device(twin.slice(1))) for _turn in range(3)]
-buf.copy_to_host(nbytes=4).to_pybytes()
-buf.copy_to_host(position=size - 5).to_pybytes()
+buf.copy_to_host(nbytes=4).to_pybytes(), buf.copy_to_host(position=size - 5).to_pybytes()

@@ -52,8 +52,7 @@ ctx.bytes_allocated
 elsewhere(handle)
 buf = ctx.buffer_from_data(b"0123456789")
 handle = buf.export_for_ipc()
-type(handle)
-type(handle.serialize())
+type(handle), type(handle.serialize())
 OTHER = """
 import sys
 import pyarrow as pa

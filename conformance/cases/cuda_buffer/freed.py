@@ -40,9 +40,7 @@ ctx.bytes_allocated
 cycle = [ctx.new_buffer(500)]
 cycle.append(cycle)
 del cycle
-ctx.bytes_allocated
-gc.collect() > 0
-ctx.bytes_allocated
+ctx.bytes_allocated, gc.collect() > 0, ctx.bytes_allocated
 # Not only the counter goes down.  What is kept for other buffers is nobody's memory any more; and
 # when all of that is given back, the driver itself does not know it: 1 instead of 0.
 driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
@@ -60,8 +58,7 @@ address = large.address
 part = large.slice(4 << 20)
 del large
 _ = empty_cache(ctx)
-(ctx.get_device_address(address) == address, ask_driver(address))
-part.address - address
+ctx.get_device_address(address) == address, ask_driver(address), part.address - address
 del part
 ctx.get_device_address(address)
 _ = empty_cache(ctx)
@@ -69,14 +66,10 @@ ask_driver(address)
 
 # A buffer of no bytes: no memory, and every operation succeeds on nothing.
 empty = ctx.new_buffer(0)
-empty
-(empty.address, empty.size, len(empty), bool(empty), ctx.bytes_allocated)
+empty, empty.address, empty.size, len(empty), bool(empty), ctx.bytes_allocated
 (empty.to_pybytes(), empty.hex(), list(empty), empty.copy_to_host().size)
-ctx.buffer_from_data(b"").address
-ctx.foreign_buffer(0, 0).size
-empty.copy_from_host(b"")
-empty.copy_from_host(b"abc")
-empty.copy_from_device(ctx.buffer_from_data(b"abc"))
+ctx.buffer_from_data(b"").address, ctx.foreign_buffer(0, 0).size, empty.copy_from_host(b"")
+empty.copy_from_host(b"abc"), empty.copy_from_device(ctx.buffer_from_data(b"abc"))
 empty.copy_from_device(empty, position=0, nbytes=0)
 empty.copy_to_host(position=0, nbytes=0).to_pybytes()
 empty.copy_to_host(position=1)

@@ -18,31 +18,23 @@ from pyarrow import cuda
 ctx = cuda.Context(0)
 buf = ctx.buffer_from_data(b"sixteen  letters")
 mem = buf.to_numba()
-isinstance(mem, MemoryPointer)
-mem.size
-mem.device_pointer_value == buf.address
-mem.context.device.id
-mem.owner is buf
+isinstance(mem, MemoryPointer), mem.size, mem.device_pointer_value == buf.address
+mem.context.device.id, mem.owner is buf
 # There and back: the same memory.
 again = cuda.CudaBuffer.from_numba(mem=mem)
-again.address == buf.address
-again.to_pybytes()
-again.context.handle == buf.context.handle
+again.address == buf.address, again.to_pybytes(), again.context.handle == buf.context.handle
 # Views of the pointer, kept alone, keep the memory.
 view = mem.view(9, 13)
 del buf, mem, again
 _ = gc.collect()
-cuda.CudaBuffer.from_numba(view).to_pybytes()
-ctx.bytes_allocated
+cuda.CudaBuffer.from_numba(view).to_pybytes(), ctx.bytes_allocated
 del view
 _ = gc.collect()
 ctx.bytes_allocated
 # No memory at all.
 empty = ctx.new_buffer(0).to_numba()
 empty.device_pointer_value
-empty.size
-cuda.CudaBuffer.from_numba(empty).size
-cuda.CudaBuffer.from_numba(empty).address
+empty.size, cuda.CudaBuffer.from_numba(empty).size, cuda.CudaBuffer.from_numba(empty).address
 DeviceNDArray((0,), (4,), np.dtype(np.int32), gpu_data=empty).copy_to_host()
 # Only a pointer will do.
 cuda.CudaBuffer.from_numba(

@@ -26,8 +26,7 @@ pickle.loads(pickle.dumps(buf.slice(2, 3))).to_pybytes()
 pickle.loads(pickle.dumps(ctx.new_buffer(0))).size
 # A copy is the device's own as well.
 copied = copy.deepcopy(buf)
-copied.copy_from_host(b"x")
-copied.to_pybytes(), copy.copy(buf).to_pybytes()
+copied.copy_from_host(b"x"), copied.to_pybytes(), copy.copy(buf).to_pybytes()
 pickle.dumps(pa.Buffer.slice(buf, 0))
 pickle.loads(pickle.dumps(buf.copy_to_host())).to_pybytes()
 one = pa.Array.from_buffers(pa.int8(), 2, [None, buf.slice(0, 2)])

@@ -15,20 +15,9 @@ import pyarrow as pa
 from pyarrow import cuda
 
 # Every member in the reference exists, with a description.
-METHODS = (
-    "copy_from_device",
-    "copy_from_host",
-    "copy_to_host",
-    "equals",
-    "export_for_ipc",
-    "from_buffer",
-    "from_numba",
-    "hex",
-    "slice",
-    "to_numba",
-    "to_pybytes",
-)
-ATTRIBUTES = ("address", "context", "is_cpu", "is_mutable", "parent", "size")
+METHODS = ["copy_from_device", "copy_from_host", "copy_to_host", "equals", "export_for_ipc"]
+METHODS += ["from_buffer", "from_numba", "hex", "slice", "to_numba", "to_pybytes"]
+ATTRIBUTES = ["address", "context", "is_cpu", "is_mutable", "parent", "size"]
 [name for name in METHODS if not callable(getattr(cuda.CudaBuffer, name, None))]
 buf = cuda.Context(0).buffer_from_data(b"0123456789")
 [name for name in ATTRIBUTES if not hasattr(buf, name) or callable(getattr(buf, name))]
@@ -44,14 +33,9 @@ for name in METHODS:
     print(f"{name}: {beginning(getattr(cuda.CudaBuffer, name))}")
 # Some attributes are those of all Arrow buffers.
 beginning(cuda.CudaBuffer.context)
-[
-    name
-    for name in ("address", "is_cpu", "is_mutable", "size")
-    if not getattr(pa.Buffer, name).__doc__
-]
+[name for name in ATTRIBUTES if name != "parent" and not getattr(cuda.CudaBuffer, name).__doc__]
 # Static ones need no buffer; and what Arrow's buffers have, this one has.
-cuda.CudaBuffer.from_buffer(buf).to_pybytes()
-buf.from_buffer(buf).to_pybytes()
+cuda.CudaBuffer.from_buffer(buf).to_pybytes(), buf.from_buffer(buf).to_pybytes()
 [name for name in dir(pa.Buffer) if not hasattr(buf, name)]
 
 
@@ -73,8 +57,7 @@ for name in ("copy_from_device", "copy_from_host", "copy_to_host", "fill"):
     print([each.name for each in found if each.kind is each.KEYWORD_ONLY])
 # Too many, unknown, missing.
 buf = cuda.Context(0).buffer_from_data(b"0123456789")
-buf.copy_from_host(b"ab", 8, 1)
-buf.copy_to_host(8, 1, None, None, False).to_pybytes()
+buf.copy_from_host(b"ab", 8, 1), buf.copy_to_host(8, 1, None, None, False).to_pybytes()
 buf.slice(8, 1).to_pybytes()
 for call in (
     lambda: buf.to_pybytes(1),
@@ -87,4 +70,4 @@ for call in (
     try:
         call()
     except TypeError:
-        print("refused")
+        print("refused", end=" ")

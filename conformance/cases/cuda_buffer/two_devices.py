@@ -12,10 +12,8 @@ from pyarrow import cuda
 # A buffer of the second device names that device, however it was made.
 ctx = cuda.Context(1)
 buf = ctx.buffer_from_data(b"0123456789")
-buf.context.device_number
-buf.context.handle == ctx.handle
-buf.context.handle == cuda.Context(0).handle
-buf.slice(3).context.device_number
+buf.context.device_number, buf.context.handle == ctx.handle
+buf.context.handle == cuda.Context(0).handle, buf.slice(3).context.device_number
 cuda.CudaBuffer.from_buffer(pa.Buffer.slice(buf, 1)).context.device_number
 ctx.new_buffer(0).context.device_number
 ctx.foreign_buffer(buf.address, 4, base=buf).context.device_number
@@ -28,15 +26,12 @@ cuda.CudaBuffer.from_buffer(array.buffers()[1]).context.device_number
 here, there = cuda.Context(0), cuda.Context(1)
 buf = here.buffer_from_data(b"0123456789")
 far = there.buffer_from_data(b"0123456789")
-(buf.equals(far), far.equals(buf), buf == far)
-far.copy_from_host(b"X", position=9)
+buf.equals(far), far.equals(buf), buf == far, far.copy_from_host(b"X", position=9)
 (buf.equals(far), far.equals(buf), buf != far)
 (buf.slice(0, 9).equals(far.slice(0, 9)), buf.slice(0, 9).equals(far))
 data = bytes(range(251)) * 20_000
 large, twin = here.buffer_from_data(data), there.buffer_from_data(data)
-large.equals(twin)
-twin.copy_from_host(b"\xff", position=len(data) - 1)
-large.equals(twin)
+large.equals(twin), twin.copy_from_host(b"\xff", position=len(data) - 1), large.equals(twin)
 large.slice(0, len(data) - 1).equals(twin.slice(0, len(data) - 1))
 data = bytes(64 << 20) + b"x"
 here.buffer_from_data(data).equals(there.buffer_from_data(data))

@@ -39,5 +39,4 @@ memory = cuda.Context().buffer_from_data(b"." * 16)
 handle = memory.export_for_ipc().serialize().to_pybytes()
 command = [sys.executable, "-P", "-c", program, handle.hex()]
 done = subprocess.run(command, capture_output=True, text=True)
-(done.returncode, done.stdout, done.stderr)
-memory.to_pybytes()
+done.returncode, done.stdout, done.stderr, memory.to_pybytes()

@@ -26,8 +26,7 @@ except pa.ArrowInvalid:
 """
 whole = cuda.Context().buffer_from_data(b"0123456789")
 opaque = whole.slice(4, 3).export_for_ipc().serialize().to_pybytes()
-len(opaque)
-struct.unpack("=q", opaque[:8]) + struct.unpack("=q", opaque[72:])
+len(opaque), struct.unpack("=q", opaque[:8]) + struct.unpack("=q", opaque[72:])
 opaque[8:72] == whole.export_for_ipc().serialize().to_pybytes()[8:]
 command = [sys.executable, "-P", "-c", program, opaque.hex()]
 print(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -28,11 +28,8 @@ def is_kept(use):
     return kept, gone() is None
 
 
-is_kept(lambda buf: buf)
-is_kept(lambda buf: buf.slice(2, 4))
-is_kept(lambda buf: buf[2:][1:])
-is_kept(lambda buf: pa.Buffer.slice(buf, 1))
-is_kept(lambda buf: cuda.BufferReader(buf))
+is_kept(lambda buf: buf), is_kept(lambda buf: buf.slice(2, 4)), is_kept(lambda buf: buf[2:][1:])
+is_kept(lambda buf: pa.Buffer.slice(buf, 1)), is_kept(lambda buf: cuda.BufferReader(buf))
 is_kept(lambda buf: cuda.BufferReader(buf).read_buffer(4))
 is_kept(lambda buf: cuda.BufferWriter(buf))
 is_kept(lambda buf: pa.Array.from_buffers(pa.int64(), 2, [None, buf]))

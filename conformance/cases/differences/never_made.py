@@ -16,8 +16,7 @@ def refused(call):
         return len(str(error)) > 0
 
 
-refused(cuda.IpcMemHandle)
-refused(lambda: cuda.CudaBuffer.__new__(cuda.CudaBuffer).size)
+refused(cuda.IpcMemHandle), refused(lambda: cuda.CudaBuffer.__new__(cuda.CudaBuffer).size)
 refused(lambda: cuda.HostBuffer.__new__(cuda.HostBuffer).size)
 refused(lambda: cuda.BufferReader.__new__(cuda.BufferReader).read())
 refused(lambda: cuda.IpcMemHandle.__new__(cuda.IpcMemHandle).serialize())

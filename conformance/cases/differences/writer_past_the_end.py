@@ -23,7 +23,6 @@ for buffer_size in (0, 4, 100):
     print(buf.copy_from_host(b".........."))
 # A full buffer takes no byte, but it takes none of them well.
 writer = cuda.BufferWriter(buf)
-writer.write(b"0123456789")
-writer.write(b"")
+writer.write(b"0123456789"), writer.write(b"")
 writer.write(b"x")
 whole.to_pybytes()

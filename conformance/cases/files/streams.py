@@ -22,8 +22,7 @@ reader = cuda.BufferReader(cuda.Context().buffer_from_data(b"one\ntwo\nthree"))
 reader.get_stream(file_offset=4, nbytes=3).read()
 sink = io.BytesIO()
 reader.download(sink)
-sink.getvalue()
-reader.metadata()
+sink.getvalue(), reader.metadata()
 io.BufferedReader(cuda.BufferReader(cuda.Context().buffer_from_data(b"a\nb\n"))).readlines()
 
 # Device memory is filled from a file.
@@ -61,14 +60,10 @@ size = (4 << 20) + 3
 data = bytes(range(251)) * (size // 251 + 1)
 data = data[:size]
 reader = cuda.BufferReader(cuda.Context().buffer_from_data(data))
-reader.size() == size
-reader.read() == data
-reader.seek(0)
+reader.size() == size, reader.read() == data, reader.seek(0)
 pieces = [piece for piece in iter(lambda: reader.read(300_007), b"")]
 (len(pieces), b"".join(pieces) == data)
 target = bytearray(size)
-reader.seek(1)
-(reader.readinto(target), target[:-1] == data[1:], target[-1])
-reader.read_at(1 << 20, 3 << 20) == data[3 << 20 : 4 << 20]
-reader.seek(size - 5)
+reader.seek(1), reader.readinto(target), target[:-1] == data[1:], target[-1]
+reader.read_at(1 << 20, 3 << 20) == data[3 << 20 : 4 << 20], reader.seek(size - 5)
 reader.read_buffer().to_pybytes() == data[-5:]

@@ -16,25 +16,19 @@ from pyarrow import cuda
 buf = cuda.Context().buffer_from_data(b"..........")
 writer = cuda.BufferWriter(buf)
 writer.buffer_size = 4
-(writer.buffer_size, writer.num_bytes_buffered)
-writer.write(b"abc")
+writer.buffer_size, writer.num_bytes_buffered, writer.write(b"abc")
 (writer.num_bytes_buffered, writer.tell(), buf.to_pybytes())
 writer.flush()
 (writer.num_bytes_buffered, writer.tell(), buf.to_pybytes())
 # Full: everything goes out.
-writer.write(b"de")
-writer.num_bytes_buffered
-writer.write(b"fg")
+writer.write(b"de"), writer.num_bytes_buffered, writer.write(b"fg")
 (writer.num_bytes_buffered, buf.to_pybytes())
 # A new size flushes, and 0 ends the buffering.
 writer.write(b"h")
 writer.buffer_size = 8
-(writer.buffer_size, writer.num_bytes_buffered, buf.to_pybytes())
-writer.write(b"i")
+writer.buffer_size, writer.num_bytes_buffered, buf.to_pybytes(), writer.write(b"i")
 writer.buffer_size = 0
-(writer.buffer_size, buf.to_pybytes())
-writer.write(b"j")
-buf.to_pybytes()
+writer.buffer_size, buf.to_pybytes(), writer.write(b"j"), buf.to_pybytes()
 writer.num_bytes_buffered = 1
 with cuda.BufferWriter(buf) as writer:
     writer.buffer_size = 4
@@ -65,9 +59,7 @@ def is_written(buffer_size):
 buf = cuda.Context().buffer_from_data(b"..........")
 writer = cuda.BufferWriter(buf)
 writer.writeat(4, b"xyz")
-(writer.tell(), buf.to_pybytes())
-writer.write(b"!")
-buf.to_pybytes()
+writer.tell(), buf.to_pybytes(), writer.write(b"!"), buf.to_pybytes()
 writer.writeat(position=0, data=np.frombuffer(b"AB", np.uint8))
 (writer.tell(), buf.to_pybytes())
 writer.writeat(9, b"9")

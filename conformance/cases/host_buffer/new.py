@@ -27,11 +27,8 @@ from pyarrow import cuda
 
 buf = cuda.new_host_buffer(1000)
 type(buf)
-buf
-isinstance(buf, pa.Buffer)
-(buf.size, len(buf), buf.is_cpu, buf.is_mutable, buf.parent)
-buf.address
-buf.address % 64
+buf, isinstance(buf, pa.Buffer)
+buf.size, len(buf), buf.is_cpu, buf.is_mutable, buf.parent, buf.address, buf.address % 64
 cuda.new_host_buffer(size=10, device=0).size
 cuda.new_host_buffer(10, 0).device_type == buf.device_type
 # It costs no device memory.
@@ -46,20 +43,15 @@ issubclass(cuda.HostBuffer, cuda.CudaBuffer)
 # Page-locked memory is the CPU's memory, of a kind of its own.
 buf = cuda.new_host_buffer(16)
 buf.device_type == pa.DeviceAllocationType.CUDA_HOST
-buf.device_type == pa.py_buffer(b"pageable").device_type
-buf.device
-buf.device == pa.default_cpu_memory_manager().device
-buf.memory_manager
+buf.device_type == pa.py_buffer(b"pageable").device_type, buf.device
+buf.device == pa.default_cpu_memory_manager().device, buf.memory_manager
 buf.memory_manager.is_cpu
 array = pa.Array.from_buffers(pa.int64(), 2, [None, buf])
 (array.is_cpu, array.device_type == pa.DeviceAllocationType.CUDA_HOST)
 
 # The content of page-locked memory, as Python bytes and as hexadecimal digits.
 buf = cuda.new_host_buffer(4)
-pa.BufferReader(b"\x00\x7f\xffz").readinto(buf)
-buf.to_pybytes()
-buf.hex()
-bytes(buf)
+pa.BufferReader(b"\x00\x7f\xffz").readinto(buf), buf.to_pybytes(), buf.hex(), bytes(buf)
 pa.py_buffer(buf).to_pybytes()
 # Its content can be pickled, like that of any host buffer.
 pickle.loads(pickle.dumps(buf)).to_pybytes()
@@ -69,8 +61,7 @@ buf = cuda.new_host_buffer(16)
 values = np.frombuffer(buf, dtype=np.int32)
 (values.size, values.flags.writeable)
 values[:] = [1, 2, 3, 4]
-buf.to_pybytes()
-values.ctypes.data == buf.address
+buf.to_pybytes(), values.ctypes.data == buf.address
 memoryview(buf)[4] = 9
 values.tolist()
 # Arrow's arrays lie in it, too.
@@ -83,10 +74,8 @@ values.tolist()
 # Page-locked memory of no bytes.
 empty = cuda.new_host_buffer(size=0)
 (type(empty), empty.size, empty.is_cpu, empty.to_pybytes())
-np.frombuffer(memoryview(empty), np.uint8).size
-ctx.buffer_from_data(empty).size
-ctx.new_buffer(0).copy_to_host(buf=empty).size
-ctx.new_buffer(4).copy_from_host(empty)
+np.frombuffer(memoryview(empty), np.uint8).size, ctx.buffer_from_data(empty).size
+ctx.new_buffer(0).copy_to_host(buf=empty).size, ctx.new_buffer(4).copy_from_host(empty)
 empty.slice().size
 
 # Page-locked memory is released with the last buffer over it.
@@ -94,8 +83,7 @@ buf = cuda.new_host_buffer(1 << 20)
 address = buf.address
 part = buf.slice(100, 50)
 del buf
-ctx.get_device_address(address) == address
-(len(part.to_pybytes()), part.address - address)
+ctx.get_device_address(address) == address, len(part.to_pybytes()), part.address - address
 del part
 ctx.get_device_address(address)
 
@@ -113,9 +101,7 @@ def said(number):
 
 said(last + 1)
 said(99)
-said(-1)
-cuda.new_host_buffer(4, device=last).size
-isinstance(pa.ArrowInvalid("x"), ValueError)
+said(-1), cuda.new_host_buffer(4, device=last).size, isinstance(pa.ArrowInvalid("x"), ValueError)
 for wrong in ("4", None, 1.5):
     try:
         cuda.new_host_buffer(wrong)

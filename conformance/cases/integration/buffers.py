@@ -20,19 +20,15 @@ from pyarrow import cuda
 
 # A context stands for one device, which it names by number.
 ctx = cuda.Context(0)
-type(ctx)
-ctx.device_number
-cuda.Context(device_number=0).device_number
-cuda.Context().device_number
-cuda.Context.get_num_devices() >= 1
+type(ctx), ctx.device_number, cuda.Context(device_number=0).device_number
+cuda.Context().device_number, cuda.Context.get_num_devices() >= 1
 # Two contexts of a device share it.
 cuda.Context(0).handle == ctx.handle
 buf = ctx.new_buffer(1000)
 cuda.Context(0).bytes_allocated
 # It reaches the memory of its device.
 ctx.device
-ctx.memory_manager
-ctx.device == buf.device
+ctx.memory_manager, ctx.device == buf.device
 ctx.synchronize()
 
 
@@ -44,21 +40,15 @@ def refusal(number):
         return str(error).replace(str(cuda.Context.get_num_devices()), "<devices>")
 
 
-refusal(0)
-refusal(cuda.Context.get_num_devices())
+refusal(0), refusal(cuda.Context.get_num_devices())
 refusal(-1)
 
 # A NumPy array goes to the device: the type, size, address and device of the buffer.
 arr = np.array([7, -1, 2**31 - 1, -(2**31), 5], dtype=np.int32)
 arr.nbytes
 cuda_buf = ctx.buffer_from_data(arr)
-type(cuda_buf)
-isinstance(cuda_buf, pa.Buffer)
-cuda_buf.size
-type(cuda_buf.address)
-cuda_buf.address > 0
-cuda_buf.context.device_number
-cuda_buf.is_cpu
+type(cuda_buf), isinstance(cuda_buf, pa.Buffer), cuda_buf.size, type(cuda_buf.address)
+cuda_buf.address > 0, cuda_buf.context.device_number, cuda_buf.is_cpu
 cuda_buf.to_pybytes() == arr.tobytes()
 # It is a copy: neither side sees what happens to the other afterwards.
 arr[0] = 8

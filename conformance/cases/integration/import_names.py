@@ -24,7 +24,5 @@ NAMES = (
 [name for name in NAMES if not callable(getattr(cuda, name, None))]
 [getattr(cuda, name).__module__ for name in NAMES if isinstance(getattr(cuda, name), type)]
 # Whichever way it is imported, it is the same.
-pyarrow.cuda is cuda
-pa.cuda is cuda
-Context is cuda.Context
+pyarrow.cuda is cuda, pa.cuda is cuda, Context is cuda.Context
 [name for name in NAMES if getattr(pyarrow_cuda_compat, name) is not getattr(cuda, name)]

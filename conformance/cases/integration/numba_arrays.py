@@ -27,8 +27,7 @@ array = DeviceNDArray(host.shape, host.strides, host.dtype, gpu_data=buf.to_numb
 array.gpu_data.context is ctx.to_numba()
 (array.gpu_data.size == host.nbytes, array.gpu_data.device_pointer_value == buf.address)
 # It is the buffer's memory, not a copy.
-buf.copy_from_host(np.array([1, 2], dtype=np.int32))
-array.copy_to_host()
+buf.copy_from_host(np.array([1, 2], dtype=np.int32)), array.copy_to_host()
 array.copy_to_device(host + 10)
 np.frombuffer(buf.copy_to_host(), dtype=np.int32)
 # A slice's pointer begins where the slice does, and so do views of it.
@@ -47,8 +46,7 @@ buf = cuda.CudaBuffer.from_numba(array.gpu_data)
 (buf.size, buf.address == array.__cuda_array_interface__["data"][0])
 (buf.context.device_number, buf.context.handle == ctx.handle, buf.is_mutable, buf.is_cpu)
 np.frombuffer(buf.copy_to_host(), dtype=np.int32)
-buf.copy_from_host(np.array([5], dtype=np.int32), position=4)
-array.copy_to_host()
+buf.copy_from_host(np.array([5], dtype=np.int32), position=4), array.copy_to_host()
 # The buffer keeps Numba's pointer, and so does a slice of it.
 part, pointer = buf.slice(16), weakref.ref(array.gpu_data)
 del array, buf

@@ -39,5 +39,4 @@ buf.to_numba().size
 frozen.to_numba()
 frozen.slice(1).to_numba()
 # A copy is the program's own.
-ctx.buffer_from_data(frozen).to_numba().size
-buf.to_pybytes()
+ctx.buffer_from_data(frozen).to_numba().size, buf.to_pybytes()

@@ -19,13 +19,11 @@ buf = ctx.buffer_from_data(b"0123456789")
 handle = buf.export_for_ipc()
 type(handle)
 opaque = handle.serialize()
-(type(opaque), opaque.size, opaque.is_cpu)
-struct.unpack("=q", opaque.to_pybytes()[:8])
+type(opaque), opaque.size, opaque.is_cpu, struct.unpack("=q", opaque.to_pybytes()[:8])
 any(opaque.to_pybytes()[8:])
 # Exporting again names the same memory; the memory is shared, not moved.
 address = buf.address
-buf.export_for_ipc().serialize().equals(opaque)
-(buf.address == address, buf.to_pybytes())
+buf.export_for_ipc().serialize().equals(opaque), buf.address == address, buf.to_pybytes()
 # The bytes give the handle again.
 again = cuda.IpcMemHandle.from_buffer(opaque_handle=pa.py_buffer(opaque.to_pybytes()))
 (type(again), again == handle, again.serialize().equals(opaque))
@@ -35,10 +33,8 @@ handle = cuda.Context().buffer_from_data(b"0123456789").export_for_ipc()
 pool = pa.proxy_memory_pool(pa.default_memory_pool())
 pool.bytes_allocated()
 opaque = handle.serialize(pool=pool)
-pool.bytes_allocated() >= 72
-opaque.equals(handle.serialize())
-opaque.equals(handle.serialize(None))
-handle.serialize(pa.default_memory_pool()).size
+pool.bytes_allocated() >= 72, opaque.equals(handle.serialize())
+opaque.equals(handle.serialize(None)), handle.serialize(pa.default_memory_pool()).size
 del opaque
 pool.bytes_allocated()
 handle.serialize(pool="no pool")

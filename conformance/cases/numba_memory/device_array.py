@@ -22,12 +22,10 @@ from pyarrow import cuda
 ctx = cuda.Context(0)
 array = numba.cuda.device_array(shape=(4, 3), dtype=np.int32)
 type(array).__name__, array.shape, array.strides, array.dtype.name, array.nbytes
-ctx.bytes_allocated
-cuda.CudaBuffer.from_numba(array.gpu_data).size
+ctx.bytes_allocated, cuda.CudaBuffer.from_numba(array.gpu_data).size
 # Without a type they are 64-bit floats; without an order, row-major.
 plain = numba.cuda.device_array((2, 3))
-plain.dtype.name, plain.strides
-numba.cuda.device_array((2, 3), order="C").strides
+plain.dtype.name, plain.strides, numba.cuda.device_array((2, 3), order="C").strides
 numba.cuda.device_array((2, 3), order="F").strides
 # Other strides reach over more memory than the items fill.
 before = ctx.bytes_allocated
@@ -41,12 +39,10 @@ ctx.bytes_allocated
 
 # Uninitialised Numba arrays with the shape and type of another array.
 array = numba.cuda.device_array_like(ary=np.zeros((2, 3), np.int16))
-type(array).__name__, array.shape, array.strides, array.dtype.name
-ctx.bytes_allocated
+type(array).__name__, array.shape, array.strides, array.dtype.name, ctx.bytes_allocated
 # In the order of the other one, which may lie on the device.
 columns = numba.cuda.device_array_like(np.zeros((2, 3), np.int16, order="F"))
-columns.strides
-numba.cuda.device_array_like(columns).strides
+columns.strides, numba.cuda.device_array_like(columns).strides
 stream = numba.cuda.stream()
 numba.cuda.device_array_like(columns, stream=stream).stream is stream
 del array, columns

@@ -36,8 +36,7 @@ ctx.bytes_allocated
 # Or it is a buffer's.
 buf = ctx.buffer_from_data(np.arange(6, dtype=np.float32))
 given = DeviceNDArray((3, 2), (8, 4), np.dtype(np.float32), gpu_data=buf.to_numba())
-ctx.bytes_allocated
-cuda.CudaBuffer.from_numba(given.gpu_data).address == buf.address
+ctx.bytes_allocated, cuda.CudaBuffer.from_numba(given.gpu_data).address == buf.address
 given.copy_to_host()
 # The methods are the host's: a kernel cannot call them.
 try:
@@ -54,8 +53,7 @@ array.reshape(2, 3).copy_to_host()
 array.reshape((3, 2)).copy_to_host()
 array.reshape(2, 3, order="F").copy_to_host()
 matrix = array.reshape(2, 3)
-matrix.ravel().copy_to_host()
-array.reshape(2, 3, order="F").ravel(order="F").copy_to_host()
+matrix.ravel().copy_to_host(), array.reshape(2, 3, order="F").ravel(order="F").copy_to_host()
 stream = numba.cuda.stream()
 matrix.ravel(stream=stream).stream is stream
 # Nothing was copied, and nothing can be.
@@ -77,8 +75,7 @@ ctx.bytes_allocated
 # Whether the items of an array lie side by side, in row-major or in column-major order.
 rows = numba.cuda.to_device(np.arange(12).reshape(3, 4))
 columns = numba.cuda.to_device(np.asfortranarray(np.arange(12).reshape(3, 4)))
-cuda.Context(0).bytes_allocated
-rows.is_c_contiguous(), rows.is_f_contiguous()
+cuda.Context(0).bytes_allocated, rows.is_c_contiguous(), rows.is_f_contiguous()
 columns.is_c_contiguous(), columns.is_f_contiguous()
 rows[:, 1:3].is_c_contiguous(), rows[:, 1:3].is_f_contiguous()
 rows[1:].is_c_contiguous(), rows[0].is_f_contiguous()

@@ -40,8 +40,7 @@ memory.device_array((2, 3), strides=(8,))
 memory.device_array((2, 3), order="K")
 memory.device_array((-1,))
 # The device of the calling thread.
-memory.select_device(device_id=0).device_number
-memory.current_context().device_number
+memory.select_device(device_id=0).device_number, memory.current_context().device_number
 with memory.defer_cleanup():
     del array
 memory.synchronize()
@@ -54,8 +53,7 @@ memory.to_device(np.asfortranarray(host)).strides
 memory.to_device(np.broadcast_to(np.arange(3), (2, 3))).strides
 memory.to_device(7).copy_to_host()
 record = np.array([(1, 0.5)], [("count", "i4"), ("share", "f8")])[0]
-memory.to_device(record).item()
-memory.to_device(host, copy=False).shape
+memory.to_device(record).item(), memory.to_device(host, copy=False).shape
 # Into an array that is there.
 memory.to_device(host * 2, to=array) is array
 memory.to_device(host * 3, copy=False, to=array) is array

@@ -26,8 +26,7 @@ def is_pinned(array):
 
 
 array = memory.pinned_array(shape=(2, 3), dtype=np.int32, order="F")
-(type(array), array.strides, is_pinned(array))
-memory.pinned_array(3).dtype
+type(array), array.strides, is_pinned(array), memory.pinned_array(3).dtype
 memory.pinned_array((2, 3), dtype=np.int32, strides=(16, 4)).strides
 memory.pinned_array(3, strides=(-8,)).strides
 memory.pinned_array_like(ary=np.ones((2, 3), "f4")).nbytes
@@ -56,8 +55,7 @@ on_device[0] = 7
 array
 array.copy_to_host().sum(), type(array + 1).__name__, type(array.sum()).__name__
 array.copy_to_device(np.ones((2, 3), "i4"))
-array.tolist()
-memory.is_cuda_array(array[1:]), memory.is_cuda_array(array.copy())
+array.tolist(), memory.is_cuda_array(array[1:]), memory.is_cuda_array(array.copy())
 memory.mapped_array_like(ary=array.T, stream=0, portable=False, wc=False).strides
 memory.mapped_array((2, 3), strides=(64, 8)).strides
 array.flags.writeable = False

@@ -23,8 +23,7 @@ from pyarrow_cuda_compat import Stream
 
 ctx = cuda.Context(0)
 array = numba.cuda.pinned_array(shape=(2, 3), dtype=np.int32)
-type(array), array.shape, array.strides, array.dtype.name
-numba.cuda.pinned_array(3).dtype.name
+type(array), array.shape, array.strides, array.dtype.name, numba.cuda.pinned_array(3).dtype.name
 numba.cuda.pinned_array((2, 3), dtype=np.int32, order="F").strides
 numba.cuda.pinned_array((2, 3), dtype=np.int32, strides=(16, 4)).strides
 

@@ -36,12 +36,10 @@ ctx = cuda.Context(0)
 host = np.arange(10, dtype=np.int32)
 array = numba.cuda.to_device(obj=host)
 type(array).__name__, array.shape, array.dtype.name, ctx.bytes_allocated
-cuda.CudaBuffer.from_numba(array.gpu_data).to_pybytes() == host.tobytes()
-array.copy_to_host()
+cuda.CudaBuffer.from_numba(array.gpu_data).to_pybytes() == host.tobytes(), array.copy_to_host()
 # Into an array that is there already.
 filled = np.zeros(10, np.int32)
-array.copy_to_host(ary=filled) is filled
-filled
+array.copy_to_host(ary=filled) is filled, filled
 try:
     array.copy_to_host(np.zeros(9, np.int32))
 except ValueError:
@@ -51,10 +49,8 @@ ctx.bytes_allocated
 empty = numba.cuda.to_device(host, copy=False)
 empty.shape, ctx.bytes_allocated
 # Into an array of the device that is there already.
-numba.cuda.to_device(host * 2, to=empty) is empty
-empty.copy_to_host()
-numba.cuda.to_device(host * 3, copy=False, to=empty) is empty
-empty.copy_to_host()
+numba.cuda.to_device(host * 2, to=empty) is empty, empty.copy_to_host()
+numba.cuda.to_device(host * 3, copy=False, to=empty) is empty, empty.copy_to_host()
 # A scalar of a structured type.
 pair = np.array((7, 0.5), dtype=[("count", np.int32), ("share", np.float32)])[()]
 numba.cuda.to_device(pair).copy_to_host()
@@ -89,8 +85,7 @@ release = threading.Timer(5, libc.sem_post, [semaphore])
 release.start()  # for a copy that waits
 _ = numba.cuda.to_device(host, stream=stream, to=array)
 array.copy_to_host(back, stream=stream) is back
-buf.copy_to_host(buf=pa.py_buffer(ours), stream=stream).size
-back, ours
+buf.copy_to_host(buf=pa.py_buffer(ours), stream=stream).size, back, ours
 # 600 from the driver: something is left to do.
 driver.cuStreamQuery(handle)
 release.cancel()
@@ -98,5 +93,4 @@ libc.sem_post(semaphore)
 stream.synchronize()
 back, ours
 # Without a stream they are done when the call returns.
-numba.cuda.to_device(host * 2, to=array) is array
-array.copy_to_host()
+numba.cuda.to_device(host * 2, to=array) is array, array.copy_to_host()

@@ -26,22 +26,19 @@ gpuarray.cudaSetDevice(0)
 path = re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0]
 driver, current = ctypes.CDLL(path), ctypes.c_void_p()
 driver.cuCtxGetCurrent(ctypes.byref(current))
-current.value == cuda.Context(0).handle
-gpuarray.cudaDeviceSynchronize()
+current.value == cuda.Context(0).handle, gpuarray.cudaDeviceSynchronize()
 # The last device, which may be the first.
 gpuarray.cudaSetDevice(count - 1)
 gpuarray.cudaGetDevice() == (count - 1, gpuarray.cudaError_t(0))
 driver.cuCtxGetCurrent(ctypes.byref(current))
 current.value == cuda.Context(count - 1).handle
 # A number without a device is refused, and the current device stays.
-gpuarray.cudaSetDevice(count)
-gpuarray.cudaSetDevice(-1)
+gpuarray.cudaSetDevice(count), gpuarray.cudaSetDevice(-1)
 gpuarray.cudaGetDevice()[0] == count - 1
 # The properties of a device.
 properties = gpuarray.cudaDeviceProp(0)
 (len(properties.name()) > 0, len(properties.uuid()), properties.get()["warpSize"])
-properties.last_status()
-gpuarray.cudaDeviceProp(count).last_status()
+properties.last_status(), gpuarray.cudaDeviceProp(count).last_status()
 
 # PyGPU's events and streams: their constructors create them, and events are recorded on the device.
 start, end = gpuarray.cudaEvent_t(), gpuarray.cudaEvent_t()
@@ -72,9 +69,7 @@ gpuarray.cudaEventSynchronize(end)
 elapsed, err = gpuarray.cudaEventElapsedTime(start, end)
 (elapsed > 19, err)
 # On the default stream.
-gpuarray.cudaEventRecord(start)
-gpuarray.cudaEventSynchronize(start)
+gpuarray.cudaEventRecord(start), gpuarray.cudaEventSynchronize(start)
 # An event without timing; flags that CUDA does not have.
-gpuarray.cudaEvent_t(2).last_status()
-gpuarray.cudaEvent_t(8).last_status()
+gpuarray.cudaEvent_t(2).last_status(), gpuarray.cudaEvent_t(8).last_status()
 int(gpuarray.cudaEvent_t(8).get())

@@ -46,8 +46,7 @@ array = gpuarray.to_gpu(host)
 host[:] = 0
 row = array[1]
 (type(row).__name__, row.shape, row.host_data.get().tolist(), row.get())
-array[-1].get()
-array[:, 1].get()
+array[-1].get(), array[:, 1].get()
 array[::2, 1:3].get()
 array[..., ::-1][0].get()
 # One element is an array without dimensions.
@@ -59,9 +58,7 @@ array[array.get() > 8].get()
 column = array[:, 1]
 (column.strides, column.flag_c_contiguous)
 # It is a copy: neither changes the other.
-column.set_val(0, 99)
-column.get()
-array.get()[0]
+column.set_val(0, 99), column.get(), array.get()[0]
 # There are no others.
 array[3]
 array[0, 4]

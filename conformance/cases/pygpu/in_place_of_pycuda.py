@@ -48,5 +48,4 @@ fk = fk_gpu.get()
 (fk.shape, bool((fk.ravel() == c).all()))
 # Each point's address is that of a row of its own.
 [bool((row.get() == k[place]).all()) for place, row in enumerate(plan.points)]
-len({row.ptr for row in plan.points} | {k_gpu.ptr})
-gpuarray.cudaDeviceSynchronize()
+len({row.ptr for row in plan.points} | {k_gpu.ptr}), gpuarray.cudaDeviceSynchronize()

@@ -32,8 +32,7 @@ import pyarrow_cuda_compat.pygpu as gpuarray
 ctx = cuda.Context(0)
 host = np.array([1, 2, 3], dtype=np.int64)
 da = gpuarray.DeviceArray_int64(host)
-ctx.bytes_allocated
-da.allocated()
+ctx.bytes_allocated, da.allocated()
 # The pointer to the device points to nothing.
 da.device_data()
 # So there is nothing to copy to or from, and nothing is allocated on the way.
@@ -41,9 +40,7 @@ da.to_device()
 da.to_host()
 da.set(host)
 da.set_val(0, 1)
-da.last_status()
-(ctx.bytes_allocated, host)
-da.allocate()
+da.last_status(), ctx.bytes_allocated, host, da.allocate()
 (da.allocated(), int(da.device_data()) > 0, ctx.bytes_allocated)
 # Once is enough.
 address = int(da.device_data())
@@ -57,22 +54,10 @@ da.set(np.zeros(3))
 da.set(np.zeros(4, dtype=np.int64))
 da.set_val(3, 1)
 (da.to_device(), da.to_host(), host)
-kinds = [
-    gpuarray.DeviceArray_int16,
-    gpuarray.DeviceArray_int32,
-    gpuarray.DeviceArray_int64,
-    gpuarray.DeviceArray_uint16,
-    gpuarray.DeviceArray_uint32,
-    gpuarray.DeviceArray_uint64,
-    gpuarray.DeviceArray_float32,
-    gpuarray.DeviceArray_float64,
-    gpuarray.DeviceArray_complex64,
-    gpuarray.DeviceArray_complex128,
-]
-for kind in kinds:
-    name = kind.__name__.removeprefix("DeviceArray_")
+KINDS = "int16 int32 int64 uint16 uint32 uint64 float32 float64 complex64 complex128"
+for name in KINDS.split():
     host = np.array([[1, 2, 3], [4, 5, 6]], dtype=name)
-    array = kind(host)
+    array = getattr(gpuarray, f"DeviceArray_{name}")(host)
     statuses = array.allocate(), array.to_device()
     host[:] = 0
     statuses += array.set_val(0, 9), array.to_host()
@@ -84,8 +69,7 @@ shaped = gpuarray.DeviceArray_float32([2, 3], flag_c_contiguous=0)
 memory = gpuarray.HostAllocator_float32()
 memory.allocate(6)
 pointed = gpuarray.DeviceArray_float32(memory.ptr(), [2, 3])
-int(pointed.host_data()) == int(memory.ptr())
-(pointed.allocate(), pointed.to_device())
+int(pointed.host_data()) == int(memory.ptr()), pointed.allocate(), pointed.to_device()
 address = int(pointed.device_data())
 both = gpuarray.DeviceArray_float32(int(memory.ptr()), address, [6])
 (both.allocated(), int(both.device_data()) == address, both.to_host())
@@ -99,27 +83,17 @@ gpuarray.DeviceArray_float64(memory.ptr(), [6])
 A = numpy.array([1, 2, 3, 4, 5, 6])
 da = gpuarray.DeviceArray_int64(A)
 # The side on the host is the array's own memory.
-da.host_data().get() is A
-int(da.host_data()) == A.ctypes.data
-da.last_status()
-da.allocate()
-(da.allocated(), da.last_status())
-da.to_device()
+da.host_data().get() is A, int(da.host_data()) == A.ctypes.data, da.last_status(), da.allocate()
+da.allocated(), da.last_status(), da.to_device()
 # A C function, which gets the pointer to the side on the device.
 path = re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0]
 fn = ctypes.CDLL(path).cuMemsetD32_v2
 fn.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t]
 fn(da.device_data(), 0, 4)
 # The host has not changed, until the data comes back into its memory.
-A
-da.to_host()
-A
-da.last_status()
+A, da.to_host(), A, da.last_status()
 # Other data, from elsewhere; one element.
-da.set(numpy.array([7, 7, 7, 7, 7, 7]))
-da.set_val(5, -1)
-A
-(da.to_host(), A)
-(da.size(), da.nbytes(), da.shape(), da.strides())
+da.set(numpy.array([7, 7, 7, 7, 7, 7])), da.set_val(5, -1), A
+da.to_host(), A, da.size(), da.nbytes(), da.shape(), da.strides()
 # NumPy takes it for the side on the host.
 numpy.array(da, copy=False).ctypes.data == A.ctypes.data

@@ -14,8 +14,7 @@ import pyarrow_cuda_compat.pygpu as gpuarray
 ctx = cuda.Context(0)
 ctx.bytes_allocated
 array = gpuarray.GPUArray((1000,), dtype="float32")
-(array.ptr > 0, array.last_status)
-ctx.bytes_allocated
+array.ptr > 0, array.last_status, ctx.bytes_allocated
 sent = gpuarray.to_gpu(np.zeros(10))
 ctx.bytes_allocated
 # A copy made by an index has memory of its own.
@@ -44,10 +43,7 @@ driver, seen = ctypes.CDLL(path), (ctypes.c_uint32 * 3)()
 read, fill = driver.cuMemcpyDtoH_v2, driver.cuMemsetD32_v2
 read.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 fill.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t]
-read(seen, array.ptr, array.nbytes)
-list(seen)
-fill(array.ptr + 4, 7, 2)
-array.get()
+read(seen, array.ptr, array.nbytes), list(seen), fill(array.ptr + 4, 7, 2), array.get()
 # Page-locked memory has one address for the device and the host: any C function sees its data.
 memory = gpuarray.PagelockedAllocator((4,), np.int32)
 locked = gpuarray.GPUArray(allocator=gpuarray.Allocator(memory))

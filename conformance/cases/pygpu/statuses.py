@@ -23,26 +23,19 @@ import numpy as np
 import pyarrow_cuda_compat.pygpu as gpuarray
 
 err = gpuarray.cudaSetDevice(0)
-err
-type(err).__name__
-(err.as_int(), int(err))
+err, type(err).__name__, err.as_int(), int(err)
 # Equal by their numbers.
-err == gpuarray.cudaError_t(0)
-err == gpuarray.cudaError_t(1)
-gpuarray.cudaError_t(2)
+err == gpuarray.cudaError_t(0), err == gpuarray.cudaError_t(1), gpuarray.cudaError_t(2)
 # With a result it is a pair.
 gpuarray.cudaGetDevice()
 _, err = gpuarray.cudaGetDeviceCount()
 err
 # A failure is a number, not an exception.
 failed = gpuarray.cudaSetDevice(1000)
-failed
-(gpuarray.cudaGetErrorName(failed), gpuarray.cudaGetErrorString(failed))
+failed, gpuarray.cudaGetErrorName(failed), gpuarray.cudaGetErrorString(failed)
 [gpuarray.cudaGetErrorString(gpuarray.cudaError_t(code)) for code in (0, 2, 9, 700, 12345)]
 # The thread's last one stays until somebody asks for it, whatever succeeds meanwhile.
-gpuarray.cudaDeviceSynchronize()
-gpuarray.cudaPeekAtLastError()
-gpuarray.cudaGetLastError()
+gpuarray.cudaDeviceSynchronize(), gpuarray.cudaPeekAtLastError(), gpuarray.cudaGetLastError()
 gpuarray.cudaGetLastError()
 # So is memory that is not there.
 gpuarray.DeviceAllocator_int64().allocate(2**50)
@@ -52,23 +45,11 @@ gpuarray.cudaSetDevice("0")
 gpuarray.cudaError_t("0")
 
 # PyGPU's pointers as Python objects: those to the host's memory that Python owns are safe.
-kinds = [
-    gpuarray.pointer_wrapper_int16,
-    gpuarray.pointer_wrapper_int32,
-    gpuarray.pointer_wrapper_int64,
-    gpuarray.pointer_wrapper_uint16,
-    gpuarray.pointer_wrapper_uint32,
-    gpuarray.pointer_wrapper_uint64,
-    gpuarray.pointer_wrapper_float32,
-    gpuarray.pointer_wrapper_float64,
-    gpuarray.pointer_wrapper_complex64,
-    gpuarray.pointer_wrapper_complex128,
-]
-for kind in kinds:
-    pointer = kind()
+KINDS = "int16 int32 int64 uint16 uint32 uint64 float32 float64 complex64 complex128"
+for name in KINDS.split():
+    pointer = getattr(gpuarray, f"pointer_wrapper_{name}")()
     print(pointer, end=" ")
     pointer.create(3)
-    name = kind.__name__.removeprefix("pointer_wrapper_")
     print(pointer.is_safe(), pointer.get().dtype == name, int(pointer) > 0)
 A = np.array([1, 2, 3])
 da = gpuarray.DeviceArray_int64(A)

@@ -27,8 +27,7 @@ seen
 k[:] = 0
 k_gpu.get()
 # `get` fills the array that it was made of, and returns that array.
-k_gpu.get() is k
-k
+k_gpu.get() is k, k
 # A copy of it, if asked for.
 k_gpu.get(copy=True) is k
 # `to_gpu` sends what the host has now.
@@ -41,8 +40,7 @@ buffer = array.array("f", [0.5, 1.5])
 b_gpu = gpuarray.GPUArray(buffer)
 b_gpu.to_gpu()
 buffer[0] = 0
-b_gpu.get()
-buffer
+b_gpu.get(), buffer
 
 # PyGPU's GPUArray: made of a shape and a type, with the attributes of NumPy arrays.
 complex_dtype = np.complex64
@@ -53,8 +51,7 @@ fk_gpu.set(host)
 fk = fk_gpu.get()
 (fk is host, bool((fk == host).all()), fk[2, 2, 2])
 # By the name of the type, of a list, in place; float64 by default.
-gpuarray.GPUArray([2, 3], dtype="uint16").dtype
-gpuarray.GPUArray(shape=(4,)).dtype
+gpuarray.GPUArray([2, 3], dtype="uint16").dtype, gpuarray.GPUArray(shape=(4,)).dtype
 # In Fortran's order.
 f_gpu = gpuarray.GPUArray((2, 3), order="F")
 (f_gpu.strides, f_gpu.flag_c_contiguous, f_gpu.get().flags.f_contiguous)
@@ -67,9 +64,7 @@ _ = shared.to_gpu()
 shared.shape = [2, 3]
 (shared.shape, shared.strides, shared.get().tolist())
 # One element of the device.
-shared.set_val(5, 50)
-numbers[5]
-shared.get()[1]
+shared.set_val(5, 50), numbers[5], shared.get()[1]
 # Memory of an allocator: page-locked on the host, and another array's on the device.
 memory = gpuarray.PagelockedAllocator((2,), np.float64)
 gpuarray.GPUArray(allocator=memory).get() is memory.get()

@@ -27,8 +27,7 @@ def set_first(array, value):
 
 
 array = SmartArray(np.int32([42, 8, -5]))
-same(array) is array
-part(array, 1)
+same(array) is array, part(array, 1)
 tail = part(array, slice(1, None))
 (type(tail), tail)
 # They mark the host's side as changed.

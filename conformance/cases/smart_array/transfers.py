@@ -26,8 +26,7 @@ from pyarrow_cuda_compat import SmartArray, memory
 # A SmartArray is made of an object, or of a shape and a dtype, on either side.
 host = np.array([1.5, 2.5])
 array = SmartArray(obj=host, copy=True)
-(array, np.shares_memory(array.get(), host))
-SmartArray(host, copy=False).get() is host
+array, np.shares_memory(array.get(), host), SmartArray(host, copy=False).get() is host
 SmartArray([1, 2, 3], where="gpu").get(where="gpu").copy_to_host()
 on_device = memory.to_device(host)
 SmartArray(on_device, copy=False).get("gpu").address == on_device.address
