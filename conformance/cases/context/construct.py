@@ -30,7 +30,6 @@ ctx = cuda.Context()
 type(ctx), ctx.device_number, ctx.handle > 0, cuda.Context(0).device_number
 cuda.Context(0).handle == ctx.handle, cuda.Context(device_number=0).handle == ctx.handle
 cuda.Context(0, 0).handle == ctx.handle
-cuda.Context(device_number=0, handle=0).handle == ctx.handle
 # Each call makes an object; what one allocates, every other one can use.
 other = cuda.Context(0)
 other is ctx
@@ -38,13 +37,12 @@ buf = ctx.buffer_from_data(b"shared")
 other.foreign_buffer(buf.address, buf.size, base=buf).to_pybytes()
 
 # The handle is the driver's: that of the device's primary context.
-ctx.handle > 0, type(ctx.handle)
+type(ctx.handle)
 driver = ctypes.CDLL(re.search(r"/\S*libcuda(_sim)?\.so\S*", open("/proc/self/maps").read())[0])
 primary = ctypes.c_void_p()
 driver.cuDevicePrimaryCtxRetain(ctypes.byref(primary), 0)
 primary.value == ctx.handle
 driver.cuDevicePrimaryCtxRelease_v2(0)
-ctx.buffer_from_data(b"x").context.handle == ctx.handle, cuda.Context(0).handle == ctx.handle
 ctx.handle = 1
 
 # The number of devices is the driver's, and as many contexts can be had.
@@ -58,23 +56,17 @@ contexts = [cuda.Context(number) for number in range(count)]
 len({ctx.handle for ctx in contexts}) == count, contexts[0].get_num_devices() == count
 
 # Device numbers that no device has are refused.
-count = cuda.Context.get_num_devices()
 
 
 def said(number):
     try:
         cuda.Context(number)
     except ValueError as error:
-        return str(error).replace(f"less than {count}", "less than <count>")
+        return type(error), str(error).replace(f"less than {count}", "less than <count>")
 
 
 said(count)
 said(-1)
-said(99)
-try:
-    cuda.Context(count)
-except Exception as error:
-    type(error)
 # Only numbers name devices.
 for wrong in ("0", None, 1.5):
     try:

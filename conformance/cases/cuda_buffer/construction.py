@@ -41,6 +41,8 @@ del buf, array, generic, part, inner, again, made
 cuda.CudaBuffer.from_buffer(pa.py_buffer(b"0123456789"))
 cuda.CudaBuffer.from_buffer(cuda.new_host_buffer(10))
 cuda.CudaBuffer.from_buffer(b"0123456789")
+
+# The class itself makes none.
 cuda.CudaBuffer()
 cuda.CudaBuffer(pa.py_buffer(b"some bytes"), size=3)
 

@@ -18,33 +18,24 @@ ctx = cuda.Context(0)
 source = ctx.buffer_from_data(b"0123456789")
 
 
-def fresh():
-    return ctx.buffer_from_data(b"--------")
+def copied(*arguments, **options):
+    """How many bytes were copied into a buffer of dashes, and what it holds then."""
+    buf = ctx.buffer_from_data(b"--------")
+    return buf.copy_from_device(*arguments, **options), buf.to_pybytes()
 
 
 # The number of bytes copied comes back.
 buf = ctx.new_buffer(10)
-(buf.copy_from_device(source), buf.to_pybytes())
-buf = fresh()
-(buf.copy_from_device(buf=source.slice(0, 3)), buf.to_pybytes())
-buf = fresh()
-(buf.copy_from_device(source.slice(2, 3), position=4), buf.to_pybytes())
-buf = fresh()
-(buf.copy_from_device(source, position=4, nbytes=2), buf.to_pybytes())
-buf = fresh()
-(buf.copy_from_device(source, nbytes=2), buf.to_pybytes())
+buf.copy_from_device(source), buf.to_pybytes(), copied(buf=source.slice(0, 3))
+copied(source.slice(2, 3), position=4), copied(source, position=4, nbytes=2)
 # Until the buffer is full.
-buf = fresh()
-(buf.copy_from_device(source, position=0, nbytes=-1), buf.to_pybytes())
-buf = fresh()
-(buf.copy_from_device(source, position=5), buf.to_pybytes())
-(buf.copy_from_device(source, 7, 1), buf.to_pybytes())
+copied(source, nbytes=2), copied(source, position=0, nbytes=-1), copied(source, position=5)
 # Nothing, and at the end.
-buf = fresh()
-(buf.copy_from_device(source, nbytes=0), buf.copy_from_device(source, position=8))
-buf.copy_from_device(ctx.new_buffer(0), position=3), buf.to_pybytes()
+copied(source, 7, 1), copied(source, nbytes=0), copied(source, position=8)
+copied(ctx.new_buffer(0), position=3)
 # Into a slice; within one buffer, even where the parts overlap.
-(buf.slice(2, 3).copy_from_device(source), buf.to_pybytes())
+buf = ctx.buffer_from_data(b"--------")
+buf.slice(2, 3).copy_from_device(source), buf.to_pybytes()
 moved = ctx.buffer_from_data(b"0123456789")
 (moved.copy_from_device(moved.slice(0, 6), position=2), moved.to_pybytes())
 moved = ctx.buffer_from_data(b"0123456789")

@@ -18,34 +18,22 @@ from pyarrow import cuda
 ctx = cuda.Context(0)
 
 
-def fresh():
-    return ctx.buffer_from_data(b"----------")
+def copied(*arguments, **options):
+    """How many bytes were copied into a buffer of dashes, and what it holds then."""
+    buf = ctx.buffer_from_data(b"----------")
+    return buf.copy_from_host(*arguments, **options), buf.to_pybytes()
 
 
-buf = fresh()
 # The number of bytes copied comes back.
-buf.copy_from_host(b"0123456789"), buf.to_pybytes()
-buf = fresh()
-(buf.copy_from_host(b"abc"), buf.to_pybytes())
-buf = fresh()
-(buf.copy_from_host(b"abc", position=4), buf.to_pybytes())
-buf = fresh()
-(buf.copy_from_host(b"abcdef", position=4, nbytes=2), buf.to_pybytes())
-buf = fresh()
-(buf.copy_from_host(b"abcdef", nbytes=2), buf.to_pybytes())
-buf = fresh()
-(buf.copy_from_host(data=b"abcdef", position=0, nbytes=-1), buf.to_pybytes())
+copied(b"0123456789"), copied(b"abc"), copied(b"abc", position=4)
+copied(b"abcdef", position=4, nbytes=2), copied(b"abcdef", nbytes=2)
+copied(data=b"abcdef", position=0, nbytes=-1)
 # Until the buffer is full.
-buf = fresh()
-(buf.copy_from_host(b"0123456789ABCDEF"), buf.to_pybytes())
-buf = fresh()
-(buf.copy_from_host(b"abcdef", position=7), buf.to_pybytes())
-(buf.copy_from_host(b"X", 9, 1), buf.to_pybytes())
+copied(b"0123456789ABCDEF"), copied(b"abcdef", position=7), copied(b"X", 9, 1)
 # Nothing, and at the end.
-buf = fresh()
-(buf.copy_from_host(b""), buf.copy_from_host(b"abc", nbytes=0), buf.copy_from_host(b"abc", 10))
-buf.to_pybytes()
+copied(b""), copied(b"abc", nbytes=0), copied(b"abc", 10)
 # Into a slice: neighbours stay as they are.
+buf = ctx.buffer_from_data(b"----------")
 part = buf.slice(3, 4)
 (part.copy_from_host(b"0123456789"), buf.to_pybytes())
 (part.copy_from_host(b"xyz", position=3), buf.to_pybytes())
@@ -53,7 +41,7 @@ part = buf.slice(3, 4)
 # Arguments that a copy from the host refuses; then it writes nothing.
 whole = ctx.buffer_from_data(b"0123456789abcdef")
 buf = whole.slice(3, 10)
-buf.copy_from_host(b"xyz", position=-1)
+buf.copy_from_host(data=b"xyz", position=-1)
 buf.copy_from_host(b"xyz", position=11)
 buf.copy_from_host(b"xyz", nbytes=4)
 buf.copy_from_host(b"xyz", position=8, nbytes=3)
@@ -65,14 +53,6 @@ whole.to_pybytes()
 buf.copy_from_host(b"xyz", position=8, nbytes=-9), whole.to_pybytes()
 
 # A copy takes every source that `py_buffer` takes.
-buf = ctx.new_buffer(8)
-
-
-def copied(data, **options):
-    buf.copy_from_host(b"-" * 8)
-    return buf.copy_from_host(data, **options), buf.to_pybytes()
-
-
 copied(b"bytes"), copied(bytearray(b"array")), copied(memoryview(b"0123456789")[3:6])
 copied(array.array("i", [1, -1])), copied(np.array([258, 772], dtype=np.int16), position=2)
 copied(np.array([[1, 2], [3, 4]], dtype=np.uint8)), copied(pa.py_buffer(b"Arrow"))
@@ -90,4 +70,4 @@ copied(pa.Buffer.slice(ctx.buffer_from_data(b"device"), 3), position=1)
 copied("text")
 copied([1, 2, 3])
 copied(np.arange(8, dtype=np.uint8)[::2])
-buf.to_pybytes(), ctx.new_buffer(3).copy_from_host(ctx.buffer_from_data(b"12345"))
+ctx.new_buffer(3).copy_from_host(ctx.buffer_from_data(b"12345"))

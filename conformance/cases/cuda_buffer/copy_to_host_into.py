@@ -16,18 +16,18 @@ ctx = cuda.Context(0)
 buf = ctx.buffer_from_data(b"0123456789")
 memory = bytearray(b"-" * 6)
 out = pa.py_buffer(memory)
+
+
+def into(*arguments, **options):
+    """Whether the buffer that was given comes back, and what it holds then."""
+    memory[:] = b"-" * 6
+    return buf.copy_to_host(*arguments, **options) is out, bytes(memory)
+
+
 # It is what comes back, and it is filled from its start until it is full.
-buf.copy_to_host(buf=out) is out, memory
-memory[:] = b"-" * 6
-buf.copy_to_host(position=7, buf=out) is out, memory
-memory[:] = b"-" * 6
-buf.copy_to_host(position=2, nbytes=3, buf=out).size, memory
-memory[:] = b"-" * 6
-buf.copy_to_host(1, 2, out).to_pybytes()
+into(buf=out), into(position=7, buf=out), into(position=2, nbytes=3, buf=out), into(1, 2, out)
 # Nothing to copy, or nowhere to put it.
-memory[:] = b"-" * 6
-buf.copy_to_host(position=10, buf=out).to_pybytes()
-buf.copy_to_host(nbytes=0, buf=out).to_pybytes()
+into(position=10, buf=out), into(nbytes=0, buf=out)
 buf.copy_to_host(buf=pa.allocate_buffer(0)).size
 # More than there is room for, or than there is: nothing is written.
 buf.copy_to_host(nbytes=7, buf=out)

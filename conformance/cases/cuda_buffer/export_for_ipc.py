@@ -50,6 +50,8 @@ handle = whole.slice(2, 5).export_for_ipc()
 del whole
 ctx.bytes_allocated
 elsewhere(handle)
+
+# Another process reads it and writes to it.
 buf = ctx.buffer_from_data(b"0123456789")
 handle = buf.export_for_ipc()
 type(handle), type(handle.serialize())

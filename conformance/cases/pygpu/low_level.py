@@ -22,7 +22,6 @@
 import ctypes
 import re
 
-import numpy
 import numpy as np
 from pyarrow import cuda
 
@@ -54,6 +53,8 @@ da.set(np.zeros(3))
 da.set(np.zeros(4, dtype=np.int64))
 da.set_val(3, 1)
 (da.to_device(), da.to_host(), host)
+
+# There is a class for each type of elements.
 KINDS = "int16 int32 int64 uint16 uint32 uint64 float32 float64 complex64 complex128"
 for name in KINDS.split():
     host = np.array([[1, 2, 3], [4, 5, 6]], dtype=name)
@@ -80,7 +81,7 @@ before = cuda.Context().bytes_allocated
 gpuarray.DeviceArray_float64(memory.ptr(), [6])
 
 # A whole round trip of PyGPU's low-level arrays, with a function called on the device's side.
-A = numpy.array([1, 2, 3, 4, 5, 6])
+A = np.array([1, 2, 3, 4, 5, 6])
 da = gpuarray.DeviceArray_int64(A)
 # The side on the host is the array's own memory.
 da.host_data().get() is A, int(da.host_data()) == A.ctypes.data, da.last_status(), da.allocate()
@@ -91,9 +92,10 @@ fn = ctypes.CDLL(path).cuMemsetD32_v2
 fn.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t]
 fn(da.device_data(), 0, 4)
 # The host has not changed, until the data comes back into its memory.
-A, da.to_host(), A, da.last_status()
+A
+da.to_host(), A, da.last_status()
 # Other data, from elsewhere; one element.
-da.set(numpy.array([7, 7, 7, 7, 7, 7])), da.set_val(5, -1), A
+da.set(np.array([7, 7, 7, 7, 7, 7])), da.set_val(5, -1), A
 da.to_host(), A, da.size(), da.nbytes(), da.shape(), da.strides()
 # NumPy takes it for the side on the host.
-numpy.array(da, copy=False).ctypes.data == A.ctypes.data
+np.array(da, copy=False).ctypes.data == A.ctypes.data

@@ -47,6 +47,8 @@ try:
     SmartArray(pa.array([1, 2]).copy_to(cuda.Context()))
 except TypeError as error:
     print(error)
+
+# The data goes to the side that asks for it.
 array = SmartArray(np.zeros(3))
 array.get(where="gpu").fill(1)
 # Nobody has said that the device has changed it.
