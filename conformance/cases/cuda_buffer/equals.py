@@ -13,10 +13,10 @@ from pyarrow import cuda
 ctx = cuda.Context(0)
 buf = ctx.buffer_from_data(b"0123456789")
 # Another buffer on the device.
-OTHERS = (b"0123456789", b"x123456789", b"01234x6789", b"012345678x", b"012345678", b"0123456789-")
-[buf.equals(ctx.buffer_from_data(other)) for other in OTHERS], buf.equals(ctx.new_buffer(0))
+DATA = (b"0123456789", b"x123456789", b"01234x6789", b"012345678x", b"012345678", b"0123456789\0")
+[buf.equals(ctx.buffer_from_data(data)) for data in DATA], buf.equals(ctx.new_buffer(0))
 # A buffer on the host, pageable or page-locked.
-[buf.equals(pa.py_buffer(other)) for other in OTHERS], buf.equals(other=buf.copy_to_host())
+[buf.equals(pa.py_buffer(data)) for data in DATA], buf.equals(other=buf.copy_to_host())
 pinned = cuda.new_host_buffer(10)
 buf.equals(buf.copy_to_host(buf=pinned))
 memoryview(pinned).cast("B")[9] = 0
