@@ -11,7 +11,7 @@ from support.libraries.dask_cluster import started
 pytestmark = [pytest.mark.hardware, pytest.mark.subprocesses]
 
 PRELOAD = {"distributed.worker.preload": ["pyarrow_cuda_compat.dask"]}
-# What the second worker sees: dask-cuda gives a worker all devices, its own first.
+# The devices that the second worker sees: dask-cuda gives a worker all of them, its own first.
 SEEN = {"its own first": ("1,0", "ipc"), "its own alone": ("1", "host")}
 
 

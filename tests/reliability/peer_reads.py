@@ -198,7 +198,7 @@ class FullDevice:
 
     def __call__(self, reader, value):
         ctx = reader.owner
-        # What the last round allocated would serve this one.
+        # The memory of the last round would serve this one.
         compat.empty_cache(ctx)
         block = Block(ctx, value)
         if self.rest is None:
