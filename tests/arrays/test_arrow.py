@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from pyarrow_cuda_compat import DeviceArray, SmartArray, from_dlpack, memory
 from support.samples import ARRAYS
-
-HOST = pa.default_cpu_memory_manager()
+from support.samples import CPU as HOST
 
 OF_SAMPLES = [
     *("bool", "float16", "float64", "date32", "date64", "time32", "timestamp us"),
@@ -69,7 +68,7 @@ def test_every_type_of_a_fixed_size(ctx, kind):
 
 # One copy down takes all buffers of an array, and the gaps between them, which nobody has written.
 @pytest.mark.gaps
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), kind=st.sampled_from(FLAT), on_device=st.booleans())
 def test_slices_with_nulls_stay_what_they_are(cuda, data, kind, on_device):
     values = data.draw(st.lists(st.sampled_from([*VALUES[kind], None]), max_size=40))
@@ -82,7 +81,7 @@ def test_slices_with_nulls_stay_what_they_are(cuda, data, kind, on_device):
     if kind == pa.bool_():
         assert device.bit_length == len(array)
         bits = np.unpackbits(device.values.copy_to_host(), bitorder="little")
-        bits = bits[device.bit_offset :][: len(array)].astype(bool)
+        bits = bits[device.bit_offset :][: len(array)]
         expected = zip(array.to_pylist(), bits, strict=True)
         assert all(value is None or value == bit for value, bit in expected)
         return
@@ -120,9 +119,7 @@ def test_nulls_are_never_dropped_silently():
     for lend in (array.__dlpack__, lambda: array.__cuda_array_interface__):
         with pytest.raises(BufferError, match=text):
             lend()
-    with pytest.raises(
-        ValueError, match=r"a handle does not carry: export \.values and \.validity"
-    ):
+    with pytest.raises(ValueError, match=r"handle does not carry: export \.values and \.validity"):
         array.export_for_ipc()
     assert array[2:].copy_to_host().tolist() == [3, 4]  # none of these is null
     assert [array[place] for place in (0, 2, -1)] == [1, 3, 4]
@@ -190,54 +187,48 @@ def test_nulls_in_lists_are_refused(values):
 
 
 def test_numpy_types_become_arrow_types():
-    for dtype, kind in [
-        ("i2", pa.int16()),
-        ("f4", pa.float32()),
-        ("M8[ms]", pa.timestamp("ms")),
-        ("m8[ns]", pa.duration("ns")),
-        ("V5", pa.binary(5)),
-    ]:
+    kinds = {"i2": pa.int16(), "f4": pa.float32(), "V5": pa.binary(5)}
+    kinds |= {"M8[ms]": pa.timestamp("ms"), "m8[ns]": pa.duration("ns")}
+    for dtype, kind in kinds.items():
         device = DeviceArray.from_host(np.arange(40, dtype="u1").view(dtype))
         array = device.to_arrow()
         assert array.type == kind
         assert array.buffers()[1].address == device.address
-    square = DeviceArray.from_host(np.arange(6.0).reshape(1, 2, 3)).to_arrow()
+    rows = DeviceArray.from_host(np.arange(6.0).reshape(1, 2, 3))
+    square, tensor = rows.to_arrow(), rows.to_arrow(pa.fixed_shape_tensor(pa.float64(), [2, 3]))
     assert square.type == pa.list_(pa.list_(pa.float64(), 3), 2)
     assert square.copy_to(HOST).to_pylist() == [[[0, 1, 2], [3, 4, 5]]]
-    tensor = pa.fixed_shape_tensor(pa.float64(), [2, 3])
-    array = DeviceArray.from_host(np.arange(6.0).reshape(1, 2, 3)).to_arrow(tensor)
-    assert array.copy_to(HOST).to_numpy_ndarray().tolist() == [[[0, 1, 2], [3, 4, 5]]]
+    assert tensor.copy_to(HOST).to_numpy_ndarray().tolist() == [[[0, 1, 2], [3, 4, 5]]]
 
 
 @pytest.mark.parametrize(
-    ("array", "kind", "text"),
+    ("dtype", "kind", "text"),
     [
-        (np.zeros(2, "c8"), None, r"list_\(pyarrow.float32\(\), 2\)"),
-        (np.zeros(2, "M8[10s]"), None, r"datetime64\[10s\].*pyarrow.int64\(\)"),
-        (np.zeros(2, "m8[25us]"), None, r"timedelta64\[25us\].*pyarrow.int64\(\)"),
-        (np.zeros(2, "M8[D]"), None, r"datetime64\[D\].*pyarrow.int64\(\)"),
-        (np.zeros(2, "m8[h]"), None, r"timedelta64\[h\].*pyarrow.int64\(\)"),
-        (np.zeros(2, "m8"), None, r"timedelta64.*pyarrow.int64\(\)"),
-        (np.zeros(2, "f16"), None, r"binary\(16\)"),
-        (np.zeros(2, "c32"), None, r"binary\(32\)"),
-        (np.zeros(2, ">i4"), None, r"binary\(4\)"),
-        (np.zeros(2, ">i4"), pa.int32(), r">i4.*type int32.*binary\(4\)"),
-        (np.zeros(2, ">c8"), pa.list_(pa.float32(), 2), r">f4.*binary\(4\)"),
-        (np.zeros(2, "i4"), pa.bool_(), "1 bits"),
-        (np.zeros(2, "i8"), pa.string(), "no fixed number of bits"),
-        (np.zeros((2, 3), "i8"), pa.list_(pa.int64(), 2), "cannot be lists of type"),
-        (np.zeros(2, "i8"), "int64", "must be a pyarrow.DataType"),
+        ("c8", None, r"list_\(pyarrow.float32\(\), 2\)"),
+        ("M8[10s]", None, r"datetime64\[10s\].*pyarrow.int64\(\)"),
+        ("m8[25us]", None, r"timedelta64\[25us\].*pyarrow.int64\(\)"),
+        ("M8[D]", None, r"datetime64\[D\].*pyarrow.int64\(\)"),
+        ("m8[h]", None, r"timedelta64\[h\].*pyarrow.int64\(\)"),
+        ("m8", None, r"timedelta64.*pyarrow.int64\(\)"),
+        ("f16", None, r"binary\(16\)"),
+        ("c32", None, r"binary\(32\)"),
+        (">i4", None, r"binary\(4\)"),
+        (">i4", pa.int32(), r">i4.*type int32.*binary\(4\)"),
+        (">c8", pa.list_(pa.float32(), 2), r">f4.*binary\(4\)"),
+        ("i4", pa.bool_(), "1 bits"),
+        ("i8", pa.string(), "no fixed number of bits"),
+        ("(3,)i8", pa.list_(pa.int64(), 2), "cannot be lists of type"),
+        ("i8", "int64", "must be a pyarrow.DataType"),
     ],
     ids=repr,
 )
-def test_types_that_do_not_fit(array, kind, text):
+def test_types_that_do_not_fit(dtype, kind, text):
     with pytest.raises(TypeError, match=text):
-        DeviceArray.from_host(array).to_arrow(kind)
+        DeviceArray.from_host(np.zeros(2, dtype)).to_arrow(kind)
 
 
 def test_other_byte_orders_are_bytes():
-    array = DeviceArray.from_host(np.array([1, 256], ">i4"))
-    kept = array.to_arrow(pa.binary(4)).copy_to(HOST)
+    kept = DeviceArray.from_host(np.array([1, 256], ">i4")).to_arrow(pa.binary(4)).copy_to(HOST)
     assert kept.to_pylist() == [b"\0\0\0\1", b"\0\0\1\0"]
 
 
@@ -252,16 +243,9 @@ def test_a_device_array_of_arrow_shares_its_memory(ctx):
 
 
 def test_pickles_keep_arrows_type_in_every_layout():
-    times = pa.array(range(6), pa.timestamp("s"))
-    array = DeviceArray.from_arrow(times)
-    for part in (
-        array,
-        array[::2],
-        array[::-1],
-        array.reshape(2, 3),
-        array.reshape(2, 3).T,
-        array[4],
-    ):
+    array = DeviceArray.from_arrow(pa.array(range(6), pa.timestamp("s")))
+    square = array.reshape(2, 3)
+    for part in (array, array[::2], array[::-1], square, square.T, array[4]):
         loaded = pickle.loads(pickle.dumps(part))
         assert loaded.shape == part.shape
         assert loaded.arrow_type == pa.timestamp("s")
@@ -313,12 +297,8 @@ def test_what_arrow_says_is_kept(ctx, kind, start):
             assert back(kept) == array[start:], name
         if array.null_count:
             assert there.values.arrow_type == kind
-            for valid in (
-                there.validity,
-                there[:].validity,
-                there.validity[:],
-                there.validity.copy(),
-            ):
+            bits = there.validity
+            for valid in (bits, there[:].validity, bits[:], bits.copy()):
                 assert valid.bit_offset == start % 8
                 assert back(valid) == array[start:].is_valid()
 
