@@ -144,9 +144,7 @@ def test_managed_memory_is_device_memory(cuda, ctx, driver, default_stream):
     driver.call("cuMemsetD8_v2", address, ctypes.c_ubyte(7), ctypes.c_size_t(1000))
     ctx.synchronize()
     made = Made(
-        pa.field("a", pa.uint8()),
-        made_array(1000, [None, address.value]),
-        device_type=CUDA_MANAGED,
+        pa.field("a", pa.uint8()), made_array(1000, [None, address.value]), device_type=CUDA_MANAGED
     )
     there = pa.array(made)
     assert (there.device_type, there.is_cpu) == (CUDA_MANAGED, False)
