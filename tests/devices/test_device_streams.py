@@ -381,11 +381,7 @@ def test_structures_that_lie(ctx):
     schema = pa.schema([("a", pa.int8())])
     values = ctx.buffer_from_data(bytes(8))
     column = made_array(8, [None, values.address])
-    for changes in (
-        {"n_children": 2},
-        {"length": -1},
-        {"buffers": None, "n_buffers": 1},
-    ):
+    for changes in ({"n_children": 2}, {"length": -1}, {"buffers": None, "n_buffers": 1}):
         array = made_array(8, [None], [column])
         for name, value in changes.items():
             setattr(array, name, value)
