@@ -41,7 +41,10 @@ class Worker:
         await meanwhile(message)
         return Status.dont_reply
 
-    async def ask(self, value, failure=None, key="x", who="tcp://borrower"):
+    def reply(self, value, meanwhile, key="x", who="tcp://borrower"):
+        return self.get_data((value, meanwhile), keys=[key], who=who)
+
+    async def ask(self, value, failure=None, **borrower):
         """Whether the reply to the borrower lends memory."""
         replies = []
 
@@ -51,9 +54,18 @@ class Worker:
                 raise failure
 
         with nullcontext() if failure is None else pytest.raises(failure):
-            await self.get_data((value, meanwhile), keys=[key], who=who)
+            await self.reply(value, meanwhile, **borrower)
         [has_lent] = replies
         return has_lent
+
+
+def collected(replies):
+    """What an asynchronous generator gives."""
+
+    async def collect():
+        return [each async for each in replies]
+
+    return asyncio.run(collect())
 
 
 def is_lent(message):
@@ -79,28 +91,23 @@ def borrower():
 
 #: Values of which a copy is lent that nobody else knows.
 PARTS = {
-    "slice of a table": (
-        lambda up: up(pa.table({"x": NUMBERS})).slice(1000, 30_000),
-        "there.column(0).copy_to(pa.default_cpu_memory_manager())",
-        NUMBERS[1000:31_000],
+    "slice of a table": lambda ctx: pa.table({"x": NUMBERS}).copy_to(ctx).slice(1000, 30_000),
+    "slice of a batch": lambda ctx: (
+        pa.record_batch({"x": NUMBERS}).copy_to(ctx).slice(1000, 30_000)
     ),
-    "slice of a batch": (
-        lambda up: up(pa.record_batch({"x": NUMBERS})).slice(1000, 30_000),
-        "there.column(0).copy_to(pa.default_cpu_memory_manager())",
-        NUMBERS[1000:31_000],
-    ),
-    "array with gaps": (
-        lambda up: DeviceArray.from_host(NUMBERS.reshape(-1, 2))[:, 1],
-        "there.copy_to_host()",
-        NUMBERS[1::2],
-    ),
+    "array with gaps": lambda ctx: DeviceArray.from_host(NUMBERS.reshape(-1, 2))[:, 1],
 }
 
 
 @pytest.mark.parametrize("name", PARTS)
 def test_a_copy_is_kept_until_it_was_taken(ctx, borrower, name):
-    make, look, expected = PARTS[name]
-    value = make(lambda data: data.copy_to(ctx.memory_manager))
+    look, expected = (
+        "there.column(0).copy_to(pa.default_cpu_memory_manager())",
+        NUMBERS[1000:31_000],
+    )
+    if name == "array with gaps":
+        look, expected = "there.copy_to_host()", NUMBERS[1::2]
+    value = PARTS[name](ctx)
     before, others = ctx.bytes_allocated, []
 
     async def meanwhile(message):
@@ -114,11 +121,7 @@ def test_a_copy_is_kept_until_it_was_taken(ctx, borrower, name):
             each.fill(9)
         borrower(f"there = {sent(message)}")
 
-    async def reply():
-        worker = Worker()
-        await worker.get_data((value, meanwhile), keys=["x"], who="tcp://borrower")
-
-    asyncio.run(reply())
+    asyncio.run(Worker().reply(value, meanwhile))
     there = borrower(f"numpy.asarray({look}).tobytes()")
     others.clear()
     # The worker keeps nothing that was taken.
@@ -132,10 +135,7 @@ def test_what_the_worker_no_longer_keeps_is_not_taken(ctx, borrower):
     async def keep(message):
         late.append(message)
 
-    async def reply():
-        await Worker().get_data((buffer, keep), keys=["x"], who="tcp://borrower")
-
-    asyncio.run(reply())
+    asyncio.run(Worker().reply(buffer, keep))
     # The memory can still be opened, but others may have written to it.
     with pytest.raises(PeerError, match=r"^OSError: .*released it in the meantime\): set `pyarrow"):
         borrower(f"there = {sent(late[0])}")
@@ -144,8 +144,7 @@ def test_what_the_worker_no_longer_keeps_is_not_taken(ctx, borrower):
 def test_a_loan_ends_by_its_worker_and_with_it():
     peer = Peer()
     try:
-        peer("from pyarrow_cuda_compat.dask._loans import Loan")
-        peer("loan = Loan()")
+        peer("from pyarrow_cuda_compat.dask._loans import Loan; loan = Loan()")
         ended = peer("loan.evidence")
         assert _loans.lasts(ended)
         # Another file gets its number.
@@ -175,10 +174,7 @@ def test_one_failure_concerns_one_message(ctx, failure):
         yield await worker.ask(buffer, who="tcp://another")
         yield await worker.ask(buffer)  # the reply through the host was confirmed
 
-    async def collected():
-        return [each async for each in replies()]
-
-    assert asyncio.run(collected()) == [False, True, True, True]
+    assert collected(replies()) == [False, True, True, True]
 
 
 def test_what_was_asked_for_twice_is_lent_once(ctx):
@@ -190,7 +186,7 @@ def test_what_was_asked_for_twice_is_lent_once(ctx):
             ways.append(await worker.ask(buffer))
             ways.append(await worker.ask(buffer, key="y"))
 
-        await worker.get_data((buffer, ask_again), keys=["x"], who="tcp://borrower")
+        await worker.reply(buffer, ask_again)
         return ways
 
     assert asyncio.run(replies()) == [True, False, True]
@@ -207,44 +203,29 @@ def test_failures_in_a_row_are_followed_by_more_and_more_replies_through_the_hos
         yield await worker.ask(buffer, OSError, key=32)
         yield await worker.ask(buffer, key=33)
 
-    async def collected():
-        return [each async for each in replies()]
-
-    ways = asyncio.run(collected())
-    assert [number for number, is_lent in enumerate(ways) if is_lent] == [
-        0,
-        1,
-        3,
-        7,
-        15,
-        31,
-        32,
-        33,
-    ]
+    lent = [number for number, is_lent in enumerate(collected(replies())) if is_lent]
+    assert lent == [0, 1, 3, 7, 15, 31, 32, 33]
 
 
-@pytest.mark.parametrize(
-    ("text", "is_lent"),
-    [("true", True), ("True", True), ("1", True), ("false", False), ("0", False)],
-)
-def test_the_setting_in_the_environment(ctx, text, is_lent):
-    settings = dask.config.collect_env({f"DASK_{SETTING}": text})
-    with dask.config.set(settings):
-        assert asyncio.run(Worker().ask(ctx.new_buffer(THRESHOLD))) is is_lent
+def settings(text):
+    """What Dask makes of the environment."""
+    return dask.config.set(dask.config.collect_env({f"DASK_{SETTING}": text}))
+
+
+@pytest.mark.parametrize("text", ["true", "True", "1", "false", "0"])
+def test_the_setting_in_the_environment(ctx, text):
+    with settings(text):
+        has_lent = asyncio.run(Worker().ask(ctx.new_buffer(THRESHOLD)))
+    assert has_lent is (text in ("true", "True", "1"))
 
 
 @pytest.mark.parametrize("text", ["off", "no", "", "2", "none"])
 def test_a_wrong_setting_is_refused(text):
-    class Starting:
-        def __init__(self):
-            self.handlers = {"get_data": Worker()._reply}
-            self.rpc = SimpleNamespace(connection_args={}, open=False)
-
-    with (
-        dask.config.set(dask.config.collect_env({f"DASK_{SETTING}": text})),
-        pytest.raises(ValueError, match=f"{SETTING}.* must be true or false, not "),
-    ):
-        _peers.prepare(Starting())
+    rpc = SimpleNamespace(connection_args={}, open=False)
+    starting = SimpleNamespace(handlers={"get_data": Worker()._reply}, rpc=rpc)
+    told = pytest.raises(ValueError, match=f"{SETTING}.* must be true or false, not ")
+    with settings(text), told:
+        _peers.prepare(starting)
 
 
 def test_a_wrong_setting_stops_no_transfer(ctx, caplog):
