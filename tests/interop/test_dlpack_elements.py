@@ -21,25 +21,19 @@ class ByBoth(ByInterface):
 WAYS = [from_dlpack, lambda array: DeviceArray(ByInterface(array)), lambda array: array]
 
 
-@pytest.mark.parametrize(
-    ("dtype", "code", "bits"),
-    [
-        *[(f"<i{size}", 0, 8 * size) for size in (2, 4, 8)],
-        *[(f"<u{size}", 1, 8 * size) for size in (2, 4, 8)],
-        *[(f"<f{size}", 2, 8 * size) for size in (2, 4, 8)],
-        *[(f"<c{size}", 5, 8 * size) for size in (8, 16)],
-        ("|u1", 1, 8),
-        ("|i1", 0, 8),
-        ("|b1", 6, 8),
-    ],
-)
-def test_numbers(memory, dtype, code, bits):
-    host = np.frombuffer(bytes(range(100)), "u1")[: 3 * bits // 8].view(dtype)
+CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+INTEGERS = ["|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8"]
+
+
+@pytest.mark.parametrize("typestr", [*INTEGERS, "<f2", "<f4", "<f8", "<c8", "<c16", "|b1"])
+def test_numbers(memory, typestr):
+    dtype = np.dtype(typestr)
+    host = np.frombuffer(bytes(range(3 * dtype.itemsize)), dtype)
     array = DeviceArray(memory, dtype, (3,))
     structure, _ = look(array.__dlpack__())
     seen = structure.tensor
-    assert (seen.code, seen.bits, seen.lanes) == (code, bits, 1)
-    assert array.__cuda_array_interface__["typestr"] == dtype
+    assert (seen.code, seen.bits, seen.lanes) == (CODES[dtype.kind], 8 * dtype.itemsize, 1)
+    assert array.__cuda_array_interface__["typestr"] == typestr
     for way in WAYS:
         same = way(array)
         assert (same.dtype, same.address) == (host.dtype, memory.address)
@@ -47,19 +41,10 @@ def test_numbers(memory, dtype, code, bits):
     assert np.from_dlpack(array, device="cpu").tobytes() == host.tobytes()
 
 
-@pytest.mark.parametrize(
-    "dtype",
-    [
-        ">i4",
-        ">f8",
-        "M8[ns]",
-        "m8[s]",
-        "V3",
-        [("a", "<i4"), ("b", "<f8")],
-        [("a", ">u2"), ("", "V2")],
-    ],
-    ids=str,
-)
+STRUCTURES = [("a", "<i4"), ("b", "<f8")], [("a", ">u2"), ("", "V2")]
+
+
+@pytest.mark.parametrize("dtype", [">i4", ">f8", "M8[ns]", "m8[s]", "V3", *STRUCTURES], ids=str)
 def test_elements_that_dlpack_cannot_describe(ctx, memory, dtype):
     array = DeviceArray(memory, dtype, (2,))
     with pytest.raises(BufferError, match="DLPack cannot describe elements of dtype") as raised:
@@ -107,11 +92,9 @@ def test_shapes_and_strides(ctx, view):
     whole = DeviceArray(ctx.buffer_from_data(host), "<i2", (2, 3, 4))
     array, expected = view(whole), np.asarray(view(host))
     structure, _ = look(array.__dlpack__())
-    seen = structure.tensor
+    seen, interface = structure.tensor, array.__cuda_array_interface__
     assert seen.shape[: seen.ndim] == list(expected.shape)
-    interface = array.__cuda_array_interface__
-    assert (interface["shape"], interface["typestr"]) == (expected.shape, "<i2")
-    assert interface["version"] == 3
+    assert [interface[key] for key in ("shape", "typestr", "version")] == [expected.shape, "<i2", 3]
     if expected.size > 0:
         assert seen.strides[: seen.ndim] == [stride // 2 for stride in expected.strides]
         assert seen.data + seen.byte_offset == interface["data"][0] == array.address
@@ -125,13 +108,17 @@ def test_shapes_and_strides(ctx, view):
     assert (np.from_dlpack(array, device="cpu") == expected).all()
 
 
-def test_strides_between_elements(memory):
-    fields = DeviceArray(memory, [("a", "<i4"), ("b", "u1")], (20,))
-    numbers = DeviceArray(fields.buffer, "<i4", (20,), (5,))
+@pytest.mark.parametrize(("dtype", "field", "size"), [("i4,u1", "f0", 4), ("u1,f8", "f1", 8)])
+def test_strides_leave_elements_where_kernels_cannot_load_them(dtype, field, size):
+    records = DeviceArray.from_host(np.zeros(3, dtype))
+    numbers = records[field]
+    text = rf"not all elements begin at multiples of {size} bytes.*array\.copy\(\)"
     for leave in (numbers.__dlpack__, lambda: numbers.__cuda_array_interface__):
-        with pytest.raises(BufferError, match="not all elements begin at multiples of 4 bytes"):
+        with pytest.raises(BufferError, match=text):
             leave()
-    assert DeviceArray(numbers).strides == (5,)
+    assert DeviceArray(numbers).strides == records.strides == (size + 1,)
+    assert numbers.copy().__cuda_array_interface__["shape"] == (3,)
+    assert records.__cuda_array_interface__["shape"] == (3,)
 
 
 def test_elements_before_every_address(memory):
