@@ -9,14 +9,8 @@ import pytest
 
 from pyarrow_cuda_compat import DeviceArray, from_dlpack
 from pyarrow_cuda_compat import memory as memory_module
-from support.libraries.dlpack import (
-    CPU,
-    CUDA_HOST,
-    DELETER,
-    FORMS,
-    Producer,
-    new_capsule,
-)
+from support.libraries.dlpack import CPU, CUDA_HOST, DELETER, FORMS, Producer, new_capsule
+from support.streams import pinned_of
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -152,9 +146,7 @@ def test_a_copy_keeps_nothing(memory):
 
 
 def test_pinned_tensors(cuda, ctx):
-    pinned = cuda.new_host_buffer(10)
-    pinned_bytes = np.frombuffer(pinned, np.uint8)
-    pinned_bytes[:] = 5
+    pinned = pinned_of(cuda, b"\5" * 10)
     theirs = Producer(pinned.address, device_type=CUDA_HOST)
     view = from_dlpack(theirs)
     assert view.buffer.to_pybytes() == b"\5" * 10
@@ -177,27 +169,22 @@ def test_what_does_not_speak_dlpack(wrong):
         from_dlpack(wrong)
 
 
-def test_objects_that_fail_on_the_way(memory):
-    class Fails(Producer):
-        def __dlpack__(self, **request):
-            raise RuntimeError("no tensor today")
+def fails(_self, **request):
+    raise RuntimeError("no tensor today")
 
-    with pytest.raises(RuntimeError, match="no tensor today"):
-        from_dlpack(Fails(memory.address))
 
-    class NoCapsule(Producer):
-        def __dlpack__(self, **request):
-            return "tensor"
-
-    with pytest.raises(TypeError, match=r"(?i)capsule"):
-        from_dlpack(NoCapsule(memory.address))
-
-    class NoDevice(Producer):
-        def __dlpack_device__(self):
-            return "cuda"
-
-    with pytest.raises((TypeError, ValueError)):
-        from_dlpack(NoDevice(memory.address))
+@pytest.mark.parametrize(
+    ("method", "answer", "error", "text"),
+    [
+        ("__dlpack__", fails, RuntimeError, "no tensor today"),
+        ("__dlpack__", lambda _, **request: "tensor", TypeError, "(?i)capsule"),
+        ("__dlpack_device__", lambda _: "cuda", (TypeError, ValueError), None),
+    ],
+)
+def test_objects_that_fail_on_the_way(memory, method, answer, error, text):
+    theirs = type("Theirs", (Producer,), {method: answer})
+    with pytest.raises(error, match=text):
+        from_dlpack(theirs(memory.address))
 
 
 def test_wrong_options(memory):
@@ -276,20 +263,19 @@ def test_a_refusal_by_dlpack_stands(ctx):
         DeviceArray(tensor)
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        np.arange(6)[::-1],
-        np.array([(1, 2.5)], dtype=[("a", "i1"), ("b", "f8")]),
-        np.array(["2026-11-28"], "M8[D]"),
-        np.arange(6, dtype=">i4"),
-    ],
-    ids=["backwards", "structures", "dates", "bytes swapped"],
-)
-def test_the_array_interface_has_what_dlpack_cannot_describe(ctx, host):
-    array = DeviceArray.from_host(host.base if host.base is not None else host)
-    if host.base is not None:
-        array = array[::-1]
+NOT_FOR_DLPACK = {
+    "structures": np.array([(1, 2.5)], dtype=[("a", "i1"), ("b", "f8")]),
+    "dates": np.array(["2026-11-28"], "M8[D]"),
+    "bytes swapped": np.arange(6, dtype=">i4"),
+}
+
+
+@pytest.mark.parametrize("name", ["backwards", *NOT_FOR_DLPACK])
+def test_the_array_interface_has_what_dlpack_cannot_describe(name):
+    host = NOT_FOR_DLPACK.get(name, np.arange(6))
+    array = DeviceArray.from_host(host)
+    if name == "backwards":
+        array, host = array[::-1], host[::-1]
     there = DeviceArray(Tensor(array, refusal="DLPack has no word for it"))
     assert there.address == array.address
     assert there.copy_to_host().tolist() == host.tolist()
