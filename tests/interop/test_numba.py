@@ -220,8 +220,7 @@ except Exception as error: print(repr(error))
 
 
 @pytest.mark.parametrize(
-    "error",
-    ["RuntimeError('no libcudart')", "ModuleNotFoundError('no llvmlite', name='llvmlite')"],
+    "error", ["RuntimeError('no libcudart')", "ModuleNotFoundError('no llvmlite', name='llvmlite')"]
 )
 def test_numbas_own_errors_are_not_hidden(error, run_python):
     code, out, err = run_python(BROKEN.format(error=error))
