@@ -14,23 +14,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import (
-    DeviceArray,
-    SmartArray,
-    Stream,
-    _native,
-    memory,
-    pinned_memory_pool,
-)
+from pyarrow_cuda_compat import DeviceArray, SmartArray, Stream, _native, memory, pinned_memory_pool
 from pyarrow_cuda_compat._methods.numba import kernels
 from support.interfaces import ByInterface
 from support.libraries.numba_itself import PACKAGE
 
-pytestmark = [
-    pytest.mark.foreign,
-    pytest.mark.independent,
-    pytest.mark.filterwarnings("default"),
-]
+pytestmark = [pytest.mark.foreign, pytest.mark.independent, pytest.mark.filterwarnings("default")]
 
 RECORD = np.dtype([("count", "i4"), ("share", "f8")], align=True)
 
