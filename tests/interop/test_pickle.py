@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from pyarrow_cuda_compat import DeviceArray, new_host_buffer
+from pyarrow_cuda_compat._methods import pickling
 from support.pickles import EVERY_WAY, PROTOCOLS, in_band, out_of_band
 from support.samples import ARRAYS, CPU, buffers_of
 
@@ -90,22 +91,13 @@ def test_devices_are_kept(ctx, other_ctx, way):
     here, there = way(ctx.buffer_from_data(b"here")), way(other_ctx.buffer_from_data(b"there"))
     assert (here.context.device_number, there.context.device_number) == (0, 1)
     assert (here.to_pybytes(), there.to_pybytes()) == (b"here", b"there")
-    batch = pa.record_batch(
-        [
-            pa.array([1, 2]),
-            pa.array([3, None]).copy_to(ctx.memory_manager),
-            pa.array(["x", "yy"]).copy_to(other_ctx.memory_manager),
-        ],
-        names=["host", "first", "second"],
-    )
-    back = way(batch)
+    values = {"host": [1, 2], "first": [3, None], "second": ["x", "yy"]}
+    arrays, places = map(pa.array, values.values()), (CPU, ctx, other_ctx)
+    columns = [array.copy_to(place) for array, place in zip(arrays, places, strict=True)]
+    back = way(pa.record_batch(columns, [*values]))
     devices = [[buffer.device for buffer in buffers_of(column)] for column in back.columns]
     assert devices == [[CPU.device], [ctx.device] * 2, [other_ctx.device] * 2]
-    assert [column.copy_to(CPU).to_pylist() for column in back.columns] == [
-        [1, 2],
-        [3, None],
-        ["x", "yy"],
-    ]
+    assert back.copy_to(CPU).to_pydict() == values
 
 
 def test_bytes_travel_out_of_band(ctx):
@@ -163,16 +155,12 @@ def test_one_copy_from_the_device_for_each_buffer(ctx, calls):
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_what_is_on_the_host_is_pickled_as_before(protocol):
     array = pa.array([1, None, 3])
-    for value in (
-        pa.record_batch({"x": array}),
-        pa.table({"x": array}),
-        pa.chunked_array([array]),
-        array,
-    ):
+    batch, table = pa.record_batch({"x": array}), pa.table({"x": array})
+    for value in batch, table, pa.chunked_array([array]), array:
         pickled = pickle.dumps(value, protocol)
         assert b"pyarrow_cuda_compat" not in pickled
         assert pickle.loads(pickled).equals(value)
-    assert pa.record_batch({"x": array}).__reduce__()[0].__module__ == "pyarrow.lib"
+    assert batch.__reduce__()[0].__module__ == "pyarrow.lib"
 
 
 def test_generic_buffers_of_a_device_are_refused(cuda, ctx):
@@ -209,25 +197,18 @@ def test_where_there_is_no_device_the_error_says_what_to_do(ctx, run_python, wit
                 print(error)
     """
     status, out, err = run_python(script, *pickled, **without)
-    assert (status, err) == (0, "")
-    said = out.splitlines()
-    assert len(said) == 2
-    for line in said:
+    assert (status, err, out.count("\n")) == (0, "", 2)
+    for line in out.splitlines():
         assert "no CUDA device can be used here (" in line
         assert "Pickle a copy on the host: buffer.copy_to_host(), or batch.copy_to(" in line
 
 
 def test_broken_pickles_are_errors(ctx):
-    from pyarrow_cuda_compat._methods import pickling
-
-    for function, arguments in (
-        (pickling._restore_buffer, (b"x", -1, True)),
-        (pickling._restore_buffer, (b"x", "0", True)),
-        (pickling._restore_buffer, (None, 0, True)),
-        (pickling._restore_part, (7, 0)),
-    ):
+    for arguments in ((b"x", -1, True), (b"x", "0", True), (None, 0, True)):
         with pytest.raises((TypeError, ValueError, OverflowError)):
-            function(*arguments)
+            pickling._restore_buffer(*arguments)
+    with pytest.raises((TypeError, ValueError, OverflowError)):
+        pickling._restore_part(7, 0)
 
 
 @pytest.mark.parametrize(
@@ -251,23 +232,20 @@ def test_what_was_never_initialised_is_refused(run_python, kind):
 
 
 def test_columns_that_do_not_fit_are_refused(ctx):
-    from pyarrow_cuda_compat._methods import pickling
-
     there = pa.array([1, 2]).copy_to(ctx.memory_manager)
     (tree,) = pickling._trees([there])
     (short,) = pickling._trees([there.slice(0, 1)])
     schema = pa.schema([("a", pa.int64()), ("b", pa.int64())])
-    for trees, text in (
-        ([tree], "1 columns, 2 needed"),
-        ([tree, short], "column 1 has 1 values, column 0 has 2"),
+    wrong = pa.schema([("a", pa.int64()), ("b", pa.string())])
+    for trees, kind, text in (
+        ([tree], schema, "1 columns, 2 needed"),
+        ([tree, short], schema, "column 1 has 1 values, column 0 has 2"),
+        ([tree, tree], wrong, "column 1 has the type int64, not string"),
     ):
         with pytest.raises(pa.ArrowInvalid, match=text):
-            pickling._restore_batch(trees, schema)
+            pickling._restore_batch(trees, kind)
     with pytest.raises(pa.ArrowInvalid, match="column 1 has 1 values, column 0 has 2"):
         pickling._restore_table([tree, short], [1, 1], schema)
-    wrong = pa.schema([("a", pa.int64()), ("b", pa.string())])
-    with pytest.raises(pa.ArrowInvalid, match="column 1 has the type int64, not string"):
-        pickling._restore_batch([tree, tree], wrong)
     with pytest.raises(TypeError, match="at least one column"):
         pickling._restore_batch([], pa.schema([]))
 
@@ -336,16 +314,10 @@ class OfMine(pa.ExtensionType):
 def test_arrays_of_a_users_class(ctx):
     array = pa.ExtensionArray.from_storage(OfMine(), pa.array([1, None, 3]))
     there = array.copy_to(ctx.memory_manager)
-    for again in (
-        *(pickle.loads(pickle.dumps(there, protocol)) for protocol in (2, 5)),
-        copy.copy(there),
-        copy.deepcopy(there),
-    ):
+    for again in in_band(there, 2), in_band(there, 5), copy.copy(there), copy.deepcopy(there):
         assert (type(again), again.buffers()[1].is_cpu) == (Mine, False)
-        assert again.copy_to(pa.default_cpu_memory_manager()).equals(array)
-    part = pickle.dumps(there.slice(2))
-    assert pickle.loads(part).copy_to(pa.default_cpu_memory_manager()).equals(array.slice(2))
-    assert pickle.loads(pickle.dumps(array)).equals(array)
+        assert again.copy_to(CPU).equals(array)
+    assert in_band(there.slice(2)).copy_to(CPU).equals(array.slice(2))
+    assert in_band(array).equals(array)
     pinned = pa.Array.from_buffers(pa.int64(), 1, [None, new_host_buffer(8)], null_count=0)
-    pinned = pa.ExtensionArray.from_storage(OfMine(), pinned)
-    assert len(pickle.loads(pickle.dumps(pinned))) == 1
+    assert len(in_band(pa.ExtensionArray.from_storage(OfMine(), pinned))) == 1
