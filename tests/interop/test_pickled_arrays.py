@@ -9,6 +9,7 @@ import pytest
 
 from support.pickles import EVERY_WAY, in_band
 from support.samples import ALL, ARRAYS, CPU, buffers_of, chunks_of, empty_of, shapes
+from support.streams import pinned_of
 
 
 @EVERY_WAY
@@ -91,8 +92,8 @@ def check_round_trip(way, value, expected):
 def test_arrays_without_memory_in_places(cuda, ctx, way, name):
     array = (BARE | EMPTY)[name]
     batch = pa.record_batch([array], ["c"])
-    copied = batch.copy_to(ctx.memory_manager)
-    values = [copied, array.copy_to(ctx.memory_manager), pa.chunked_array([copied.column(0)])]
+    copied = batch.copy_to(ctx)
+    values = [copied, array.copy_to(ctx), pa.chunked_array([copied.column(0)])]
     values.append(pa.Table.from_batches([copied, copied]))
     if not isinstance(array, pa.DictionaryArray):
         read = cuda.read_record_batch(cuda.serialize_record_batch(batch, ctx), batch.schema)
@@ -149,13 +150,10 @@ def test_batches_that_call_themselves_host_batches(cuda, ctx):
 
 
 def test_arrays_over_pinned_memory_arrive_on_the_host(cuda, ctx):
-    pinned = cuda.new_host_buffer(16)
-    pinned_bytes = np.arange(2, dtype=np.int64).tobytes()
-    np.frombuffer(pinned, np.uint8)[:] = np.frombuffer(pinned_bytes, np.uint8)
+    content = np.arange(2, dtype=np.int64).tobytes()
+    pinned = pinned_of(cuda, content)
     array = pa.Array.from_buffers(pa.int64(), 2, [None, pinned])
-    batch = pa.record_batch([array, array.copy_to(ctx.memory_manager)], names=["host", "device"])
-    back = in_band(batch)
-    assert back.column(0).to_pylist() == [0, 1]
-    assert not back.column(1).is_cpu
-    assert back.column(1).copy_to(CPU).to_pylist() == [0, 1]
-    assert in_band(pinned).to_pybytes() == pinned_bytes
+    host, there = in_band(pa.record_batch([array, array.copy_to(ctx)], ["host", "device"]))
+    assert host.to_pylist() == there.copy_to(CPU).to_pylist() == [0, 1]
+    assert not there.is_cpu
+    assert in_band(pinned).to_pybytes() == content
