@@ -12,11 +12,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from pyarrow_cuda_compat import (
-    PinnedMemoryPool,
-    pinned_memory_pool,
-    pinned_memory_stats,
-)
+from pyarrow_cuda_compat import PinnedMemoryPool, pinned_memory_pool, pinned_memory_stats
 from support.samples import chunks_of
 from support.threads import in_threads
 
