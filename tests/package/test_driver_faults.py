@@ -88,7 +88,7 @@ print("done")
 """
     returncode, out, error = run_python(PREPARED + code, timeout=60)
     told = "releasing the current context failed: Cuda error 999 in function 'cuCtxPopCurrent': "
-    told += "[CUDA_ERROR_UNKNOWN] unknown error"
+    told += UNKNOWN
     assert (returncode, out) == (0, "done\n")
     assert {*error.splitlines()} == {told}
 
