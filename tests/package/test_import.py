@@ -7,17 +7,6 @@ import pytest
 
 import pyarrow_cuda_compat
 
-
-def test_a_handle_needs_no_driver(run_python):
-    code = """
-import pyarrow as pa
-from pyarrow import cuda
-handle = cuda.IpcMemHandle.from_buffer(pa.py_buffer(bytes(8)))
-assert handle.serialize().to_pybytes() == bytes(8)
-"""
-    assert run_python(code, PYARROW_CUDA_DRIVER="/nonexistent/libcuda.so") == (0, "", "")
-
-
 #: Loads the extension without its package, which would load the right bridge at once.
 START = """
 import importlib.util
@@ -45,6 +34,7 @@ def test_a_bridge_that_cannot_be_loaded(run_python):
 
 
 IMPORT = "from pyarrow import cuda; print(cuda.__name__)"
+ATTEMPT = "try: {}\nexcept ImportError as error: print(error)\n"
 
 
 def test_a_checkout_hides_the_installed_package_only_from_a_python_that_looks_there(
@@ -64,30 +54,30 @@ def test_a_checkout_hides_the_installed_package_only_from_a_python_that_looks_th
     assert "start Python in another folder or with -P (PYTHONSAFEPATH=1), or" in done.stderr
 
 
-LOADED = """
-import sys
-{imports}
-maps = open("/proc/self/maps").read()
-assert "libcuda" not in maps, [line for line in maps.splitlines() if "libcuda" in line]
-"""
-
-
 @pytest.mark.parametrize(
     "imports", ["import pyarrow", "from pyarrow import cuda", "import pyarrow_cuda_compat"]
 )
 def test_an_import_never_loads_the_driver(imports, run_python):
-    assert run_python(LOADED.format(imports=imports)) == (0, "", "")
+    code = f"""
+{imports}
+print([line for line in open("/proc/self/maps") if "libcuda" in line])
+"""
+    assert run_python(code) == (0, "[]\n", "")
 
 
 def test_a_missing_driver_is_named_at_the_first_call(run_python):
+    """A handle needs none."""
     code = """
+import pyarrow as pa
 from pyarrow import cuda
+handle = cuda.IpcMemHandle.from_buffer(pa.py_buffer(bytes(8)))
+assert handle.serialize().to_pybytes() == bytes(8)
 for call in (cuda.Context, cuda.Context.get_num_devices, lambda: cuda.new_host_buffer(4)):
     try: call()
     except OSError as error: print("libno.so" in str(error), "PYARROW_CUDA_DRIVER" in str(error))
 """
-    environment = {"PYARROW_CUDA_DRIVER": "/nowhere/libno.so"}
-    assert run_python(code, **environment) == (0, "True True\n" * 3, "")
+    found = run_python(code, PYARROW_CUDA_DRIVER="/nowhere/libno.so")
+    assert found == (0, "True True\n" * 3, "")
 
 
 @pytest.mark.parametrize("module", ["pyarrow", "pyarrow_cuda_compat", "pyarrow.cuda"])
@@ -98,35 +88,28 @@ def test_starting_python_imports_nothing(module, run_python):
 
 def test_pyarrow_itself_finds_it(run_python):
     """pyarrow's own device paths import pyarrow.cuda without the user's help."""
-    code, out, err = run_python(
-        """
+    code = """
 import pyarrow as pa, pyarrow_cuda_compat as cuda
 ctx = cuda.Context(0)
 array = pa.array([1, 2, 3]).copy_to(ctx.memory_manager)
 there = pa.Array._import_from_c_device_capsule(*array.__arrow_c_device_array__())
-print(there.device_type, there.copy_to(pa.default_cpu_memory_manager()).to_pylist())
+print(there.device_type.name, there.copy_to(pa.default_cpu_memory_manager()).to_pylist())
 """
-    )
-    assert (code, err) == (0, "")
-    assert out == "2 [1, 2, 3]\n"  # ARROW_DEVICE_CUDA
+    assert run_python(code) == (0, "CUDA [1, 2, 3]\n", "")
 
 
 def test_the_hook_can_be_turned_off(run_python):
-    code, out, err = run_python(
-        """
+    attempt = ATTEMPT.format("from pyarrow import cuda")
+    code = f"""
 import sys
-try: from pyarrow import cuda
-except ImportError as error: print(error)
+{attempt}
 assert "pyarrow_cuda_compat" not in sys.modules
 import pyarrow_cuda_compat as cuda
 assert cuda.Context(0).buffer_from_data(b"abc").to_pybytes() == b"abc"
-try: from pyarrow import cuda
-except ImportError as error: print(error)
-""",
-        PYARROW_CUDA_HOOK="0",
-    )
-    assert (code, err) == (0, "")
-    assert out.count("_cuda") == 2
+{attempt}
+"""
+    status, out, err = run_python(code, PYARROW_CUDA_HOOK="0")
+    assert (status, err, out.count("_cuda")) == (0, "", 2)
 
 
 SAME_CLASS = """
@@ -134,64 +117,54 @@ from pyarrow import cuda
 import pyarrow_cuda_compat as ours
 print(cuda.Context is ours.Context)
 """
+REPORTED = "PYARROW_CUDA_HOOK must be 0 or 1, not 'off'; pyarrow.cuda uses pyarrow_cuda_compat\n"
 
 
 @pytest.mark.parametrize(
-    ("variable", "value"),
-    # An old name without a value is nothing.
-    [("PYARROW_CUDA_HOOK", ""), ("PYARROW_CUDA_HOOK", "1"), ("PYARROW_CUDA_COMPAT_HOOK", "")],
+    ("variables", "said"),
+    [
+        ({"PYARROW_CUDA_HOOK": ""}, ""),
+        ({"PYARROW_CUDA_HOOK": "1"}, ""),
+        ({"PYARROW_CUDA_HOOK": "off"}, REPORTED),
+        # An old name without a value is nothing.
+        ({"PYARROW_CUDA_COMPAT_HOOK": ""}, ""),
+        # Variables of others.
+        ({"PYARROW_CUDA_ANY": "1", "PYARROW_OTHER": "1"}, ""),
+    ],
 )
-def test_the_hook_is_on_by_default(run_python, variable, value):
-    assert run_python(SAME_CLASS, **{variable: value}) == (0, "True\n", "")
-
-
-def test_an_unknown_value_for_the_hook_is_reported_once(run_python):
-    status, out, err = run_python(SAME_CLASS, PYARROW_CUDA_HOOK="off")
-    assert (status, out) == (0, "True\n")
-    instead = "pyarrow.cuda uses pyarrow_cuda_compat"
-    assert err == f"PYARROW_CUDA_HOOK must be 0 or 1, not 'off'; {instead}\n"
+def test_the_hook_is_on_by_default(run_python, variables, said):
+    assert run_python(SAME_CLASS, **variables) == (0, "True\n", said)
 
 
 @pytest.mark.parametrize("value", ["0", "1", "off"])
 @pytest.mark.parametrize("statement", ["from pyarrow import cuda", "import pyarrow_cuda_compat"])
 def test_a_variable_by_its_old_name_is_refused(run_python, statement, value):
     """What it was set for would not happen."""
-    code, out, err = run_python(
-        f"""
-import pyarrow
-try: {statement}
-except ImportError as error: print(error)
-""",
-        PYARROW_CUDA_COMPAT_HOOK=value,
-    )
+    code = f"import pyarrow\n{ATTEMPT.format(statement)}"
     expected = "the environment variable PYARROW_CUDA_COMPAT_HOOK is called PYARROW_CUDA_HOOK now"
-    assert (code, out, err) == (0, f"{expected}: set that one\n", "")
+    found = run_python(code, PYARROW_CUDA_COMPAT_HOOK=value)
+    assert found == (0, f"{expected}: set that one\n", "")
 
 
-@pytest.mark.parametrize(
-    ("variable", "meant"),
-    [
-        ("PYARROW_CUDA_PINED_CACHE", "PYARROW_CUDA_PINNED_CACHE"),
-        ("PYARROW_CUDA_THREADS", "PYARROW_CUDA_COPY_THREADS"),
-        ("PYARROW_CUDA_ENGINE", "PYARROW_CUDA_COMPUTE_ENGINE"),
-        ("PYARROW_CUDA_CACHE_LIMIT", "PYARROW_CUDA_CACHE"),
-    ],
-)
-def test_a_misspelt_variable_is_refused(run_python, variable, meant):
-    code = "try: from pyarrow import cuda\nexcept ImportError as error: print(error)"
-    text = f"there is no environment variable {variable}: did you mean {meant}? unset {variable}, "
-    assert run_python(code, **{variable: "0"}) == (0, text + "or call it so\n", "")
-    assert run_python(SAME_CLASS, **{variable: ""}) == (0, "True\n", "")
+MISSPELT = {
+    "PYARROW_CUDA_PINED_CACHE": "PYARROW_CUDA_PINNED_CACHE",
+    "PYARROW_CUDA_THREADS": "PYARROW_CUDA_COPY_THREADS",
+    "PYARROW_CUDA_ENGINE": "PYARROW_CUDA_COMPUTE_ENGINE",
+    "PYARROW_CUDA_CACHE_LIMIT": "PYARROW_CUDA_CACHE",
+}
 
 
-def test_variables_of_others_are_ignored(run_python):
-    assert run_python(SAME_CLASS, PYARROW_CUDA_ANY="1", PYARROW_OTHER="1") == (0, "True\n", "")
+@pytest.mark.parametrize("name", MISSPELT)
+def test_a_misspelt_variable_is_refused(run_python, name):
+    text = f"there is no environment variable {name}: did you mean {MISSPELT[name]}? unset {name}, "
+    found = run_python(ATTEMPT.format("from pyarrow import cuda"), **{name: "0"})
+    assert found == (0, text + "or call it so\n", "")
+    assert run_python(SAME_CLASS, **{name: ""}) == (0, "True\n", "")
 
 
 def test_a_genuine_module_is_never_shadowed(tmp_path, run_python):
     (tmp_path / "_cuda.py").write_text("genuine = True\n")
-    code, out, err = run_python(
-        """
+    code = """
 import sys
 import pyarrow
 pyarrow.__path__.append(sys.argv[1])
@@ -199,16 +172,13 @@ import pyarrow._cuda
 print(pyarrow._cuda.genuine, pyarrow._cuda.__file__.startswith(sys.argv[1]))
 import pyarrow_cuda_compat
 print(hasattr(pyarrow._cuda, "Context"), pyarrow_cuda_compat.Context(0).device_number)
-""",
-        tmp_path,
-    )
-    assert (code, out, err) == (0, "True True\nFalse 0\n", "")
+"""
+    assert run_python(code, tmp_path) == (0, "True True\nFalse 0\n", "")
 
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_importing_again_installs_one_finder(times, run_python):
-    code, out, err = run_python(
-        f"""
+    code = f"""
 import sys, importlib
 import _pyarrow_cuda_compat_hook as hook
 for _ in range({times}):
@@ -218,8 +188,7 @@ from pyarrow import cuda
 importlib.reload(cuda)
 print(sum(finder is hook.Finder for finder in sys.meta_path), sys.meta_path[-1] is hook.Finder)
 """
-    )
-    assert (code, out, err) == (0, "1 True\n", "")
+    assert run_python(code) == (0, "1 True\n", "")
 
 
 def test_what_the_package_imports_is_private(run_python):
