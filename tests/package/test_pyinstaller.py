@@ -11,20 +11,8 @@ pytestmark = [pytest.mark.subprocesses, pytest.mark.independent]
 
 # pyarrow and NumPy import these somewhere; PyInstaller would analyse all of them.
 NOT_NEEDED = [
-    "Cython",
-    "PIL",
-    "cffi",
-    "docutils",
-    "fsspec",
-    "hypothesis",
-    "numpy.f2py",
-    "numpy.testing",
-    "pandas",
-    "pyarrow.tests",
-    "pygments",
-    "pytest",
-    "setuptools",
-    "sphinx",
+    *("Cython", "PIL", "cffi", "docutils", "fsspec", "hypothesis", "numpy.f2py", "numpy.testing"),
+    *("pandas", "pyarrow.tests", "pygments", "pytest", "setuptools", "sphinx"),
 ]
 PROGRAM = """
 import sys
