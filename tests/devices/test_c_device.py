@@ -2,7 +2,6 @@
 
 import ctypes
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -20,6 +19,7 @@ from support.c_device import (
     structure,
 )
 from support.samples import ALL, CPU, buffers_of
+from support.streams import pinned_of
 
 
 def test_what_a_consumer_may_ask_for(ctx):
@@ -111,13 +111,12 @@ def test_what_is_no_array_is_refused(run_python):
 def test_memory_of_another_device_than_said(cuda, ctx, other_ctx):
     _memory, data = array_of(ctx)
     there = pa.array(Exported(data, device_id=1))
-    for use in (
-        lambda: there.copy_to(CPU),
-        lambda: cuda.CudaBuffer.from_buffer(there.buffers()[1]),
-    ):
-        # A refusal that names the trouble: the driver's, or a check's.
-        with pytest.raises((OSError, pa.ArrowInvalid), match=r"lies on device 0|invalid argument"):
-            use()
+    # A refusal that names the trouble: the driver's, or a check's.
+    errors, text = (OSError, pa.ArrowInvalid), r"lies on device 0|invalid argument"
+    with pytest.raises(errors, match=text):
+        there.copy_to(CPU)
+    with pytest.raises(errors, match=text):
+        cuda.CudaBuffer.from_buffer(there.buffers()[1])
     _memory, data = array_of(other_ctx, b"abc")
     with exported_capsule(data) as array:
         assert array.device_id == 1
@@ -125,17 +124,21 @@ def test_memory_of_another_device_than_said(cuda, ctx, other_ctx):
 
 
 def test_pinned_arrays_go_round(cuda, ctx):
-    pinned = cuda.new_host_buffer(16)
-    np.frombuffer(pinned, np.uint8)[:] = range(16)
+    pinned = pinned_of(cuda, range(16))
     data = pa.Array.from_buffers(pa.uint8(), 16, [None, pinned], null_count=0)
     for device_id in (-1, 0, 5):
         back = pa.array(Exported(data, device_id=device_id))
-        assert back.device_type == CUDA_HOST
-        assert (back.buffers()[1].is_cpu, back.buffers()[1].address) == (True, pinned.address)
-        assert bytes(back.buffers()[1]) == bytes(range(16))
-        assert back.copy_to(CPU).equals(pa.array(range(16), pa.uint8()))
+        values = back.buffers()[1]
+        assert (back.device_type, values.is_cpu, values.address) == (
+            CUDA_HOST,
+            True,
+            pinned.address,
+        )
+        assert bytes(values) == bytes(range(16))
         there = back.copy_to(ctx.memory_manager)
-        assert (there.device_type, there.copy_to(CPU).equals(back.copy_to(CPU))) == (CUDA, True)
+        assert there.device_type == CUDA
+        for copy in (back, there):
+            assert copy.copy_to(CPU).equals(pa.array(range(16), pa.uint8()))
 
 
 def test_managed_memory_is_device_memory(cuda, ctx, driver, default_stream):
@@ -143,9 +146,8 @@ def test_managed_memory_is_device_memory(cuda, ctx, driver, default_stream):
     driver.call("cuMemAllocManaged", ctypes.byref(address), ctypes.c_size_t(1000), 1)
     driver.call("cuMemsetD8_v2", address, ctypes.c_ubyte(7), ctypes.c_size_t(1000))
     ctx.synchronize()
-    made = Made(
-        pa.field("a", pa.uint8()), made_array(1000, [None, address.value]), device_type=CUDA_MANAGED
-    )
+    array = made_array(1000, [None, address.value])
+    made = Made(pa.field("a", pa.uint8()), array, device_type=CUDA_MANAGED)
     there = pa.array(made)
     assert (there.device_type, there.is_cpu) == (CUDA_MANAGED, False)
     assert there.copy_to(CPU).to_pylist() == [7] * 1000
@@ -166,36 +168,29 @@ def little(*numbers):
 
 def table_of_cudf(ctx, **members):
     """A table as cuDF exports it: a structure of columns, with bitmaps where there are nulls."""
-    contents = {
-        "numbers": little(0, 1, 2, 3),
-        "five": little(9, 0, 1, 2, 3),
-        "bitmap": b"\x0b" + bytes(63),
-        "offsets": little(0, 1, 3, 3, 6),
-        "text": b"abbccc",
-        "zeros": bytes(20),
-    }
-    memory = {name: ctx.buffer_from_data(content) for name, content in contents.items()}
-    at = {name: buffer.address for name, buffer in memory.items()}
-    columns = {
-        "numbers": made_array(4, [None, at["numbers"]]),
-        "gaps": made_array(4, [at["bitmap"], at["numbers"]], null_count=1),
-        "unknown gaps": made_array(4, [at["bitmap"], at["numbers"]], null_count=-1),
-        "text": made_array(4, [None, at["offsets"], at["text"]]),
-        "lists": made_array(4, [None, at["zeros"]], children=[made_array(0, [None, None])]),
-        "part": made_array(4, [None, at["five"]], offset=1),
-    }
-    types = [pa.int32(), pa.int32(), pa.int32(), pa.string(), pa.list_(pa.int8()), pa.int32()]
+    contents = [little(0, 1, 2, 3), little(9, 0, 1, 2, 3), b"\x0b" + bytes(63)]
+    contents += [little(0, 1, 3, 3, 6), b"abbccc", bytes(20)]
+    memory = [ctx.buffer_from_data(content) for content in contents]
+    numbers, five, bitmap, offsets, text, zeros = (buffer.address for buffer in memory)
+    columns = [
+        made_array(4, [None, numbers]),
+        made_array(4, [bitmap, numbers], null_count=1),
+        made_array(4, [bitmap, numbers], null_count=-1),
+        made_array(4, [None, offsets, text]),
+        made_array(4, [None, zeros], children=[made_array(0, [None, None])]),
+        made_array(4, [None, five], offset=1),
+    ]
     expected = pa.record_batch(
         {
-            "numbers": pa.array([0, 1, 2, 3], types[0]),
-            "gaps": pa.array([0, 1, None, 3], types[1]),
-            "unknown gaps": pa.array([0, 1, None, 3], types[2]),
+            "numbers": pa.array([0, 1, 2, 3], pa.int32()),
+            "gaps": pa.array([0, 1, None, 3], pa.int32()),
+            "unknown gaps": pa.array([0, 1, None, 3], pa.int32()),
             "text": ["a", "bb", "", "ccc"],
-            "lists": pa.array([[], [], [], []], types[4]),
-            "part": pa.array([0, 1, 2, 3], types[5]),
+            "lists": pa.array([[], [], [], []], pa.list_(pa.int8())),
+            "part": pa.array([0, 1, 2, 3], pa.int32()),
         }
     )
-    table = made_array(4, [None], children=list(columns.values()))
+    table = made_array(4, [None], children=columns)
     return Made(expected.schema, table, memory, **members), expected
 
 
