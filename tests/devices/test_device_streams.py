@@ -45,6 +45,25 @@ def imported(data):
     return pa.RecordBatchReader.from_stream(data)
 
 
+def arrays_of(stream):
+    """The arrays of a stream's structure, each of which is released before the next one."""
+    while True:
+        code, array = stream.next()
+        assert code == 0
+        if not array.array.release:
+            return
+        yield array
+        array.release()
+
+
+def column_of(capsule):
+    return pa.ChunkedArray._import_from_c_device_capsule(capsule)
+
+
+def reader_of(capsule):
+    return pa.RecordBatchReader._import_from_c_device_capsule(capsule)
+
+
 def first_of(made):
     reader = imported(made)  # which outlives the call: the stream calls Python when it is released
     return reader.read_next_batch()
@@ -77,8 +96,7 @@ def test_chunked_arrays_of_every_type(ctx, name):
     chunks = [empty_of(array.type), array.slice(1), array]
     column = pa.chunked_array(chunks, array.type)
     for there in (column.copy_to(ctx.device), column):
-        capsule = there.__arrow_c_device_stream__()
-        back = pa.ChunkedArray._import_from_c_device_capsule(capsule)
+        back = column_of(there.__arrow_c_device_stream__())
         assert [len(chunk) for chunk in back.chunks] == [len(chunk) for chunk in chunks]
         assert back.type == column.type
         assert back.copy_to(CPU).equals(column)
@@ -89,8 +107,7 @@ def test_data_on_the_host(ctx):
         assert imported(data).read_all().num_rows > 0
     structure = stream_structure(capsule := TABLE.__arrow_c_device_stream__())
     assert structure.device_type == HOST
-    reader = pa.RecordBatchReader._import_from_c_device_capsule(capsule)
-    assert reader.read_all().equals(TABLE)
+    assert reader_of(capsule).read_all().equals(TABLE)
 
 
 def test_nothing_to_read(ctx):
@@ -101,8 +118,7 @@ def test_nothing_to_read(ctx):
     nothing = pa.RecordBatchReader.from_batches(SCHEMA, [])
     assert imported(nothing).read_all().equals(SCHEMA.empty_table())
     empty = pa.chunked_array([], pa.string())
-    capsule = empty.__arrow_c_device_stream__()
-    assert pa.ChunkedArray._import_from_c_device_capsule(capsule).equals(empty)
+    assert column_of(empty.__arrow_c_device_stream__()).equals(empty)
 
 
 def test_empty_batches_before_the_device_is_known(ctx):
@@ -113,15 +129,8 @@ def test_empty_batches_before_the_device_is_known(ctx):
     reader = pa.RecordBatchReader.from_batches(SCHEMA, batches)
     structure = stream_structure(capsule := reader.__arrow_c_device_stream__())
     assert structure.device_type == CUDA
-    places = []
-    while True:
-        code, array = structure.next()
-        assert code == 0
-        if not array.array.release:
-            break
-        places.append((array.device_type, array.device_id, list(array.reserved)))
-        array.release()
-    assert places == [(CUDA, 0, [0, 0, 0])] * len(batches)
+    places = [(each.device_type, each.device_id, *each.reserved) for each in arrays_of(structure)]
+    assert places == [(CUDA, 0, 0, 0, 0)] * len(batches)
     del capsule
 
 
@@ -139,16 +148,12 @@ def test_a_consumer_walks_the_structure(ctx):
         code, schema = moved.schema()
         seen.append((code, schema.format, schema.n_children))
         Release(schema.release)(schema.address)
-        while True:
-            code, array = moved.next()
-            if not array.array.release:
-                break
-            seen.append((code, array.array.length, array.device_id, array.array.n_children))
-            array.release()
+        for each in arrays_of(moved):
+            seen.append((each.array.length, each.device_id, each.array.n_children))
         moved.close()
 
     in_thread(walk)
-    assert seen == [(0, b"+s", 2)] + [(0, 1, 0, 2)] * 3
+    assert seen == [(0, b"+s", 2)] + [(1, 0, 2)] * 3
     assert not moved.release
     gc.collect()
     wait_for_release(ctx, 0 if before == 0 else ctx.bytes_allocated)
@@ -195,9 +200,8 @@ def test_a_stream_has_one_device(ctx, other_ctx):
             assert reader.read_next_batch().num_rows == 2
             with pytest.raises(pa.ArrowInvalid, match=f"array 1 .* lies on {place}.*one device"):
                 reader.read_next_batch()
-        column = table.column(0).__arrow_c_device_stream__()
         with pytest.raises(pa.ArrowInvalid, match=f"lies on {place}"):
-            pa.ChunkedArray._import_from_c_device_capsule(column)
+            column_of(table.column(0).__arrow_c_device_stream__())
         assert imported(table.copy_to(other_ctx.device)).read_all().num_rows == 4
     table = pa.table({"a": here, "b": there})
     with pytest.raises(pa.ArrowInvalid, match="part on CUDA device 1: copy_to"):
@@ -223,8 +227,7 @@ def test_what_a_reader_raises(ctx):
 def test_requested_schemas(ctx):
     other = pa.schema([("numbers", pa.int8()), ("words", pa.large_string())])
     for data in (TABLE, TABLE.to_reader(), TABLE.to_batches()[0]):
-        capsule = data.__arrow_c_device_stream__(other.__arrow_c_schema__())
-        reader = pa.RecordBatchReader._import_from_c_device_capsule(capsule)
+        reader = reader_of(data.__arrow_c_device_stream__(other.__arrow_c_schema__()))
         assert reader.schema.equals(other)
         assert reader.read_all().schema.equals(other)
     assert pa.RecordBatchReader.from_stream(only_stream(TABLE), schema=other).schema.equals(other)
@@ -234,7 +237,7 @@ def test_requested_schemas(ctx):
             data.__arrow_c_device_stream__(other.__arrow_c_schema__())
     assert there.__arrow_c_device_stream__(SCHEMA.__arrow_c_schema__())
     column = TABLE.column(0).__arrow_c_device_stream__(pa.int8().__arrow_c_schema__())
-    assert pa.ChunkedArray._import_from_c_device_capsule(column).type == pa.int8()
+    assert column_of(column).type == pa.int8()
     with pytest.raises(NotImplementedError, match="unsupported keyword"):
         TABLE.__arrow_c_device_stream__(later=1)
     assert TABLE.__arrow_c_device_stream__(later=None)
@@ -274,13 +277,8 @@ def test_nulls_and_empty_buffers_of_streams_made_by_hand(ctx):
 @pytest.mark.parametrize("where", ["schema", "next"])
 @pytest.mark.parametrize("text", [b"", b"what went wrong"])
 def test_errors_of_streams_made_by_hand(ctx, where, text):
-    kinds = {
-        errno.EINVAL: pa.ArrowInvalid,
-        errno.ENOMEM: MemoryError,
-        errno.ENOSYS: NotImplementedError,
-        errno.EIO: OSError,
-        9999: OSError,
-    }
+    kinds = {errno.EINVAL: pa.ArrowInvalid, errno.ENOMEM: MemoryError, errno.EIO: OSError}
+    kinds |= {errno.ENOSYS: NotImplementedError, 9999: OSError}
     for code, kind in kinds.items():
         schema, items = (code, []) if where == "schema" else (SCHEMA, [code])
         made = MadeStream(schema, items, text=text)
@@ -318,11 +316,10 @@ def test_released_streams_and_those_without_functions(ctx):
     with pytest.raises(pa.ArrowInvalid):
         first_of(made)
     capsule = TABLE.copy_to(ctx.device).__arrow_c_device_stream__()
-    assert pa.RecordBatchReader._import_from_c_device_capsule(capsule).read_all().num_rows == 3
-    with pytest.raises(pa.ArrowInvalid, match="released"):
-        pa.RecordBatchReader._import_from_c_device_capsule(capsule)
-    with pytest.raises(pa.ArrowInvalid, match="released"):
-        pa.ChunkedArray._import_from_c_device_capsule(capsule)
+    assert reader_of(capsule).read_all().num_rows == 3
+    for take in (reader_of, column_of):
+        with pytest.raises(pa.ArrowInvalid, match="released"):
+            take(capsule)
 
 
 def test_arrays_that_do_not_fit_the_schema(ctx):
@@ -338,9 +335,9 @@ def test_arrays_that_do_not_fit_the_schema(ctx):
 def test_wrong_arguments():
     host = TABLE.to_reader().__arrow_c_stream__()
     for capsule in (None, 1, "capsule", host, object()):
-        for cls in (pa.RecordBatchReader, pa.ChunkedArray):
+        for take in (reader_of, column_of):
             with pytest.raises(TypeError, match="arrow_device_array_stream"):
-                cls._import_from_c_device_capsule(capsule)
+                take(capsule)
     with pytest.raises(TypeError, match="PyCapsule Protocol"):
         pa.RecordBatchReader.from_stream(object())
     with pytest.raises(TypeError, match="__arrow_c_schema__"):
@@ -386,8 +383,7 @@ def test_structures_that_lie(ctx):
         for name, value in changes.items():
             setattr(array, name, value)
         made = Made(schema, array, owner=values)
-        stream = MadeStream(schema, [made])
         with pytest.raises(pa.ArrowInvalid):
-            first_of(stream)
+            first_of(stream := MadeStream(schema, [made]))
         gc.collect()
         assert (made.released, stream.released) == (1, 1)
