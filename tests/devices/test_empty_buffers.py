@@ -1,12 +1,13 @@
 """Arrays of which a buffer is empty, wherever libarrow has put it, go out and come in."""
 
-import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow.cuda import BufferReader, read_record_batch, serialize_record_batch
 
 from support.c_device import CPU as ON_CPU
 from support.c_device import CUDA, CUDA_HOST, Exported, exported_capsule
 from support.samples import ALL, CPU, written
+from support.streams import pinned_of
 
 
 def forms_of(array):
@@ -23,21 +24,17 @@ def forms_of(array):
     return forms
 
 
-def copied(cuda, ctx, batch):
-    return batch.copy_to(ctx.memory_manager)
-
-
-def message(cuda, ctx, batch):
-    return cuda.read_record_batch(cuda.serialize_record_batch(batch, ctx), batch.schema)
-
-
-def stream(cuda, ctx, batch):
-    reader = cuda.BufferReader(ctx.buffer_from_data(written([batch])))
-    return pa.ipc.open_stream(reader).read_next_batch()
-
-
-def imported(cuda, ctx, batch):
-    return pa.record_batch(Exported(copied(cuda, ctx, batch)))
+#: Ways of a batch to the device.
+WAYS = {
+    "copied": lambda ctx, batch: batch.copy_to(ctx),
+    "message": lambda ctx, batch: read_record_batch(
+        serialize_record_batch(batch, ctx), batch.schema
+    ),
+    "stream": lambda ctx, batch: pa.ipc.open_stream(
+        BufferReader(ctx.buffer_from_data(written([batch])))
+    ).read_next_batch(),
+    "imported": lambda ctx, batch: pa.record_batch(Exported(batch.copy_to(ctx))),
+}
 
 
 def check(data, expected):
@@ -50,15 +47,15 @@ def check(data, expected):
         assert (back.column(0) if is_batch else back).equals(expected)
 
 
-@pytest.mark.parametrize("way", [copied, message, stream, imported])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ALL)
-def test_every_form_goes_out_and_comes_in(cuda, ctx, name, way):
-    if name == "dictionary" and way is message:
+def test_every_form_goes_out_and_comes_in(ctx, name, way):
+    if name == "dictionary" and way == "message":
         pytest.skip("a message by itself has no dictionaries")
     for form in forms_of(ALL[name]).values():
         numbers = pa.array(range(len(form)))
         host = pa.RecordBatch.from_arrays([form, numbers], ["a", "b"])
-        batch = way(cuda, ctx, host)
+        batch = WAYS[way](ctx, host)
         # An extension type that nobody has registered comes back as what it is stored in.
         expected = form.storage if form.type.equals(ALL["extension"].type) else form
         table = pa.Table.from_batches([batch.slice(0)])
@@ -68,9 +65,9 @@ def test_every_form_goes_out_and_comes_in(cuda, ctx, name, way):
         check(batch.column(0).slice(1), expected.slice(1))
 
 
-def test_what_is_nowhere_goes_out_as_of_the_device(cuda, ctx):
+def test_what_is_nowhere_goes_out_as_of_the_device(ctx):
     """An array whose only other buffer is on the host and empty is the device's."""
-    batch = message(cuda, ctx, pa.record_batch({"a": pa.nulls(2, pa.string())}))
+    batch = WAYS["message"](ctx, pa.record_batch({"a": pa.nulls(2, pa.string())}))
     for data in (batch, batch.column(0)):
         with exported_capsule(data) as array:
             assert (array.device_type, array.device_id) == (CUDA, 0)
@@ -119,8 +116,7 @@ def test_data_on_two_devices_is_still_refused(ctx, other_ctx):
 
 
 def test_empty_buffers_of_pinned_arrays(cuda):
-    pinned = cuda.new_host_buffer(8)
-    np.frombuffer(pinned, np.uint8)[:] = 0
+    pinned = pinned_of(cuda, bytes(8))
     data = pa.Array.from_buffers(pa.string(), 1, [None, pinned, pa.py_buffer(b"")], null_count=0)
     with exported_capsule(data) as array:
         assert (array.device_type, array.array.buffers[1]) == (CUDA_HOST, pinned.address)
