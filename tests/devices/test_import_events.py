@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow.cuda import BufferReader, BufferWriter, CudaBuffer
 
 from support.c_device import ArrowDeviceArray, ArrowSchema, Exported, array_of, structure
 from support.samples import CPU
@@ -31,48 +32,45 @@ def to_host(array):
     return array.copy_to(CPU).buffers()[1].to_pybytes()[:SIZE]
 
 
-def view(cuda, array):
-    return cuda.CudaBuffer.from_buffer(generic(array))
+def view(array):
+    return CudaBuffer.from_buffer(generic(array))
 
 
 def copied(target, source):
     target.copy_from_host(source)
-    return target.to_pybytes()
+    return target
 
 
-def written(cuda, target, source):
-    with cuda.BufferWriter(target) as writer:
+def written(target, source):
+    with BufferWriter(target) as writer:
         writer.write(source)
-    return target.to_pybytes()
+    return target
 
 
 #: How pyarrow and the package read memory.
 READ = {
-    "copy to the host": lambda cuda, ctx, array: to_host(array),
-    "copy to the device": lambda cuda, ctx, array: to_host(array.copy_to(ctx.memory_manager)),
-    "copy of a slice": lambda cuda, ctx, array: to_host(array.slice(2)),
-    "from_buffer": lambda cuda, ctx, array: view(cuda, array).to_pybytes(),
-    "from_buffer of a slice": lambda cuda, ctx, array: cuda.CudaBuffer.from_buffer(
+    "copy to the host": lambda ctx, array: to_host(array),
+    "copy to the device": lambda ctx, array: to_host(array.copy_to(ctx)),
+    "copy of a slice": lambda ctx, array: to_host(array.slice(2)),
+    "from_buffer": lambda ctx, array: view(array),
+    "from_buffer of a slice": lambda ctx, array: CudaBuffer.from_buffer(
         generic(array).slice(1).slice(1)
-    ).to_pybytes(),
-    "slice of from_buffer": lambda cuda, ctx, array: (
-        view(cuda, array).slice(1).slice(1).to_pybytes()
     ),
-    "buffer_from_object": lambda cuda, ctx, array: ctx.buffer_from_object(
-        generic(array)
-    ).to_pybytes(),
-    "buffer_from_data": lambda cuda, ctx, array: ctx.buffer_from_data(generic(array)).to_pybytes(),
-    "copy_from_host": lambda cuda, ctx, array: copied(ctx.new_buffer(SIZE), generic(array)),
-    "writer": lambda cuda, ctx, array: written(cuda, ctx.new_buffer(SIZE), generic(array)),
-    "reader": lambda cuda, ctx, array: cuda.BufferReader(view(cuda, array)).read(),
+    "slice of from_buffer": lambda ctx, array: view(array).slice(1).slice(1),
+    "buffer_from_object": lambda ctx, array: ctx.buffer_from_object(generic(array)),
+    "buffer_from_data": lambda ctx, array: ctx.buffer_from_data(generic(array)),
+    "copy_from_host": lambda ctx, array: copied(ctx.new_buffer(SIZE), generic(array)),
+    "writer": lambda ctx, array: written(ctx.new_buffer(SIZE), generic(array)),
+    "reader": lambda ctx, array: BufferReader(view(array)).read(),
 }
 
 
 @pytest.mark.parametrize("name", READ)
-def test_whoever_reads_waits(cuda, ctx, producer, name):
+def test_whoever_reads_waits(ctx, producer, name):
     array = pa.array(export(ctx, producer))
     assert not producer.is_done(), "the import alone need not wait"
-    read = READ[name](cuda, ctx, array)
+    read = READ[name](ctx, array)
+    read = read.to_pybytes() if isinstance(read, CudaBuffer) else read
     assert producer.is_done()
     assert len(read) >= SIZE - 2
     assert read == AFTER[: len(read)]
@@ -109,12 +107,18 @@ def test_batches_wait(cuda, ctx, producer):
     assert pa.ipc.read_record_batch(message.to_pybytes(), batch.schema).equals(host)
 
 
+def structures(data, producer):
+    """As another library has them, with the event."""
+    array, schema = ArrowDeviceArray(), ArrowSchema()
+    data._export_to_c_device(array.address, schema.address)
+    array.sync_event = producer.place
+    return array, schema
+
+
 def test_imports_by_pointer_wait(ctx, producer):
     for imported in (pa.Array, pa.RecordBatch):
         made = export(ctx, producer) if imported is pa.Array else as_batch(producer, ctx)
-        array, schema = ArrowDeviceArray(), ArrowSchema()
-        made.inner._export_to_c_device(array.address, schema.address)
-        array.sync_event = producer.place
+        array, schema = structures(made.inner, producer)
         there = imported._import_from_c_device(array.address, schema.address)
         assert not producer.is_done()
         column = there if imported is pa.Array else there.column(0)
@@ -166,10 +170,7 @@ def test_offsets_are_read_when_they_are_there(cuda, ctx, producer, name, by_poin
     """libarrow looks at the last offset while it imports strings."""
     later = Later(cuda, ctx, producer, STRINGS[name])
     if by_pointer:
-        batch = pa.RecordBatch.from_arrays([later.array], ["a"])
-        array, schema = ArrowDeviceArray(), ArrowSchema()
-        batch._export_to_c_device(array.address, schema.address)
-        array.sync_event = producer.place
+        array, schema = structures(pa.record_batch([later.array], ["a"]), producer)
         assert not producer.is_done()
         there = pa.RecordBatch._import_from_c_device(array.address, schema=schema.address)
         there = there.column(0)
@@ -235,13 +236,13 @@ def wrong(what, producer):
 @pytest.mark.parametrize("values", [[1, 2], ["a", "b"]])
 def test_what_is_no_event_is_refused(ctx, producer, what, values):
     keep, place, text = wrong(what, producer)
-    exported = Exported(pa.array(values).copy_to(ctx.memory_manager), sync_event=place)
-    with pytest.raises(pa.ArrowInvalid, match=f"sync_event .*{text}"):
-        pa.array(exported)
-    batch = pa.record_batch({"a": values}).copy_to(ctx.memory_manager)
-    exported = Exported(batch, sync_event=place)
-    with pytest.raises(pa.ArrowInvalid, match=f"sync_event .*{text}"):
-        pa.record_batch(exported)
+    for imported, data in (
+        (pa.array, pa.array(values)),
+        (pa.record_batch, pa.record_batch({"a": values})),
+    ):
+        exported = Exported(data.copy_to(ctx.memory_manager), sync_event=place)
+        with pytest.raises(pa.ArrowInvalid, match=f"sync_event .*{text}"):
+            imported(exported)
     assert keep is not None
 
 
