@@ -21,6 +21,7 @@ from support.samples import (
     shapes,
     wait_for_release,
 )
+from support.streams import pinned_of
 
 EVERY = pytest.mark.parametrize("name", ALL)
 
@@ -141,20 +142,16 @@ def names_of(columns):
     return [f"{number}" for number in range(len(columns))]
 
 
-def wide_batch():
-    columns = [pa.array([number, None]) for number in range(500)]
-    return pa.record_batch(columns, names_of(columns))
-
-
-def table_of_chunks():
-    columns = [pa.chunked_array([[row, None] for row in range(40)]) for _ in range(10)]
-    return pa.table(columns, names_of(columns))
+WIDE = pa.record_batch({f"{number}": [number, None] for number in range(500)})
+CHUNKS = pa.table(
+    {f"{column}": pa.chunked_array([[row, None] for row in range(40)]) for column in range(10)}
+)
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("make", [wide_batch, table_of_chunks])
-def test_hundreds_of_parts_are_one_allocation_and_one_copy(ctx, calls, make):
-    data, up = make(), (b"cuMemAlloc", b"cuMemcpyHtoDAsync")
+@pytest.mark.parametrize("data", [WIDE, CHUNKS], ids=["a wide batch", "a table of chunks"])
+def test_hundreds_of_parts_are_one_allocation_and_one_copy(ctx, calls, data):
+    up = (b"cuMemAlloc", b"cuMemcpyHtoDAsync")
     there, made = calls(lambda: data.copy_to(ctx.memory_manager), *up)
     assert made in ([1, 1], [0, 1])
     back, made = calls(lambda: there.copy_to(CPU), b"cuMemcpyDtoH")
@@ -194,19 +191,20 @@ def test_columns_of_a_message_come_back_together(cuda, ctx, calls):
     assert back.equals(batch)
 
 
-def same_columns():
-    return pa.record_batch([pa.array(range(1000))] * 50, list(map(str, range(50))))
+SHARED = pa.array(range(1000))
+PARTS = pa.chunked_array([SHARED.slice(start, 100) for start in range(0, 1000, 100)])
 
 
-def parts_of_one_array():
-    whole = pa.array(range(1000))
-    parts = pa.chunked_array([whole.slice(start, 100) for start in range(0, 1000, 100)])
-    return pa.table({"a": parts, "b": parts})
-
-
-@pytest.mark.parametrize("make", [same_columns, parts_of_one_array])
-def test_memory_that_parts_share_is_copied_once(ctx, make):
-    before, data = ctx.bytes_allocated, make()
+@pytest.mark.parametrize(
+    "data",
+    [
+        pa.record_batch([SHARED] * 50, names_of(range(50))),
+        pa.table({"a": PARTS, "b": PARTS}),
+    ],
+    ids=["the same columns", "parts of one array"],
+)
+def test_memory_that_parts_share_is_copied_once(ctx, data):
+    before = ctx.bytes_allocated
     there = data.copy_to(ctx.memory_manager)
     assert ctx.bytes_allocated == before + 8000
     back = there.copy_to(CPU)
@@ -217,7 +215,7 @@ def test_memory_that_parts_share_is_copied_once(ctx, make):
 def test_a_dictionary_that_columns_share_is_copied_once(ctx):
     words = pa.array(["one", "two"])
     columns = [pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), words) for _ in range(9)]
-    struct = pa.StructArray.from_arrays(columns, list(map(str, range(9))))
+    struct = pa.StructArray.from_arrays(columns, names_of(columns))
     there = struct.copy_to(ctx.memory_manager)
     back = there.copy_to(CPU)
     assert back.equals(struct)
@@ -320,8 +318,7 @@ def test_data_on_the_host_and_several_devices(ctx, other_ctx):
 
 
 def test_columns_in_pinned_memory_and_in_memory_of_others(cuda, ctx):
-    pinned = cuda.new_host_buffer(80)
-    np.frombuffer(pinned, np.int64)[:] = range(10)
+    pinned = pinned_of(cuda, np.arange(10).tobytes())
     theirs = ctx.buffer_from_data(np.arange(10))
     foreign = ctx.foreign_buffer(theirs.address, theirs.size, base=theirs)
     columns = [pa.Array.from_buffers(pa.int64(), 10, [None, each]) for each in (pinned, foreign)]
