@@ -95,17 +95,17 @@ def of_25_04(is_compatible, has_storage):
 TASK = 4 * MIB
 
 
-def of_24_12(is_compatible, has_storage):
-    mode = CompatMode.ON if is_compatible else CompatMode.OFF
-    properties = SimpleNamespace(is_gds_available=has_storage)
-    defaults = {"compat_mode": lambda: mode, "task_size": lambda: TASK}
-    return defaults, {"DriverProperties": lambda: properties}
-
-
 def of_24_10(is_compatible, has_storage):
     properties = SimpleNamespace(is_gds_available=has_storage)
     defaults = {"compat_mode": lambda: is_compatible, "task_size": lambda: TASK}
     return defaults, {"DriverProperties": lambda: properties}
+
+
+def of_24_12(is_compatible, has_storage):
+    return of_24_10(CompatMode.ON if is_compatible else CompatMode.OFF, has_storage)
+
+
+EVERY_VERSION = pytest.mark.parametrize("version", [of_25_04, of_24_12, of_24_10])
 
 
 @pytest.fixture
@@ -142,6 +142,17 @@ def path(tmp_path):
     return path
 
 
+@pytest.fixture
+def large(tmp_path, monkeypatch):
+    """A file of three tasks, which are counted from here on."""
+    path = tmp_path / "large"
+    path.touch()
+    os.truncate(path, 3 * TASK)
+    monkeypatch.setattr(Task, "open", 0)
+    monkeypatch.setattr(Task, "made", 0)
+    return path
+
+
 def is_cached(path):
     from pyarrow_cuda_compat import _native
 
@@ -149,7 +160,7 @@ def is_cached(path):
         return _native._is_cached(file.fileno(), 0, path.stat().st_size)
 
 
-@pytest.mark.parametrize("version", [of_25_04, of_24_12, of_24_10])
+@EVERY_VERSION
 def test_direct_storage_is_used_where_there_is_any(ctx, kvikio, path, version):
     if is_cached(path):
         pytest.skip("the system caches all files here")
@@ -164,7 +175,7 @@ def test_direct_storage_is_used_where_there_is_any(ctx, kvikio, path, version):
     assert calls == []
 
 
-@pytest.mark.parametrize("version", [of_25_04, of_24_12, of_24_10])
+@EVERY_VERSION
 @pytest.mark.parametrize("state", [(True, True), (True, False), (False, False)])
 def test_without_direct_storage_it_is_left_alone(ctx, kvikio, path, version, state):
     calls = kvikio(version, *state)
@@ -199,36 +210,30 @@ def test_direct_writes_use_direct_storage(ctx, kvikio, path):
     assert path.read_bytes() == buffer.to_pybytes()
 
 
-def test_progress_of_its_copies(ctx, kvikio, tmp_path):
+def test_progress_of_its_copies(ctx, kvikio, large):
     calls, told = kvikio(of_25_04), []
     size, piece = (64 << 20) + 10, 64 << 20
-    path = tmp_path / "large"
-    path.touch()
-    os.truncate(path, size)
-    buffer = ctx.buffer_from_file(path, kvikio=True, progress=lambda *all: told.append(all))
+    os.truncate(large, size)
+    buffer = ctx.buffer_from_file(large, kvikio=True, progress=lambda *all: told.append(all))
     pieces = [("pread", TASK, at) for at in range(0, piece, TASK)]
     assert calls == [("open", "r"), *pieces, ("pread", 10, piece), ("close",)]
     assert told == [(piece, size), (size, size)]
     with pytest.raises(ZeroDivisionError):
-        ctx.buffer_from_file(path, kvikio=True, progress=lambda *_: 1 // 0)
+        ctx.buffer_from_file(large, kvikio=True, progress=lambda *_: 1 // 0)
     assert calls[-2:] == [("pread", TASK, piece - TASK), ("close",)]
     with pytest.raises(ZeroDivisionError):
-        buffer.copy_to_file(path, kvikio=True, progress=lambda *_: 1 // 0)
+        buffer.copy_to_file(large, kvikio=True, progress=lambda *_: 1 // 0)
     assert calls[-2:] == [("pwrite", TASK, piece - TASK), ("close",)]
 
 
 @pytest.mark.parametrize("failing", [0, 1, 2])
-def test_all_tasks_have_ended_where_one_fails(ctx, kvikio, tmp_path, monkeypatch, failing):
+def test_all_tasks_have_ended_where_one_fails(ctx, kvikio, large, monkeypatch, failing):
     kvikio(of_25_04)
-    path = tmp_path / "large"
-    path.touch()
-    os.truncate(path, 3 * TASK)
     buffer = ctx.new_buffer(3 * TASK)
     monkeypatch.setattr(Task, "failing", failing)
-    monkeypatch.setattr(Task, "open", 0)
     for call in (
-        lambda: ctx.buffer_from_file(path, kvikio=True),
-        lambda: buffer.copy_to_file(path, kvikio=True),
+        lambda: ctx.buffer_from_file(large, kvikio=True),
+        lambda: buffer.copy_to_file(large, kvikio=True),
     ):
         monkeypatch.setattr(Task, "made", 0)
         with pytest.raises(RuntimeError, match="cuFile failed"):
@@ -237,11 +242,8 @@ def test_all_tasks_have_ended_where_one_fails(ctx, kvikio, tmp_path, monkeypatch
         sys.modules["kvikio"].CuFile.calls.clear()
 
 
-def test_a_failed_copy_keeps_no_memory(ctx, kvikio, tmp_path, monkeypatch):
+def test_a_failed_copy_keeps_no_memory(ctx, kvikio, large, monkeypatch):
     kvikio(of_25_04)
-    path = tmp_path / "large"
-    path.touch()
-    os.truncate(path, 3 * TASK)
     monkeypatch.setattr(Task, "failing", 1)
     before = ctx.bytes_allocated
     gc.collect()
@@ -250,7 +252,7 @@ def test_a_failed_copy_keeps_no_memory(ctx, kvikio, tmp_path, monkeypatch):
         for _ in range(3):
             monkeypatch.setattr(Task, "made", 0)
             with pytest.raises(RuntimeError, match="cuFile failed"):
-                ctx.buffer_from_file(path, kvikio=True)
+                ctx.buffer_from_file(large, kvikio=True)
         assert ctx.bytes_allocated == before
     finally:
         gc.enable()
@@ -259,13 +261,9 @@ def test_a_failed_copy_keeps_no_memory(ctx, kvikio, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["pread", "pwrite"])
 @pytest.mark.parametrize("interrupts", [1, 2])
 def test_tasks_keep_what_they_use_however_often_the_wait_is_interrupted(
-    ctx, kvikio, tmp_path, monkeypatch, name, interrupts
+    ctx, kvikio, large, monkeypatch, name, interrupts
 ):
     calls = kvikio(of_25_04)
-    monkeypatch.setattr(Task, "open", 0)
-    path = tmp_path / "large"
-    path.touch()
-    os.truncate(path, 3 * TASK)
     waits, goes_on = Semaphore(0), Event()
     get, ended = Task.get, Event()
 
@@ -290,11 +288,10 @@ def test_tasks_keep_what_they_use_however_often_the_wait_is_interrupted(
 
     used = SimpleNamespace(Event=Waits, Thread=threading.Thread)
     monkeypatch.setattr(sys.modules["pyarrow_cuda_compat._methods.kvikio"], "threading", used)
-    monkeypatch.setattr(Task, "made", 0)
     monkeypatch.setattr(Task, "get", late)
     copy = {
-        "pread": lambda: ctx.buffer_from_file(path, kvikio=True),
-        "pwrite": lambda: ctx.new_buffer(3 * TASK).copy_to_file(path, kvikio=True),
+        "pread": lambda: ctx.buffer_from_file(large, kvikio=True),
+        "pwrite": lambda: ctx.new_buffer(3 * TASK).copy_to_file(large, kvikio=True),
     }[name]
     before = ctx.bytes_allocated
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
