@@ -76,13 +76,11 @@ def test_a_file_becomes_a_buffer(ctx, path, source, direct):
 
 
 def test_temporary_files(ctx):
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(b"not flushed")
-        assert ctx.buffer_from_file(file).to_pybytes() == b"not flushed"
-    with tempfile.TemporaryFile() as file:
-        file.write(b"not flushed")
-        assert ctx.buffer_from_file(file).to_pybytes() == b"not flushed"
-        assert file.tell() == 11
+    for opener in (tempfile.NamedTemporaryFile, tempfile.TemporaryFile):
+        with opener() as file:
+            file.write(b"not flushed")
+            assert ctx.buffer_from_file(file).to_pybytes() == b"not flushed"
+            assert file.tell() == 11
 
 
 def test_the_end_of_a_file(ctx, path):
@@ -105,22 +103,20 @@ def test_the_end_of_a_file(ctx, path):
 
 def test_numbers_that_cannot_be(ctx, path):
     buffer = ctx.buffer_from_data(b"data")
-    for number in (-1, -(2**63)):
-        with pytest.raises(ValueError, match="offset argument must be non-negative"):
-            ctx.buffer_from_file(path, number)
-        with pytest.raises(ValueError, match="nbytes argument must be non-negative"):
-            ctx.buffer_from_file(path, nbytes=number)
-        with pytest.raises(ValueError, match="offset argument must be non-negative"):
-            buffer.copy_to_file(path, offset=number)
+    for argument, call in (
+        ("offset", lambda number: ctx.buffer_from_file(path, number)),
+        ("nbytes", lambda number: ctx.buffer_from_file(path, nbytes=number)),
+        ("offset", lambda number: buffer.copy_to_file(path, offset=number)),
+    ):
+        for number in (-1, -(2**63)):
+            with pytest.raises(ValueError, match=f"{argument} argument must be non-negative"):
+                call(number)
+        for number in (2**63, -(2**63) - 1, 2**200):
+            with pytest.raises(OverflowError):
+                call(number)
+    for position in (-1, -(2**63)):
         with pytest.raises(ValueError, match="position"):
-            buffer.copy_to_file(path, number)
-    for number in (2**63, -(2**63) - 1, 2**200):
-        with pytest.raises(OverflowError):
-            ctx.buffer_from_file(path, number)
-        with pytest.raises(OverflowError):
-            ctx.buffer_from_file(path, nbytes=number)
-        with pytest.raises(OverflowError):
-            buffer.copy_to_file(path, offset=number)
+            buffer.copy_to_file(path, position)
     for position, nbytes in ((5, -1), (2, 3), (0, 2**62)):
         with pytest.raises(ValueError, match=r"position|requested more"):
             buffer.copy_to_file(path, position, nbytes)
@@ -364,15 +360,15 @@ def test_progress_is_told(ctx, sparse, tmp_path):
 
     size = len(content)
     buffer = ctx.buffer_from_file(sparse, progress=tell)
-    assert told == [(PIECE, size), (2 * PIECE, size), (size, size)]
+    pieces = [(PIECE, size), (2 * PIECE, size), (size, size)]
+    assert told == pieces
     assert buffer.equals(pa.py_buffer(content))
+    buffer.copy_to_file(tmp_path / "back", progress=tell)
+    assert told == pieces * 2
+    assert (tmp_path / "back").read_bytes() == content
     told.clear()
     assert ctx.buffer_from_file(sparse, 100, PIECE, progress=tell).size == PIECE
     assert told == [(PIECE - 100, PIECE), (PIECE, PIECE)]  # pieces end at whole pages
-    told.clear()
-    buffer.copy_to_file(tmp_path / "back", progress=tell)
-    assert told == [(PIECE, size), (2 * PIECE, size), (size, size)]
-    assert (tmp_path / "back").read_bytes() == content
     told.clear()
     ctx.buffer_from_file(sparse, size, progress=tell)
     buffer.copy_to_file(tmp_path / "back", size, progress=tell)
@@ -406,15 +402,11 @@ def test_what_progress_raises_ends_the_copy(ctx, sparse, tmp_path):
 
 def test_progress_that_changes_the_file(ctx, sparse):
     """It has been opened once, and is read as it is then."""
-
-    def take_away(done, total):
-        sparse.unlink(missing_ok=True)
-
     with sparse.open("rb") as file:
         size = file.seek(0, io.SEEK_END)
 
         def close(done, total):
-            take_away(done, total)
+            sparse.unlink(missing_ok=True)
             file.close()
 
         assert ctx.buffer_from_file(file, progress=close).size == size
