@@ -71,18 +71,17 @@ def resource(driver, ctx):
     assert set(resource.contexts) <= {ctx.handle}, "the device's context is current"
 
 
-def forms(resource):
-    return {
-        "resource": resource,
-        "functions": (resource.allocate, resource.deallocate),
-        "owners": lambda size: Pointer(resource, size),
-    }
+FORMS = {
+    "resource": lambda resource: resource,
+    "functions": lambda resource: (resource.allocate, resource.deallocate),
+    "owners": lambda resource: lambda size: Pointer(resource, size),
+}
 
 
-@pytest.mark.parametrize("form", ["resource", "functions", "owners"])
+@pytest.mark.parametrize("form", FORMS)
 def test_buffers_are_made_of_it(ctx, resource, form):
     before = memory_stats(ctx)
-    set_allocator(forms(resource)[form], ctx)
+    set_allocator(FORMS[form](resource), ctx)
     buffer = ctx.buffer_from_data(b"theirs")
     assert resource.allocated == {buffer.address: 6}
     assert buffer.to_pybytes() == b"theirs"
@@ -111,6 +110,10 @@ def everything(ctx):
 
 def test_all_ways_of_allocating(ctx, resource):
     set_allocator(resource)
+    # Empty buffers need none.
+    assert ctx.new_buffer(0).size == 0
+    assert ctx.buffers_from_data([b"", b""])[1].size == 0
+    assert resource.contexts == []
     made = list(everything(ctx))
     before = ctx.bytes_allocated
     assert len(resource.contexts) >= 6
@@ -119,13 +122,6 @@ def test_all_ways_of_allocating(ctx, resource):
     assert [buffer.to_pybytes() for buffer in made[5]] == [b"one", b"", b"three"]
     assert ctx.bytes_allocated == before
     del made
-
-
-def test_empty_buffers_need_none(ctx, resource):
-    set_allocator(resource)
-    assert ctx.new_buffer(0).size == 0
-    assert ctx.buffers_from_data([b"", b""])[1].size == 0
-    assert resource.contexts == []
 
 
 def test_each_device_has_its_own(ctx, other_ctx, driver):
@@ -217,15 +213,12 @@ def test_owners_without_an_address_are_refused(ctx):
             ctx.new_buffer(1)
 
 
-def test_what_is_not_an_allocator(ctx, driver):
+def test_what_is_not_an_allocator(own_context):
     for wrong in (0, "x", (print,), (print, print, print), (print, 1), (1, print), ()):
         with pytest.raises(TypeError, match="an allocator is a memory resource"):
             set_allocator(wrong)
-    handle = driver.create_context()
-    borrowed = Context(0, handle)
     with pytest.raises(ValueError, match="primary context"):
-        set_allocator(print, borrowed)
-    driver.destroy_context(handle)
+        set_allocator(print, Context(0, own_context))
 
 
 def test_allocators_that_allocate_get_our_memory(ctx, resource):
@@ -358,9 +351,7 @@ def test_the_end_of_the_process_releases_nothing(run_python):
 
 
 def test_a_forked_child_calls_no_allocator(run_python):
-    code = (
-        CHILD
-        + """
+    code = """
 child = os.fork()
 if not child:
     del kept, table
@@ -376,8 +367,7 @@ if not child:
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 os._exit(0)
 """
-    )
-    assert run_python(code) == (0, "7\n", "")
+    assert run_python(CHILD + code) == (0, "7\n", "")
 
 
 # --- ours as theirs ------------------------------------------------------------------------------
@@ -422,9 +412,10 @@ def test_cupy_allocates_in_our_memory(contexts, cupy):
         allocator(1 << 60)
 
 
-@pytest.mark.parametrize("name", ["rmm", "cupy"])
-def test_without_the_library(run_python, name):
-    function = {"rmm": "memory_resource()", "cupy": "allocator(1)"}[name]
+@pytest.mark.parametrize(
+    ("name", "function"), [("rmm", "memory_resource()"), ("cupy", "allocator(1)")]
+)
+def test_without_the_library(run_python, name, function):
     code = f"""
 import sys
 sys.modules[{name!r}] = None
