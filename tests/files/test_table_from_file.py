@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pyarrow_cuda_compat import set_transfer_limits
 from support import samples
 from support.samples import CPU
 
@@ -26,9 +27,7 @@ def columns(rows):
     words = pa.array([None if row % 5 == 0 else "w" * (row % 40) for row in range(rows)])
     numbers = pa.array(range(rows), pa.int64())
     structs = pa.StructArray.from_arrays([numbers, words], ["a", "b"])
-    runs = pa.RunEndEncodedArray.from_arrays(
-        pa.array([rows] if rows else [], pa.int32()), [7][:rows]
-    )
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([rows][:rows], pa.int32()), [7][:rows])
     return pa.table(
         {
             "number": numbers,
@@ -56,14 +55,6 @@ def written(table, kind="file", compression=None, **options):
     return sink.getvalue()
 
 
-@pytest.fixture
-def threads(cuda):
-    """Several threads copy, from the first byte on."""
-    from pyarrow_cuda_compat import set_transfer_limits
-
-    set_transfer_limits(threads=3, begin_after=0)
-
-
 def check(ctx, source, table, **arguments):
     read = ctx.table_from_file(source, **arguments)
     chunks = [chunk for column in read.columns for chunk in column.chunks]
@@ -84,8 +75,8 @@ def test_tables_are_equal_to_what_was_written(ctx, kind, compression, rows):
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 @pytest.mark.parametrize("chunk", [70_000, 600_000])
-@pytest.mark.usefixtures("threads")
 def test_buffers_of_all_sizes_arrive_by_several_threads(ctx, tmp_path, compression, chunk):
+    set_transfer_limits(threads=3, begin_after=0)
     rows = 600_000
     table = pa.table({"x": np.arange(rows) // 3, "y": np.arange(rows, dtype=np.int8)})
     path = tmp_path / "x.arrow"
@@ -159,18 +150,15 @@ def test_progress_is_told_and_can_end_the_call(ctx):
     table = pa.table({"x": np.arange(300_000)})
     data = written(table, compression="lz4", max_chunksize=1000)
     seen = []
-    check(ctx, data, table, progress=lambda done, total: seen.append((done, total)))
+    check(ctx, data, table, progress=lambda *of: seen.append(of))
     assert seen == sorted(seen)
     assert seen[-1] == (table.nbytes, table.nbytes)
     nothing = table.slice(0, 0)
     check(ctx, written(nothing), nothing, progress=lambda *of: seen.append(of))
     assert seen[-1] == (0, 0)
 
-    def enough(done, total):
-        raise KeyError(total)
-
-    with pytest.raises(KeyError):
-        ctx.table_from_file(data, progress=enough)
+    with pytest.raises(ZeroDivisionError):
+        ctx.table_from_file(data, progress=lambda *_: 1 // 0)
 
 
 def test_a_callback_may_copy(run_python):
@@ -324,15 +312,12 @@ def test_a_file_that_becomes_shorter_is_an_error(ctx, tmp_path):
     path = tmp_path / "x.arrow"
     path.write_bytes(written(table))
 
-    def cut(done, total):
-        os.truncate(path, 1000)
-
     with tempfile.TemporaryFile() as file:
         file.write(path.read_bytes())
         file.flush()
         check(ctx, file, table)
     with pytest.raises(OSError, match="the file ends at byte 1000") as raised:
-        ctx.table_from_file(path, progress=cut)
+        ctx.table_from_file(path, progress=lambda *_: os.truncate(path, 1000))
     assert str(path) in raised.value.__notes__[0]
     with path.open("ab") as file, pytest.raises(OSError, match=r"descriptor: '.*x\.arrow'"):
         ctx.table_from_file(file)
