@@ -88,18 +88,14 @@ def as_received(frame):
     return Frame(frame) if hasattr(frame, "__cuda_array_interface__") else bytes(frame)
 
 
-def table_of_dictionaries():
-    batch = make_batch("dictionary", 100)
-    return pa.Table.from_batches([batch, batch])
-
-
+FAMILIES = ("cuda", "dask", "pickle")
 ON_DEVICE = {
     "buffer": lambda: make_buffer(1000),
     "empty buffer": lambda: make_buffer(0),
     "read-only slice": lambda: _native._read_only(make_buffer(1000).slice(3, 500)),
     "strided array": lambda: DeviceArray.from_host(np.arange(12, dtype="i2").reshape(3, 4))[:, 1],
     "batch": lambda: make_batch("deeply nested", 100),
-    "table": table_of_dictionaries,
+    "table": lambda: pa.Table.from_batches([make_batch("dictionary", 100)] * 2),
 }
 
 
@@ -114,7 +110,7 @@ def contents_of(value):
 @pytest.mark.parametrize("name", ON_DEVICE)
 def test_frames_of_the_family_cuda_stay_on_the_device(ctx, name):
     value = ON_DEVICE[name]()
-    header, frames = serialize(value, serializers=("cuda", "dask", "pickle"))
+    header, frames = serialize(value, serializers=FAMILIES)
     assert header["serializer"] == "cuda"
     received = [as_received(frame) for frame in frames]
     memory = [frame.memory for frame in received if isinstance(frame, Frame)]
@@ -135,8 +131,7 @@ def test_frames_of_the_family_cuda_stay_on_the_device(ctx, name):
 @pytest.mark.parametrize("name", ON_DEVICE)
 def test_frames_of_the_family_cuda_are_not_copied(ctx, calls, name):
     value = ON_DEVICE[name]()
-    families = ("cuda", "dask", "pickle")
-    _, made = calls(lambda: serialize(value, serializers=families), b"cuMemcpyDtoH", b"cuMemAlloc")
+    _, made = calls(lambda: serialize(value, serializers=FAMILIES), b"cuMemcpyDtoH", b"cuMemAlloc")
     assert made == [0, 0]
 
 
@@ -160,18 +155,13 @@ def test_dask_cuda_spills_what_lies_on_a_device(ctx, tmp_path):
     host = long_batch("string", 10_000)
     there = host.copy_to(ctx.memory_manager)
     table = pa.Table.from_batches([there])
-    values = {
-        "batch": there,
-        "table": table,
-        "chunks": table.column("a"),
-        "array": there.column(0),
-        "buffer": make_buffer(),
-    }
+    values = {"batch": there, "table": table, "array": there.column(0), "buffer": make_buffer()}
+    values["chunks"] = table.column("a")
     before = ctx.bytes_allocated
     spilling = DeviceHostFile(str(tmp_path), device_memory_limit=1, memory_limit=1)
     spilling["host"] = host
     assert not spilling.device_keys
-    for key in list(values):
+    for key in values:
         spilling[key] = copy.deepcopy(values[key])
         assert key in spilling.device_keys
         assert key in spilling.disk
@@ -201,18 +191,21 @@ def test_host_batches_are_serialized_by_distributed_itself():
         assert [bytes(frame) for frame in frames] == [bytes(frame) for frame in own_frames]
         assert deserialize(header, frames).equals(value)
         # Nor is it of the family of device memory.
-        assert serialize(value, serializers=("cuda", "dask", "pickle"))[0]["serializer"] == "dask"
+        assert serialize(value, serializers=FAMILIES)[0]["serializer"] == "dask"
 
 
-@pytest.mark.parametrize(
-    "order", [("pyarrow.cuda", "distributed"), ("distributed", "pyarrow.cuda")]
+EITHER_ORDER = pytest.mark.parametrize(
+    ("first", "last"), [("pyarrow.cuda", "distributed"), ("distributed", "pyarrow.cuda")]
 )
-def test_either_may_be_imported_first(run_python, order):
+
+
+@EITHER_ORDER
+def test_either_may_be_imported_first(run_python, first, last):
     code = f"""if True:
         import sys
-        import {order[0]}
+        import {first}
         assert "pyarrow_cuda_compat.dask" not in sys.modules
-        import {order[1]}
+        import {last}
         assert "pyarrow_cuda_compat.dask" in sys.modules
         from distributed.protocol import dask_serialize
         import distributed, pyarrow as pa, pyarrow_cuda_compat.dask as ours
@@ -258,9 +251,8 @@ def test_an_import_that_fails_may_be_tried_again(run_python, tmp_path, package):
     assert run_python(code, WORKS=None) == (0, expected, "")
 
 
-@pytest.mark.parametrize("first", ["pyarrow.cuda", "distributed"])
-def test_no_import_fails_where_warnings_are_errors(run_python, tmp_path, package, first):
-    last = "distributed" if first == "pyarrow.cuda" else "pyarrow.cuda"
+@EITHER_ORDER
+def test_no_import_fails_where_warnings_are_errors(run_python, tmp_path, package, first, last):
     code = f"""if True:
         import sys, warnings
         warnings.simplefilter("error", RuntimeWarning)
