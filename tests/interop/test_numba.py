@@ -119,23 +119,16 @@ def test_a_context_of_ones_own(cuda, driver, own_context):
 
 
 @pytest.mark.usefixtures("numba_cuda")
-def test_no_current_context_of_numbas(cuda, driver, own_context):
+def test_the_current_context_stays(cuda, driver, own_context, contexts):
     driver.set_current(own_context)
-    # Its own error, and what is current stays so.
+    for number, ctx in enumerate(contexts):
+        assert ctx.to_numba().device.id == number
+        ctx.new_buffer(0).to_numba()
+        assert driver.current() == own_context
+    # That is none of Numba's, which has an error of its own for it.
     with pytest.raises(RuntimeError, match="non-primary CUDA context"):
         cuda.Context.from_numba()
     assert driver.current() == own_context
-    assert cuda.Context(0).to_numba().device.id == 0
-    assert driver.current() == own_context
-
-
-@pytest.mark.usefixtures("numba_cuda")
-def test_the_current_context_stays(driver, own_context, contexts):
-    driver.set_current(own_context)
-    for ctx in contexts:
-        ctx.to_numba()
-        ctx.new_buffer(0).to_numba()
-        assert driver.current() == own_context
 
 
 @pytest.mark.usefixtures("numba_cuda")
@@ -223,5 +216,4 @@ except Exception as error: print(repr(error))
     "error", ["RuntimeError('no libcudart')", "ModuleNotFoundError('no llvmlite', name='llvmlite')"]
 )
 def test_numbas_own_errors_are_not_hidden(error, run_python):
-    code, out, err = run_python(BROKEN.format(error=error))
-    assert (code, out, err) == (0, f"{eval(error)!r}\n", "")
+    assert run_python(BROKEN.format(error=error)) == (0, f"{eval(error)!r}\n", "")
