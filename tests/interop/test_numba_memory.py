@@ -61,6 +61,9 @@ def test_memory_is_counted_as_long_as_it_is_there(manager, ctx):
     del part
     assert ctx.bytes_allocated == before
     assert not manager.allocations
+    pointer = manager.memalloc(100)
+    manager.allocations[pointer.device_pointer_value].free()  # by hand
+    assert ctx.bytes_allocated == before
 
 
 def test_each_device_has_its_own(managers, contexts, other_ctx):
@@ -205,13 +208,6 @@ def test_a_reset_takes_the_memory_from_arrays_only(cuda, manager, ctx):
     assert manager.memalloc(10).size == 10
 
 
-def test_memory_given_back_by_hand(manager, ctx):
-    before = ctx.bytes_allocated
-    pointer = manager.memalloc(100)
-    manager.allocations[pointer.device_pointer_value].free()
-    assert ctx.bytes_allocated == before
-
-
 def test_any_thread_releases(manager, ctx):
     before = ctx.bytes_allocated
     held = [manager.memalloc(size) for size in range(1, 400)]
@@ -314,17 +310,15 @@ def run_with_manager(run_python, tmp_path):
 
     def run(code, package):
         program = tmp_path / "program.py"
-        program.write_text(code)  # a compiler of kernels may ask for their source
+        program.write_text(NUMBAS + code)  # a compiler of kernels may ask for their source
         start = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
-        manager = {"NUMBA_CUDA_MEMORY_MANAGER": "pyarrow_cuda_compat.numba"}
-        return run_python(start, program, package, **manager)
+        manager = "pyarrow_cuda_compat.numba"
+        return run_python(start, program, package, NUMBA_CUDA_MEMORY_MANAGER=manager)
 
     return run
 
 
-EXPORT = (
-    NUMBAS
-    + """
+EXPORT = """
 script = '''
 import importlib, pickle, sys
 import numpy as np
@@ -352,19 +346,15 @@ for manager in ("default", "pyarrow_cuda_compat.numba"):
     gc.collect()
     print(ctx.bytes_allocated)
 """
-)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_numba_exports_from_here(run_with_manager, package):
-    code, out, err = run_with_manager(EXPORT, package)
-    assert (code, err) == (0, "")
-    assert out == "[5, 6, 7, 8, 9]\n 160\n[5, 6, 7, 8, 9]\n 320\n"
+    told = "[5, 6, 7, 8, 9]\n 160\n[5, 6, 7, 8, 9]\n 320\n"
+    assert run_with_manager(EXPORT, package) == (0, told, "")
 
 
-NO_ROOM = (
-    NUMBAS
-    + """
+NO_ROOM = """
 info = numba_cuda.current_context().get_memory_info()
 try:
     numba_cuda.device_array(info.total * 2, np.uint8)
@@ -379,12 +369,9 @@ numba_cuda.current_context().reset()
 print(ctx.bytes_allocated)
 kept = numba_cuda.to_device(np.arange(10))
 """
-)
 
 
 @pytest.mark.alone
 @pytest.mark.parametrize("package", PACKAGES)
 def test_numba_hears_of_no_room_and_releases(run_with_manager, package):
-    code, out, err = run_with_manager(NO_ROOM, package)
-    assert (code, err) == (0, "")
-    assert out == "CudaAPIError 2\n160\n80\n0\n"
+    assert run_with_manager(NO_ROOM, package) == (0, "CudaAPIError 2\n160\n80\n0\n", "")
