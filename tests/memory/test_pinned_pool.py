@@ -99,15 +99,31 @@ def test_it_can_be_wrapped(pool, ctx):
     del array
 
 
-def test_statistics_are_printed(run_python):
+#: What programs in processes of their own begin with.
+START = """
+import io, os, sys, threading, warnings
+import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow.csv as csv
+import pyarrow_cuda_compat as compat
+from support.driver import the_driver
+from support.work import Queue
+warnings.simplefilter("ignore")
+ctx, driver = compat.Context(0), the_driver()
+pool = compat.pinned_memory_pool(ctx)
+"""
+
+
+@pytest.fixture
+def run(run_python):
+    return lambda code, *arguments, **options: run_python(START + code, *arguments, **options)
+
+
+def test_statistics_are_printed(run):
     code = """
-import pyarrow as pa, pyarrow_cuda_compat as compat
-pool = compat.pinned_memory_pool()
 buffer = pa.allocate_buffer(100, memory_pool=pool)
 pool.print_stats()
 """
     said = "Pinned memory: 128 bytes allocated, 128 at most; 1 allocations\n"
-    assert run_python(code) == (0, "", said)
+    assert run(code) == (0, "", said)
 
 
 def of_parquet(pool):
@@ -146,35 +162,26 @@ def test_readers_decode_into_it(read, default, ctx):
     del table, there
 
 
-DIRECT = """if True:
-    import ctypes, sys
-    import numpy as np
-    import pyarrow as pa
-    from pyarrow import cuda
-    from pyarrow_cuda_compat import pinned_memory_pool, set_transfer_limits
-
-    ask = ctypes.CDLL(sys.argv[1]).cuda_sim_call_count
-    names = b"cuMemcpyHtoD_v2", b"cuMemcpyHtoDAsync_v2", b"cuMemHostRegister_v2"
-
-    def calls(data):
-        before = [ask(name) for name in names]
-        assert ctx.buffer_from_data(data).size == len(data)
-        return [ask(name) - was for name, was in zip(names, before)]
-
-    ctx = cuda.Context(0)
-    set_transfer_limits(threads=3, begin_after=0)
-    plain = pa.py_buffer(bytes(9 << 20))
-    pinned = pa.allocate_buffer(9 << 20, memory_pool=pinned_memory_pool(ctx))
-    np.frombuffer(pinned, np.uint8)[:] = 0
-    # How many threads help depends on what else the machine does.
-    print(max(sum(calls(plain)[:2]) for _ in range(30)) > 1, sorted(calls(pinned)))
+DIRECT = """
+ask = driver.library.cuda_sim_call_count
+names = b"cuMemcpyHtoD_v2", b"cuMemcpyHtoDAsync_v2", b"cuMemHostRegister_v2"
+def calls(data):
+    before = [ask(name) for name in names]
+    assert ctx.buffer_from_data(data).size == len(data)
+    return [ask(name) - was for name, was in zip(names, before)]
+compat.set_transfer_limits(threads=3, begin_after=0)
+plain = pa.py_buffer(bytes(9 << 20))
+pinned = pa.allocate_buffer(9 << 20, memory_pool=pool)
+np.frombuffer(pinned, np.uint8)[:] = 0
+# How many threads help depends on what else the machine does.
+print(max(sum(calls(plain)[:2]) for _ in range(30)) > 1, sorted(calls(pinned)))
 """
 
 
 @pytest.mark.simulator
-def test_copies_from_it_are_direct(driver, run_python):
+def test_copies_from_it_are_direct(run):
     """Neither threads nor pinned memory between: one call of the driver for the whole copy."""
-    assert run_python(DIRECT, driver.library._name) == (0, "True [0, 0, 1]\n", "")
+    assert run(DIRECT) == (0, "True [0, 0, 1]\n", "")
 
 
 # Under compute-sanitizer a copy blocks.
@@ -254,16 +261,12 @@ def test_arrays_outlive_the_pool_object(ctx):
 
 
 @pytest.mark.simulator
-def test_arrays_outlive_a_reset(run_python):
+def test_arrays_outlive_a_reset(run):
     code = """
-import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow_cuda_compat as compat
-from support.driver import the_driver
-ctx = compat.Context(0)
-pool = compat.pinned_memory_pool(ctx)
 small, large = (pc.add(np.arange(size), 0, memory_pool=pool) for size in (10, 1 << 20))
 host = np.frombuffer(compat.new_host_buffer(9 << 20), np.uint8)
 host[:] = 7
-the_driver().call("cuDevicePrimaryCtxReset_v2", 0)
+driver.call("cuDevicePrimaryCtxReset_v2", 0)
 assert small.to_pylist() == list(range(10)) and large[-1].as_py() == (1 << 20) - 1
 assert (host == 7).all()
 for size in (9 << 20, 100):
@@ -282,16 +285,11 @@ assert fresh.bytes_allocated() == 0 and pa.array([1], memory_pool=fresh)[0].as_p
 del small, large, host
 assert pool.bytes_allocated() == compat.pinned_memory_stats()["allocated_bytes"] == 0
 """
-    said = "Cuda error 201\n" * 3
-    assert run_python(code) == (0, said, "")
+    assert run(code) == (0, "Cuda error 201\n" * 3, "")
 
 
-def test_a_forked_child_leaves_a_default_pool_that_is_pinned(run_python):
+def test_a_forked_child_leaves_a_default_pool_that_is_pinned(run):
     code = """
-import io, os, warnings
-import pyarrow as pa, pyarrow.csv as csv, pyarrow_cuda_compat as compat
-warnings.simplefilter("ignore")
-pool = compat.pinned_memory_pool()
 for default in (pa.system_memory_pool(), pool):
     pa.set_memory_pool(default)
     child = os.fork()
@@ -302,14 +300,11 @@ for default in (pa.system_memory_pool(), pool):
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     print(pa.default_memory_pool().backend_name)
 """
-    assert run_python(code) == (0, "7\nsystem\n7\npinned\n", "")
+    assert run(code) == (0, "7\nsystem\n7\npinned\n", "")
 
 
-def test_a_process_ends_while_a_thread_allocates(run_python):
+def test_a_process_ends_while_a_thread_allocates(run):
     code = """
-import sys, threading
-import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow_cuda_compat as compat
-pool = compat.pinned_memory_pool()
 pa.set_memory_pool(pool)
 kept = pc.add(np.arange(1 << 20), 0)
 sys.modules["kept_until_the_end"] = kept
@@ -321,36 +316,30 @@ def work():
 
 threading.Thread(target=work, daemon=True).start()
 """
-    assert run_python(code) == (0, "", "")
+    assert run(code) == (0, "", "")
 
 
 @pytest.mark.simulator
-def test_a_driver_that_cannot_pin(run_python):
+def test_a_driver_that_cannot_pin(run):
     code = """
-import pyarrow as pa, pyarrow_cuda_compat as compat
-pool = compat.pinned_memory_pool()
 for size in (100, 9 << 20):
     try:
         pa.allocate_buffer(size, memory_pool=pool)
     except {} as error:
         print(type(error).__name__, str(error)[:40])
 """
-    refused = run_python(code.format("MemoryError"), CUDA_SIM_FAULT="cuMemHostRegister_v2:1+=2")
-    assert refused[1].count("ArrowMemoryError malloc of size ") == 2, refused
-    failed = run_python(code.format("OSError"), CUDA_SIM_FAULT="cuMemHostRegister_v2:1+=999")
-    assert failed[1].count("OSError Cuda error 999") == 2, failed
-    assert refused[0] == failed[0] == 0
+    for fault, error, text in (
+        (2, "MemoryError", "ArrowMemoryError malloc of size "),
+        (999, "OSError", "OSError Cuda error 999"),
+    ):
+        found = run(code.format(error), CUDA_SIM_FAULT=f"cuMemHostRegister_v2:1+={fault}")
+        assert (found[0], found[1].count(text)) == (0, 2), found
 
 
 @pytest.mark.simulator
-def test_allocations_with_the_gil_wait_for_no_device(run_python):
+def test_allocations_with_the_gil_wait_for_no_device(run):
     """The device's work may need the thread that allocates, as a host function needs the GIL."""
     code = """
-import pyarrow as pa, pyarrow_cuda_compat as compat
-from support.driver import the_driver
-from support.work import Queue
-ctx, driver = compat.Context(0), the_driver()
-pool = compat.pinned_memory_pool(ctx)
 driver.set_current(ctx.handle)
 queue = Queue(driver)
 cached = pa.allocate_buffer(9 << 20, memory_pool=pool)
@@ -368,4 +357,4 @@ driver.library.cuda_sim_fault(b"")
 assert len(pa.array(numbers, memory_pool=pool)) == len(numbers)
 queue.finish()
 """
-    assert run_python(code, timeout=60) == (0, "refused\n", "")
+    assert run(code, timeout=60) == (0, "refused\n", "")
