@@ -46,9 +46,9 @@ CALLS = {
 def plain(result):
     if isinstance(result, tuple):
         return [plain(each) for each in result]
-    return (
-        (result.dtype, result.tolist()) if isinstance(result, (np.ndarray, SmartArray)) else result
-    )
+    if isinstance(result, np.ndarray | SmartArray):
+        return result.dtype, result.tolist()
+    return result
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -90,11 +90,8 @@ def test_copies_and_pickles():
     array = SmartArray(VALUES)
     array.get("gpu").fill(5)
     array.mark_changed("gpu")
-    for made in (
-        copy.copy(array[1:]),
-        copy.deepcopy(array[1:]),
-        pickle.loads(pickle.dumps(array[1:])),
-    ):
+    part = array[1:]
+    for made in (copy.copy(part), copy.deepcopy(part), pickle.loads(pickle.dumps(part))):
         assert made.tolist() == on_device(made) == [5] * 3
         made[0] = 0
     assert array.tolist() == [5] * 4
