@@ -39,7 +39,9 @@ def test_another_stream_has_to_wait_for_queued_work(memory, default_stream, stre
     ],
     ids=repr,
 )
-def test_work_on_streams_an_array_names_is_waited_for(ctx, memory, default_stream, said, waits):
+def test_work_on_streams_that_an_array_names_is_waited_for(
+    ctx, memory, default_stream, said, waits
+):
     theirs = ByInterface(memory, **said)
     default_stream.sleep()
     assert ctx.buffer_from_object(theirs).address == memory.address
