@@ -354,11 +354,13 @@ def numba():
     return importlib.import_module("numba")
 
 
-def test_compiled_functions_take_and_return_smart_arrays(numba):
-    @numba.njit
-    def same(array):
-        return array
+@pytest.fixture(scope="module")
+def same(numba):
+    """A compiled function that returns its argument."""
+    return numba.njit(lambda array: array)
 
+
+def test_compiled_functions_take_and_return_smart_arrays(numba, same):
     @numba.njit
     def part(array, key):
         return array[key]
@@ -404,7 +406,7 @@ def test_compiled_functions_mark_the_host(numba):
     assert array.get("gpu").copy_to_host().tolist() == [-1, 5, 1]
 
 
-def test_compiled_functions_write_to_nothing_that_is_read_only(numba):
+def test_compiled_functions_write_to_nothing_that_is_read_only(numba, same):
     @numba.njit
     def set_first(array):
         array[0] = 72
@@ -412,10 +414,6 @@ def test_compiled_functions_write_to_nothing_that_is_read_only(numba):
     @numba.njit
     def total(array):
         return array.sum()
-
-    @numba.njit
-    def same(array):
-        return array
 
     data = bytes(range(16))
     constant = SmartArray(np.frombuffer(data, "u1"), copy=False)
@@ -431,11 +429,7 @@ def test_compiled_functions_write_to_nothing_that_is_read_only(numba):
     assert data == bytes(range(16))
 
 
-def test_compiled_functions_keep_nothing(numba):
-    @numba.njit
-    def same(array):
-        return array
-
+def test_compiled_functions_keep_nothing(numba, same):
     @numba.njit
     def part(array):
         return array[1:] * 2
@@ -451,11 +445,7 @@ def test_compiled_functions_keep_nothing(numba):
     assert (sys.getrefcount(array), sys.getrefcount(host)) == before
 
 
-def test_a_side_that_cannot_be_had_is_an_exception(numba, monkeypatch):
-    @numba.njit
-    def same(array):
-        return array
-
+def test_a_side_that_cannot_be_had_is_an_exception(same, monkeypatch):
     array = SmartArray(np.zeros(3))
     same(array)
 
