@@ -86,6 +86,13 @@ def other_ctx(contexts):
 
 
 @pytest.fixture
+def allocated(ctx):
+    """How many bytes more are allocated than when the test began."""
+    before = ctx.bytes_allocated
+    return lambda: ctx.bytes_allocated - before
+
+
+@pytest.fixture
 def memory(ctx):
     """A buffer whose bytes are 0 to 99."""
     return ctx.buffer_from_data(bytes(range(100)))

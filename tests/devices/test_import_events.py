@@ -259,13 +259,12 @@ def test_an_event_that_is_gone_is_an_error_of_the_driver(ctx, producer, values):
         pa.array(exported).copy_to(CPU)
 
 
-def test_an_array_that_is_not_waited_for_releases_its_memory(ctx, producer):
-    before = ctx.bytes_allocated
+def test_an_array_that_is_not_waited_for_releases_its_memory(ctx, allocated, producer):
     exported = export(ctx, producer)
     array = pa.array(exported)
     assert structure(exported.__arrow_c_device_array__()[1]).sync_event == producer.place
     del exported, array
-    assert ctx.bytes_allocated == before
+    assert allocated() == 0
 
 
 def test_nulls_are_counted_behind_the_event_without_the_gil(ctx, producer):

@@ -107,8 +107,7 @@ def test_requests_that_cannot_be_met(memory, request_, error):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_deleter_may_be_called_on_any_thread(ctx, form):
-    before = ctx.bytes_allocated
+def test_the_deleter_may_be_called_on_any_thread(ctx, allocated, form):
     capsule = ctx.new_buffer(1000).__dlpack__(max_version=(1, 0) if len(form) > 8 else None)
     structure, name = look(capsule)
     assert name == form
@@ -118,4 +117,4 @@ def test_the_deleter_may_be_called_on_any_thread(ctx, form):
     deleter = ctypes.cast(structure.deleter, DELETER)
     address = ctypes.addressof(structure)
     in_thread(lambda: deleter(address))
-    assert ctx.bytes_allocated == before
+    assert allocated() == 0

@@ -48,22 +48,21 @@ def test_what_is_no_context_is_refused(wrong):
         memory_manager(context=wrong)
 
 
-def test_memory_is_counted_as_long_as_it_is_there(manager, ctx):
-    before = ctx.bytes_allocated
+def test_memory_is_counted_as_long_as_it_is_there(manager, allocated):
     pointer = manager.memalloc(np.int64(1000))
-    assert (pointer.size, ctx.bytes_allocated) == (1000, before + 1000)
+    assert (pointer.size, allocated()) == (1000, 1000)
     view = pointer.view(10, 20)
     assert (view.size, view.device_pointer_value) == (10, pointer.device_pointer_value + 10)
     part = view.view(2, 4)
     del pointer, view
     gc.collect()
-    assert ctx.bytes_allocated == before + 1000
+    assert allocated() == 1000
     del part
-    assert ctx.bytes_allocated == before
+    assert allocated() == 0
     assert not manager.allocations
     pointer = manager.memalloc(100)
     manager.allocations[pointer.device_pointer_value].free()  # by hand
-    assert ctx.bytes_allocated == before
+    assert allocated() == 0
 
 
 def test_each_device_has_its_own(managers, contexts, other_ctx):
@@ -73,16 +72,15 @@ def test_each_device_has_its_own(managers, contexts, other_ctx):
     assert pointer.context.device.id == 1
 
 
-def test_a_context_may_name_its_device_by_the_drivers_number(numba_driver, ctx):
+def test_a_context_may_name_its_device_by_the_drivers_number(numba_driver, ctx, allocated):
     class CUdevice:
         def __int__(self):
             return 0
 
     theirs = ctx.to_numba()
     manager = memory_manager(context=numba_driver.Context(CUdevice(), theirs.handle))
-    before = ctx.bytes_allocated
     pointer = manager.memalloc(10)
-    assert ctx.bytes_allocated == before + 10
+    assert allocated() == 10
     del pointer
 
 
@@ -106,14 +104,13 @@ def test_a_context_of_another_driver_is_refused(numba_driver, ctx):
         manager.initialize()
 
 
-def test_no_bytes(cuda, manager, ctx):
-    before = ctx.bytes_allocated
+def test_no_bytes(cuda, manager, allocated):
     pointers = [manager.memalloc(0) for _ in range(2)]
     assert [(mem.size, mem.device_pointer_value) for mem in pointers] == [(0, None)] * 2
     assert cuda.CudaBuffer.from_numba(pointers[0]).size == 0
     with pytest.raises(ValueError, match="empty memory"):
         manager.get_ipc_handle(pointers[0])
-    assert ctx.bytes_allocated == before
+    assert allocated() == 0
 
 
 @pytest.mark.parametrize("size", [-1, 1.5, "10", None], ids=repr)
@@ -153,25 +150,23 @@ def test_other_failures_of_the_driver(numba_driver, manager, ctx, fault, code, t
     assert caught.value.msg.startswith(f"Cuda error {code} in function 'cuMemAlloc'")
 
 
-def test_releases_may_be_put_off(manager, ctx):
-    before = ctx.bytes_allocated
+def test_releases_may_be_put_off(manager, allocated):
     with manager.defer_cleanup():
         with manager.defer_cleanup():
             manager.memalloc(100)
-            assert ctx.bytes_allocated == before + 100
-        assert ctx.bytes_allocated == before + 100
+            assert allocated() == 100
+        assert allocated() == 100
         manager.deallocations.clear()
-        assert ctx.bytes_allocated == before + 100
-    assert ctx.bytes_allocated == before
+        assert allocated() == 100
+    assert allocated() == 0
     block = manager.defer_cleanup()
     block.__enter__()
     manager.memalloc(100)
     assert not block.__exit__(KeyError, KeyError(), None)
-    assert ctx.bytes_allocated == before
+    assert allocated() == 0
 
 
-def test_buffers_over_the_memory_own_it(cuda, manager, ctx):
-    before = ctx.bytes_allocated
+def test_buffers_over_the_memory_own_it(cuda, manager, allocated):
     pointer = manager.memalloc(100)
     whole = cuda.CudaBuffer.from_numba(pointer)
     part = cuda.CudaBuffer.from_numba(pointer.view(10, 30).view(5, 10))
@@ -181,7 +176,7 @@ def test_buffers_over_the_memory_own_it(cuda, manager, ctx):
     whole.copy_from_host(bytes(range(100)))
     del pointer, whole
     gc.collect()
-    assert ctx.bytes_allocated == before + 100
+    assert allocated() == 100
     assert part.to_pybytes() == bytes(range(15, 20))
 
 
@@ -193,13 +188,12 @@ def test_a_pointer_that_claims_more_than_there_is(cuda, manager):
         cuda.CudaBuffer.from_numba(wrong)
 
 
-def test_a_reset_takes_the_memory_from_arrays_only(cuda, manager, ctx):
-    before = ctx.bytes_allocated
+def test_a_reset_takes_the_memory_from_arrays_only(cuda, manager, allocated):
     lost, shared = manager.memalloc(100), manager.memalloc(10)
     buf = cuda.CudaBuffer.from_numba(shared)
     buf.copy_from_host(b"0123456789")
     manager.reset()
-    assert ctx.bytes_allocated == before + 10
+    assert allocated() == 10
     assert buf.to_pybytes() == b"0123456789"
     for pointer in (lost, shared):
         with pytest.raises(ValueError, match="reset"):
@@ -208,8 +202,7 @@ def test_a_reset_takes_the_memory_from_arrays_only(cuda, manager, ctx):
     assert manager.memalloc(10).size == 10
 
 
-def test_any_thread_releases(manager, ctx):
-    before = ctx.bytes_allocated
+def test_any_thread_releases(manager, allocated):
     held = [manager.memalloc(size) for size in range(1, 400)]
 
     def work(_number):
@@ -222,7 +215,7 @@ def test_any_thread_releases(manager, ctx):
             again.view(0, 1)
 
     in_threads(work, 4)
-    assert ctx.bytes_allocated == before
+    assert allocated() == 0
     assert not manager.allocations
 
 
@@ -256,8 +249,7 @@ def test_another_process_reads_it(cuda, manager, current, peer):
 
 
 @pytest.mark.leaks
-def test_exported_memory_stays(cuda, manager, ctx, current, peer):
-    before = ctx.bytes_allocated
+def test_exported_memory_stays(cuda, manager, ctx, allocated, current, peer):
     pointer = manager.memalloc(100)
     cuda.CudaBuffer.from_numba(pointer).copy_from_host(bytes(range(100)))
     handle = manager.get_ipc_handle(pointer)
@@ -267,7 +259,7 @@ def test_exported_memory_stays(cuda, manager, ctx, current, peer):
     others = [ctx.buffer_from_data(b"!" * 100) for _ in range(10)]
     assert opened_by(peer, handle) == bytes(range(100))
     del others
-    assert ctx.bytes_allocated == before + 100
+    assert allocated() == 100
 
 
 @pytest.mark.leaks

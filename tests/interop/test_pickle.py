@@ -18,12 +18,11 @@ BYTES = b"0123456789"
 
 @EVERY_WAY
 @pytest.mark.parametrize("size", [0, 1, 10, 100_000])
-def test_buffers(cuda, ctx, way, size):
-    before = ctx.bytes_allocated
+def test_buffers(cuda, ctx, allocated, way, size):
     buffer = ctx.buffer_from_data(np.arange(size, dtype=np.uint8))
     there = way(buffer)
     assert type(there) is cuda.CudaBuffer
-    assert ctx.bytes_allocated == before + 2 * size
+    assert allocated() == 2 * size
     assert there.equals(buffer)
     assert (there.is_mutable, there.device) == (True, buffer.device)
     if size:
@@ -31,7 +30,7 @@ def test_buffers(cuda, ctx, way, size):
         there.copy_from_host(b"x")
         assert buffer[0] == 0
     del buffer
-    assert ctx.bytes_allocated == before + size
+    assert allocated() == size
 
 
 @EVERY_WAY

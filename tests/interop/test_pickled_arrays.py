@@ -114,28 +114,26 @@ def test_imported_empty_strings(ctx, way):
 
 
 @EVERY_WAY
-def test_memory_of_arrays_is_their_own(ctx, way):
-    before = ctx.bytes_allocated
+def test_memory_of_arrays_is_their_own(ctx, allocated, way):
     batch = pa.record_batch({"x": range(1000)}).copy_to(ctx.memory_manager)
-    size = ctx.bytes_allocated - before
+    size = allocated()
     back = way(batch)
     # Arrow's arrays do not change, so a shallow copy shares their memory.
     expected = size if way is copy.copy else 2 * size
-    assert ctx.bytes_allocated == before + expected
+    assert allocated() == expected
     del batch
     assert back.copy_to(CPU).equals(pa.record_batch({"x": range(1000)}))
 
 
-def test_shared_memory_travels_once(ctx):
-    before = ctx.bytes_allocated
+def test_shared_memory_travels_once(ctx, allocated):
     array = pa.array(range(1000)).copy_to(ctx.memory_manager)
-    size = ctx.bytes_allocated - before
+    size = allocated()
     batch = pa.record_batch([array, array], list("ab"))
     buffers = []
     pickled = pickle.dumps(batch, 5, buffer_callback=buffers.append)
     assert sum(len(buffer.raw()) for buffer in buffers) == 8000
     back = pickle.loads(pickled, buffers=buffers)
-    assert ctx.bytes_allocated == before + 2 * size
+    assert allocated() == 2 * size
     assert back.column(0).buffers()[1].address == back.column(1).buffers()[1].address
 
 

@@ -133,9 +133,8 @@ in_thread(work)
 
 
 @pytest.mark.alone
-def test_many_allocations(ctx, driver, current):
+def test_many_allocations(ctx, allocated, driver, current):
     """Memory stays bounded: at any time little more than what is alive is taken."""
-    before = ctx.bytes_allocated
     random_sizes = random.Random(26)
     alive = []
     ctx.new_buffer(1)
@@ -146,10 +145,10 @@ def test_many_allocations(ctx, driver, current):
             alive = [buffer for buffer in alive if buffer is not None]
         alive.append(ctx.new_buffer(random_sizes.choice((0, 1, 100, 4096, 70000, 1 << 20))))
         if index % 5000 == 0:
-            assert ctx.bytes_allocated - before == sum(buffer.size for buffer in alive)
+            assert allocated() == sum(buffer.size for buffer in alive)
             assert free_before - driver.memory_info()[0] <= 256 << 20
     alive.clear()
-    assert ctx.bytes_allocated == before
+    assert allocated() == 0
     assert free_before - driver.memory_info()[0] <= 256 << 20
 
 
