@@ -21,6 +21,7 @@ def test_a_context_equals_nothing_else(ctx):
 
 
 def test_contexts_of_two_devices_differ(ctx, other_ctx):
+    assert ctx != other_ctx
     assert len({ctx, other_ctx}) == 2
 
 
