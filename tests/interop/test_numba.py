@@ -132,6 +132,25 @@ def test_the_current_context_stays(cuda, driver, own_context, contexts):
     assert driver.current() == own_context
 
 
+@pytest.mark.subprocesses
+@pytest.mark.usefixtures("numba_cuda")
+def test_numbas_first_call_leaves_the_current_context(run_python):
+    code, out, err = run_python("""
+from pyarrow import cuda
+from support.driver import the_driver
+
+driver = the_driver()
+cuda.Context(0)
+driver.set_current(driver.create_context())
+before = driver.current()
+try:
+    cuda.Context.from_numba()
+except RuntimeError as error:
+    print("non-primary" in str(error), driver.current() == before)
+""")
+    assert (code, out) == (0, "True True\n"), err
+
+
 @pytest.mark.usefixtures("numba_cuda")
 def test_no_context_is_left_current(cuda, driver, ctx):
     mem = ctx.new_buffer(4).to_numba()

@@ -191,9 +191,12 @@ def _driver(package: str) -> Any:
 
 def _current_context(package: str) -> Any:
     cuda = _import(package)
-    if cuda.gpus.current is None:
+    gpu = cuda.gpus.current
+    if gpu is None:
         # Numba pushes the first device's context then, and leaves it to the thread.
         return _native._in_context(cuda.current_context, _native.Context(0))
+    # When Numba retains the device's primary context, it pops a context of the program's.
+    _native._in_context(gpu.get_primary_context, _native.Context(gpu.id))
     return cuda.current_context()
 
 
