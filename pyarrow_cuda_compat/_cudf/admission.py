@@ -18,8 +18,8 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
-from .forms import Form, form_of
 from .refusals import NotCovered
+from .types import Form, form_of
 
 
 def need_rows(count: int, most: int) -> None:

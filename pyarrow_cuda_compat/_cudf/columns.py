@@ -16,10 +16,9 @@ from . import spans
 from .admission import admitted, need_rows
 from .caches import Cache
 from .conversions import conversion_of, remember
-from .forms import MOST_ROWS, form_of
-from .kinds import cudf_type, kind_of
 from .layouts import conforming, pieces
 from .refusals import NotCovered, need
+from .types import MOST_ROWS, cudf_type, form_of, kind_of
 
 _is = pa.types
 

@@ -23,11 +23,10 @@ from .columns import (
     to_table,
 )
 from .conversions import remember
-from .forms import MOST_ROWS
 from .functions import aggregates, arithmetic, casts, comparisons, plain, selections, strings, times
-from .kinds import kind_of
 from .refusals import NotCovered
 from .registry import KERNELS, Kernel
+from .types import MOST_ROWS, kind_of
 
 _TABLES = pa.RecordBatch | pa.Table
 _PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)

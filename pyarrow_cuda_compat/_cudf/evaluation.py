@@ -19,7 +19,7 @@ from .calls import object_of
 from .columns import scalar_of
 from .expressions import Part, parsed, serialized
 from .functions.casts import EXACT
-from .kinds import kind_of
+from .types import kind_of
 
 _is = pa.types
 #: By pyarrow's name: the operator that treats nulls in the same way.

@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
-from .forms import form_of
 from .refusals import need
+from .types import form_of
 
 MOST_BYTES = 2**31 - 1
 _INT32 = plc.DataType(plc.TypeId.INT32)

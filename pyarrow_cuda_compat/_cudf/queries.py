@@ -23,8 +23,8 @@ from .conversions import conversion_of
 from .evaluation import Evaluation
 from .functions.casts import EXACT
 from .functions.comparisons import need_no_negative_zero
-from .kinds import ANY, NUMBERS, TIMES, cudf_type, kind_of
 from .refusals import need
+from .types import ANY, NUMBERS, TIMES, cudf_type, kind_of
 
 _is = pa.types
 _Nulls = plc.types.NullPolicy

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
-from .forms import Form, form_of
+from .types import Form, form_of
 
 #: Kinds of types whose values lie in one buffer, as libcudf has them.
 _FLAT = frozenset(("int", "float", "date", "time", "duration"))

@@ -10,8 +10,8 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import operations as op
 from ..calls import Call
 from ..columns import to_scalar
-from ..kinds import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
 from ..registry import kernel
+from ..types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
 from .casts import EXACT
 from .comparisons import need_no_negative_zero, need_same_bits
 

@@ -9,8 +9,8 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
 from ..calls import Call
-from ..kinds import NUMBERS, cudf_type
 from ..registry import kernel
+from ..types import NUMBERS, cudf_type
 from .casts import cast_without_loss
 
 _is = pa.types

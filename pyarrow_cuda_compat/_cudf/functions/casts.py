@@ -10,8 +10,8 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import operations as op
 from ..calls import Call
 from ..columns import to_cudf
-from ..kinds import NUMBERS, TIMES, cudf_type, kind_of
 from ..registry import kernel
+from ..types import NUMBERS, TIMES, cudf_type, kind_of
 from .times import PER_SECOND, need_calendar
 
 _is = pa.types

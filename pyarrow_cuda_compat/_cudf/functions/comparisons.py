@@ -13,9 +13,9 @@ from .. import operations as op
 from ..caches import Cache
 from ..calls import Call
 from ..columns import to_cudf
-from ..kinds import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
 from ..refusals import need
 from ..registry import kernel
+from ..types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
 from .casts import cast_without_loss
 
 _is = pa.types

@@ -9,8 +9,8 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
 from ..calls import Call
-from ..kinds import ANY, cudf_type
 from ..registry import kernel
+from ..types import ANY, cudf_type
 
 
 @kernel(ANY, is_valid="unary.is_valid")

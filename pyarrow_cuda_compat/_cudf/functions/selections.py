@@ -12,8 +12,8 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import operations as op
 from ..calls import Call, rows_of
 from ..columns import to_arrow, to_cudf
-from ..kinds import ANY, NUMBERS, SIMPLE, TIMES
 from ..registry import kernel
+from ..types import ANY, NUMBERS, SIMPLE, TIMES
 from .comparisons import need_same_bits, places_in
 
 _is = pa.types

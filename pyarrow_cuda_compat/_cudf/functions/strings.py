@@ -12,8 +12,8 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
 from ..calls import Call
-from ..kinds import cudf_type
 from ..registry import kernel
+from ..types import cudf_type
 
 _strings = plc.strings
 _Side = _strings.side_type.SideType

@@ -9,9 +9,9 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
 from ..calls import Call
-from ..kinds import cudf_type
 from ..refusals import need
 from ..registry import kernel
+from ..types import cudf_type
 
 _is = pa.types
 _datetime = plc.datetime
