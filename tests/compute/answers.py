@@ -2,7 +2,7 @@
 
     python -m compute.answers [--each 1000] [--json FILE] [NAME...]
 
-Makes arguments at random for each row, calls pyarrow's function with copies on the device and with
+Makes arguments at random for each kernel, calls pyarrow's function with copies on the device and with
 the arguments themselves, and counts the answers that are the same.
 """
 
@@ -222,8 +222,8 @@ def compare(name: str, takes: Any, each: int, device: int, seconds: float) -> di
 
 
 def _compared(work: deque[str], takes: Any, chosen: Any, end: float) -> list[Any]:
-    """The results of rows from the list that several threads share, each with a process of its own,
-    and with another one after a row that ends it."""
+    """The results of kernels from the list that several threads share, each with a process of its own,
+    and with another one after a kernel that ends it."""
     found: list[dict[str, Any]] = []
     process = None
     with suppress(IndexError):
@@ -254,25 +254,27 @@ def _serve(end: Any) -> None:
         end.send(compare(*work))
 
 
-def rows() -> dict[str, Any]:
+def kernels() -> dict[str, Any]:
     try:
         found = engine.implementations(load_cudf)
     except EngineUnavailable as error:
         raise SystemExit(error) from None
-    return {name: row.takes for name, row in sorted(found.KERNELS.items())} | dict.fromkeys(METHODS)
+    return {name: kernel.takes for name, kernel in sorted(found.KERNELS.items())} | dict.fromkeys(
+        METHODS
+    )
 
 
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--each", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=60, help="at most, for each row")
-    parser.add_argument("--total", type=float, default=600, help="seconds for all rows")
+    parser.add_argument("--seconds", type=float, default=60, help="at most, for each kernel")
+    parser.add_argument("--total", type=float, default=600, help="seconds for all kernels")
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--device", type=int, default=0, help="that has the data")
     parser.add_argument("--json")
     parser.add_argument("names", nargs="*")
     chosen = parser.parse_args(words)
-    takes = rows()
+    takes = kernels()
     work = deque(chosen.names or takes)
     end = time.monotonic() + chosen.total
     with ThreadPoolExecutor(chosen.processes) as pool:
@@ -290,24 +292,24 @@ def main(words: list[str]) -> int:
 
 
 def kept(found: list[dict[str, Any]]) -> str:
-    """The counts, a line for each row, with the versions that they hold for."""
+    """The counts, a line for each kernel, with the versions that they hold for."""
     listed = engine.implementations(load_cudf).KERNELS
     lines = []
     for each in sorted(found, key=lambda it: it["name"]):
-        row = listed.get(each["name"])
-        fact = {"digest": digest_of(row) if row else "", "same": each.get("same", 0)}
+        kernel = listed.get(each["name"])
+        fact = {"digest": digest_of(kernel) if kernel else "", "same": each.get("same", 0)}
         fact |= {word: each.get(word, 0) for word in ("raised", "refused")}
         lines.append(f'  "{each["name"]}": {json.dumps(fact)}')
     versions = f'"pylibcudf": "{version("pylibcudf-cu13")}", "pyarrow": "{pa.__version__}"'
-    rows = ",\n".join(lines)
-    return f'{{{versions}, "rows": {{\n{rows}\n}}}}\n'
+    listing = ",\n".join(lines)
+    return f'{{{versions}, "kernels": {{\n{listing}\n}}}}\n'
 
 
-def digest_of(row: Any) -> str:
-    """Changes with the row: with what it takes, and with the text of its function."""
-    text = getsource(row.answer)
-    text = text[text.index("def ") :]  # the rows above it are in the other facts
-    facts = (row.takes, row.is_elementwise, row.of_one_type, row.extra, text)
+def digest_of(kernel: Any) -> str:
+    """Changes with the kernel: with what it takes, and with the text of its function."""
+    text = getsource(kernel.answer)
+    text = text[text.index("def ") :]  # the lines above it are in the other facts
+    facts = (kernel.takes, kernel.is_elementwise, kernel.of_one_type, kernel.extra, text)
     return sha256(repr(facts).encode()).hexdigest()[:12]
 
 

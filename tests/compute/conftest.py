@@ -15,7 +15,7 @@ KEPT = {it.__name__ for it in (engine, conversions, rmm_resource, refusals)}
 
 
 @pytest.fixture(scope="package")
-def rows():
+def cudf():
     before = sys.modules.get("pylibcudf")
     yield standin.install()
     for name in [name for name in sys.modules if name.startswith(f"{engine.__package__}.")]:
@@ -30,8 +30,8 @@ def rows():
 
 
 @pytest.fixture
-def libcudf(rows, monkeypatch):
-    monkeypatch.setattr(engine, "_found", rows)
+def libcudf(cudf, monkeypatch):
+    monkeypatch.setattr(engine, "_found", cudf)
     monkeypatch.setattr(rmm_resource, "_set_resource", lambda *_: None)
     standin.CALLS.clear()
     return standin.CALLS

@@ -83,14 +83,14 @@ DIFFERENT = [
 ]
 
 
-def test_keys_differ_where_something_does(rows):
+def test_keys_differ_where_something_does(cudf):
     exact = of("caches").exact
     keys = [exact(part) for part in DIFFERENT]
     assert len(set(keys)) == len(DIFFERENT)
     assert keys == [exact(part) for part in DIFFERENT]
 
 
-def test_without_an_exact_key_nothing_is_kept(rows):
+def test_without_an_exact_key_nothing_is_kept(cudf):
     cache = of("caches").Cache(2)
     for part in (math.nan, object(), {1}, pa.scalar(1), type("Text", (str,), {})("a")):
         for result in (1, 2):
@@ -137,7 +137,7 @@ def test_results_have_the_names_and_metadata_of_their_arguments(there, call):
         assert found.copy_to(HOST).num_rows if isinstance(found, pa.Table) else True
 
 
-def test_scalars_keep_their_bits(there, rows):
+def test_scalars_keep_their_bits(there, cudf):
     columns = of("columns")
 
     def kept(scalar):
@@ -155,7 +155,7 @@ def test_scalars_keep_their_bits(there, rows):
     assert kept(pa.scalar(True)).to_arrow().equals(pa.scalar(True))
 
 
-def test_no_scalar_of_a_device_is_kept_without_its_context(there, rows):
+def test_no_scalar_of_a_device_is_kept_without_its_context(there, cudf):
     made = []
     for context in (cuda.Context(0), cuda.Context(1)):
         _native._computing(
@@ -166,7 +166,7 @@ def test_no_scalar_of_a_device_is_kept_without_its_context(there, rows):
     assert made[0].to_py() == made[1].to_py()
 
 
-def test_a_call_is_planned_once(there, rows):
+def test_a_call_is_planned_once(there, cudf):
     array, plans = there(pa.array([[1], [2]], lists("item"))), of("dispatch")._plans
     plans.clear()
     for _ in range(2):
@@ -174,7 +174,7 @@ def test_a_call_is_planned_once(there, rows):
     assert len(plans._results) == 1
 
 
-def test_options_that_differ_in_what_equality_forgets(there, rows):
+def test_options_that_differ_in_what_equality_forgets(there, cudf):
     options_of = of("calls").options_of
     cast = pc.get_function("cast")
     for name in ("item", "element"):

@@ -285,7 +285,7 @@ def test_no_memory(there, monkeypatch):
 
 
 @pytest.fixture
-def short(rows, monkeypatch):
+def short(cudf, monkeypatch):
     """Strings get offsets of 64 bits from 7 bytes on, and those of 32 bits count up to 8."""
     monkeypatch.setattr(standin, "LONG", 7)
     monkeypatch.setattr(part("layouts"), "MOST_BYTES", 8)
@@ -354,7 +354,7 @@ def test_one_string_that_is_too_long(there, short):
         pc.utf8_upper(there(pa.chunked_array([["123456789"]])))
 
 
-def test_results_of_another_type_are_refused(there, rows):
+def test_results_of_another_type_are_refused(there, cudf):
     layouts, refusals = part("layouts"), part("refusals")
     column = standin.Column(pa.array([1, 2], pa.int32()))
     nested = standin.Column(pa.array([[1]], pa.list_(pa.int32())))

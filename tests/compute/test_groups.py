@@ -70,7 +70,7 @@ def test_the_largest_rows_of_tables(there, make, count):
 
 
 @pytest.mark.parametrize(("last", "count"), [(None, 3), (float("nan"), 2), (0.5, 4)])
-def test_the_largest_rows_of_older_pyarrows(there, rows, monkeypatch, last, count):
+def test_the_largest_rows_of_older_pyarrows(there, cudf, monkeypatch, last, count):
     """Before 25 they are without those whose first key is null or NaN."""
     selections = of("functions.selections")
     assert selections._KEEPS_NULLS is (int(pa.__version__.split(".")[0]) >= 25)
@@ -83,8 +83,8 @@ def test_the_largest_rows_of_older_pyarrows(there, rows, monkeypatch, last, coun
 
 
 @pytest.mark.parametrize("make", [pa.table, pa.record_batch, lambda it: pa.array(it["x"])])
-def test_the_largest_rows_where_pyarrow_needs_one(rows, make):
-    """As pyarrow 25 does, which returns nothing for tables without rows."""
+def test_the_largest_rows_where_pyarrow_needs_one(cudf, make):
+    """As pyarrow 25 does, which returns nothing for tables without cudf."""
     given = make({"x": [1.0, 2.0]})
 
     def select(function, arguments, options):
@@ -98,7 +98,7 @@ def test_the_largest_rows_where_pyarrow_needs_one(rows, make):
     assert found.equals(pa.array([], pa.uint64()))
 
 
-#: Options that are enumerations, in pyarrow's words, and the number that a row takes for each.
+#: Options that are enumerations, in pyarrow's words, and the number that a kernel takes for each.
 ENUMERATIONS = [
     ("functions.selections", "_ENCODE", lambda: pc.DictionaryEncodeOptions("encode")),
     ("functions.selections", "_MASK", lambda: pc.DictionaryEncodeOptions("mask")),
@@ -173,13 +173,13 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_answers_are_compared_with_every_value_of_an_enumeration(rows, name):
+def test_answers_are_compared_with_every_value_of_an_enumeration(cudf, name):
     given = [pa.array([1])]
     found = {number(options(name, Maker(seed), given)) for seed in range(200)}
     assert found == {*range(COUNTS[name])}
 
 
-def test_the_numbers_of_enumerations_are_pyarrows(rows):
+def test_the_numbers_of_enumerations_are_pyarrows(cudf):
     for module, name, make in ENUMERATIONS:
         chosen, wanted = make(), getattr(of(module), name)
         if isinstance(chosen, pc.ArraySortOptions):

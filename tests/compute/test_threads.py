@@ -60,7 +60,7 @@ def test_what_pylibcudf_has_read_counts(there, monkeypatch, installed, is_per_th
 
 
 @pytest.fixture
-def loadable(rows, monkeypatch, installed):
+def loadable(cudf, monkeypatch, installed):
     """The first call loads the stand-in, unless a test has the import of RMM fail."""
     monkeypatch.setattr(_native, "_driver", lambda: {"simulated": False})
     monkeypatch.setattr(rmm_resource, "_set_resource", lambda *_: None)
@@ -108,13 +108,13 @@ def test_a_failure_amid_the_programs_import_does_not_last(there, monkeypatch, lo
     assert pc.sum(there(pa.array([1, 2]))).as_py() == 3
 
 
-def test_a_choice_while_a_thread_loads_the_engine_counts(there, rows, monkeypatch, loadable):
+def test_a_choice_while_a_thread_loads_the_engine_counts(there, cudf, monkeypatch, loadable):
     begun, chosen = threading.Event(), threading.Event()
 
     def load():
         begun.set()
         chosen.wait()
-        return rows
+        return cudf
 
     monkeypatch.setattr(compute, "load_cudf", load)
     with ThreadPoolExecutor(1) as pool:
@@ -169,7 +169,7 @@ def test_a_call_within_a_call_leaves_its_device(there, other_ctx, libcudf):
     assert result.copy_to(HOST).to_pylist() == [2, 4]
 
 
-def test_a_call_that_fails_within_a_call_leaves_its_device(rows, other_ctx):
+def test_a_call_that_fails_within_a_call_leaves_its_device(cudf, other_ctx):
     def fail():
         assert _native._here() == other_ctx
         raise ValueError
