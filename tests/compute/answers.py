@@ -2,8 +2,8 @@
 
     python -m compute.answers [--each 1000] [--json FILE] [NAME...]
 
-Makes arguments at random for each kernel, calls pyarrow's function with copies on the device and with
-the arguments themselves, and counts the answers that are the same.
+Makes arguments at random for each kernel, calls pyarrow's function with copies on the device and
+with the arguments themselves, and counts the answers that are the same.
 """
 
 from __future__ import annotations
@@ -222,8 +222,8 @@ def compare(name: str, takes: Any, each: int, device: int, seconds: float) -> di
 
 
 def _compared(work: deque[str], takes: Any, chosen: Any, end: float) -> list[Any]:
-    """The results of kernels from the list that several threads share, each with a process of its own,
-    and with another one after a kernel that ends it."""
+    """The results of kernels from the list that several threads share, each with a process of its
+    own, and with another one after a kernel that ends it."""
     found: list[dict[str, Any]] = []
     process = None
     with suppress(IndexError):

@@ -643,7 +643,7 @@ KEPT = Path(__file__).parents[2] / "conformance/results/compute.json"
 
 
 def test_each_kernel_was_compared_with_pyarrow_on_a_gpu(cudf):
-    """`python -m compute.answers --json` on a GPU writes the file anew after a change of a kernel."""
+    """`python -m compute.answers --json` on a GPU writes the file anew after a change."""
     kept = json.loads(KEPT.read_text())["kernels"]
     assert {*cudf.KERNELS, *METHODS} == set(kept)
     kernels = cudf.KERNELS.items()
