@@ -8,11 +8,10 @@ use arrow_cuda_context::{
     Consumer, Context, Pending, Placement, Stream, StreamHandle, Unused, completed,
     wait_for_work_in_flight,
 };
-use capture::{GLOBAL, RELAXED, THREAD_LOCAL, begin, end, exchange_mode};
+use capture::{GLOBAL, RELAXED, THREAD_LOCAL, begin, elsewhere, end, exchange_mode};
 use common::{Gate, alone};
 use rstest::rstest;
 use std::sync::Arc;
-use std::thread;
 
 #[rstest]
 #[case(GLOBAL)]
@@ -26,40 +25,17 @@ fn work_that_is_queued_leaves_captures_of_other_threads_alone(#[case] mode: i32)
     idle.enqueue(Box::new(needed.clone()), |_, _| Ok(())).expect("alive");
     drop(idle.synchronize().expect("alive"));
     begin(&captured, mode);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for stream in [&busy, &idle] {
-                let queued = stream.enqueue(Box::new(needed.clone()), |_, _| Ok(()));
-                drop(queued.expect("of no concern to the capture"));
-            }
-        });
+    elsewhere(|| {
+        for stream in [&busy, &idle] {
+            let queued = stream.enqueue(Box::new(needed.clone()), |_, _| Ok(()));
+            drop(queued.expect("of no concern to the capture"));
+        }
     });
     end(&captured).expect("still valid");
     gate.open();
     context.synchronize().expect("alive");
     drop(completed());
     assert_eq!(Arc::strong_count(&needed), 1);
-}
-
-#[rstest]
-#[case(GLOBAL)]
-#[case(THREAD_LOCAL)]
-fn allocations_leave_captures_of_other_threads_alone(#[case] mode: i32) {
-    let (_alone, context) = alone();
-    context.cache().empty().expect("alive");
-    let captured = Stream::non_blocking(&context).expect("room");
-    begin(&captured, mode);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for size in [100, 3 << 20, 40 << 20, 100] {
-                drop(
-                    context.allocate(size, Placement::Alone).expect("of no concern to the capture"),
-                );
-                drop(context.allocate(size, Placement::Packed).expect("nor this"));
-            }
-        });
-    });
-    end(&captured).expect("still valid");
 }
 
 /// The calls of a library that knows nothing of the capture: each might wait for the device.
@@ -80,6 +56,10 @@ fn use_everything(context: &Context) {
         Consumer::Unknown,
     ] {
         drop(context.make_ready_for(consumer, &[&event]).expect("nor this"));
+    }
+    for size in [100, 3 << 20, 40 << 20, 100] {
+        drop(context.allocate(size, Placement::Alone).expect("nor this"));
+        drop(context.allocate(size, Placement::Packed).expect("nor this"));
     }
     drop(context.allocate_pinned(40 << 20).expect("nor this"));
     let block = context.allocate(40 << 20, Placement::Alone).expect("nor this");
@@ -104,9 +84,10 @@ fn use_everything(context: &Context) {
 #[case(THREAD_LOCAL)]
 fn no_call_of_another_thread_ends_a_capture(#[case] mode: i32) {
     let (_alone, context) = alone();
+    context.cache().empty().expect("alive");
     let captured = Stream::non_blocking(&context).expect("room");
     begin(&captured, mode);
-    thread::scope(|scope| scope.spawn(|| use_everything(&context)).join().expect("no panic"));
+    elsewhere(|| use_everything(&context));
     end(&captured).expect("still valid");
 }
 
@@ -118,24 +99,22 @@ fn work_that_a_captured_stream_would_wait_for_is_refused() {
     let block = context.allocate(100, Placement::Packed).expect("room");
     let (default, event) = (Stream::default_of(&context), captured.record().expect("alive"));
     begin(&captured, GLOBAL);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let (current, to) = (context.enter().expect("alive"), block.private_address());
-            let mut bytes = [7u8; 100];
-            // SAFETY: a block of as many bytes.
-            let refused = unsafe {
-                [
-                    current.copy_from_host(to, bytes.as_ptr(), 100),
-                    current.copy_to_host(bytes.as_mut_ptr(), to, 100),
-                    current.fill_memory(to, 1, 100),
-                    current.synchronize_stream(StreamHandle::DEFAULT),
-                    default.wait_for(&event),
-                    event.record(&default),
-                ]
-            };
-            let codes = refused.map(|refused| refused.expect_err("it is ordered").code());
-            assert_eq!(codes, [Some(906); 6]);
-        });
+    elsewhere(|| {
+        let (current, to) = (context.enter().expect("alive"), block.private_address());
+        let mut bytes = [7u8; 100];
+        // SAFETY: a block of as many bytes.
+        let refused = unsafe {
+            [
+                current.copy_from_host(to, bytes.as_ptr(), 100),
+                current.copy_to_host(bytes.as_mut_ptr(), to, 100),
+                current.fill_memory(to, 1, 100),
+                current.synchronize_stream(StreamHandle::DEFAULT),
+                default.wait_for(&event),
+                event.record(&default),
+            ]
+        };
+        let codes = refused.map(|refused| refused.expect_err("it is ordered").code());
+        assert_eq!(codes, [Some(906); 6]);
     });
     end(&captured).expect("still valid");
     context.synchronize().expect("alive");

@@ -1,23 +1,12 @@
 //! Contexts: one primary context a device, entered without disturbing the caller.
 
-#![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
-
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
 use arrow_cuda_context::{Context, Device, Placement};
-use arrow_cuda_driver::call;
-use common::{destroy, their_context};
+use common::{current_handle, destroy, their_context};
 use simulator::{count_of, fault, in_own_process};
-use std::ffi::c_void;
-
-fn current() -> usize {
-    let mut handle: *mut c_void = std::ptr::null_mut();
-    // SAFETY: stores a handle through the pointer, which outlives the call.
-    unsafe { call!(cuCtxGetCurrent((&raw mut handle).cast())) }.expect("a driver");
-    handle as usize
-}
 
 #[test]
 fn an_unknown_device_is_refused() {
@@ -64,5 +53,5 @@ fn a_borrowed_context_is_checked_before_each_use() {
     context.synchronize().expect("alive");
     destroy(handle);
     assert_eq!(context.synchronize().expect_err("destroyed").code(), Some(201));
-    assert_eq!(current(), 0);
+    assert_eq!(current_handle(), 0);
 }

@@ -5,31 +5,24 @@
 
 #[path = "common/child.rs"]
 mod child;
+mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
 use arrow_cuda_context::{Adopted, Context, Device, Event, Function, Stream, StreamHandle};
 use arrow_cuda_driver::{CudaError, call, codes};
 use child::in_child;
+use common::current_handle;
 use cust::context::{CurrentContext, legacy};
 use cust::event::EventFlags;
 use cust::stream::StreamFlags;
 use simulator::live;
-use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 const PTX: &str =
     ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry kernel() { ret; }";
-
-/// The driver's current context of this thread.
-fn current_handle() -> usize {
-    let mut handle: *mut c_void = std::ptr::null_mut();
-    // SAFETY: stores a handle through the pointer, which outlives the call.
-    unsafe { call!(cuCtxGetCurrent((&raw mut handle).cast())) }.expect("a driver");
-    handle as usize
-}
 
 /// A context beside the primary one, which is current.
 fn their_current_context() -> legacy::Context {

@@ -24,11 +24,15 @@ fn two_devices() -> Option<(MutexGuard<'static, ()>, [Context; 2])> {
     Some((guard, [first, second_device()?]))
 }
 
-fn filled(context: &Context, value: u8) -> Block {
-    let block = context.allocate(SIZE as u64, Placement::Alone).expect("room");
-    let current = context.enter().expect("alive");
+fn fill(block: &Block, value: u8) {
+    let current = block.context().enter().expect("alive");
     // SAFETY: the whole block.
     unsafe { current.fill_memory(block.address(&Ready::by_caller()), value, SIZE) }.expect("alive");
+}
+
+fn filled(context: &Context, value: u8) -> Block {
+    let block = context.allocate(SIZE as u64, Placement::Alone).expect("room");
+    fill(&block, value);
     block
 }
 
@@ -36,22 +40,19 @@ fn filled(context: &Context, value: u8) -> Block {
 fn a_late_read_finds_what_is_there_in_the_end() {
     let Some((_alone, [owner, reader])) = two_devices() else { return };
     let block = filled(&owner, 1);
-    let late = LateRead::queue(&reader, (block.address(&Ready::by_caller()), &owner), SIZE);
-    let current = owner.enter().expect("alive");
-    // SAFETY: the whole block.
-    unsafe { current.fill_memory(block.address(&Ready::by_caller()), 2, SIZE) }.expect("alive");
-    assert!(late.finish().iter().all(|byte| *byte == 2));
+    let late = LateRead::of(&block, &reader);
+    fill(&block, 2);
+    late.finds(2);
 }
 
 #[test]
 fn memory_that_another_device_reads_is_not_handed_out_again() {
     let Some((_alone, [owner, reader])) = two_devices() else { return };
     let block = filled(&owner, 1);
-    let late = LateRead::queue(&reader, (block.address(&Ready::by_caller()), &owner), SIZE);
+    let late = LateRead::of(&block, &reader);
     drop(block);
-    let next = filled(&owner, 2);
-    assert!(late.finish().iter().all(|byte| *byte == 1), "these are the next owner's bytes");
-    drop(next);
+    let _next = filled(&owner, 2);
+    late.finds(1);
 }
 
 /// A way in which released memory goes back to the driver.
@@ -85,12 +86,11 @@ fn device_memory_goes_back_when_no_device_reads_it(
     let Some((_alone, [owner, reader])) = two_devices() else { return };
     way.prepare(owner.cache());
     let block = filled(&owner, 1);
-    let late = LateRead::queue(&reader, (block.address(&Ready::by_caller()), &owner), SIZE);
-    let ((), found) = late.finish_beside(|| {
+    let late = LateRead::of(&block, &reader);
+    late.finds_beside(1, || {
         drop(block);
         way.finish(owner.cache());
     });
-    assert!(found.iter().all(|byte| *byte == 1));
     owner.cache().set_limit(64 << 20).expect("alive");
 }
 
@@ -102,21 +102,22 @@ fn pinned_memory_goes_back_when_no_context_reads_it(
     let Some((_alone, [owner, reader])) = two_devices() else { return };
     way.prepare(Cache::Pinned);
     let pool = HostPool::of(&owner);
-    let block = (!is_of_pool).then(|| owner.allocate_pinned(SIZE).expect("room"));
-    let of_pool = is_of_pool.then(|| pool.allocate(SIZE, 64).expect("room"));
-    let address = block.as_ref().map(|block| block.address(&Ready::by_caller())).into_iter();
-    let address = address.chain(of_pool.map(|start| start.addr().get() as u64)).next();
-    let data = std::ptr::with_exposed_provenance_mut(address.expect("one of them") as usize);
+    let (data, release): (*mut u8, Box<dyn FnOnce()>) = if is_of_pool {
+        let start = pool.allocate(SIZE, 64).expect("room");
+        // SAFETY: allocated just now, and not used after its release.
+        (start.as_ptr(), Box::new(move || unsafe { pool.release(start) }))
+    } else {
+        let block = owner.allocate_pinned(SIZE).expect("room");
+        let address = block.address(&Ready::by_caller()) as usize;
+        (std::ptr::with_exposed_provenance_mut(address), Box::new(move || drop(block)))
+    };
     // SAFETY: allocated above.
-    unsafe { std::ptr::write_bytes(data, 1, SIZE) };
-    let late = LateRead::queue_on_host(&reader, data, SIZE);
-    let ((), found) = late.finish_beside(|| {
-        drop(block);
-        // SAFETY: allocated above, and not used afterwards.
-        of_pool.into_iter().for_each(|start| unsafe { pool.release(start) });
+    unsafe { data.write_bytes(1, SIZE) };
+    let late = LateRead::of_pinned(data, SIZE, &reader);
+    late.finds_beside(1, || {
+        release();
         way.finish(Cache::Pinned);
     });
-    assert!(found.iter().all(|byte| *byte == 1));
     Cache::Pinned.set_limit(64 << 20).expect("alive");
 }
 
@@ -124,10 +125,9 @@ fn pinned_memory_goes_back_when_no_context_reads_it(
 fn a_reset_waits_for_other_devices() {
     let Some((_alone, [owner, reader])) = two_devices() else { return };
     let block = filled(&owner, 1);
-    let late = LateRead::queue(&reader, (block.address(&Ready::by_caller()), &owner), SIZE);
+    let late = LateRead::of(&block, &reader);
     // SAFETY: one test at a time, and the reader has its own context.
-    let (reset, found) = late.finish_beside(|| unsafe { owner.device().reset() });
-    assert!(reset.is_ok() && found.iter().all(|byte| *byte == 1));
+    late.finds_beside(1, || unsafe { owner.device().reset() }).expect("a device");
     drop(block);
 }
 
@@ -137,9 +137,8 @@ fn a_full_device_frees_what_no_device_reads() {
         let (_alone, [owner, reader]) = two_devices().expect("as set");
         owner.cache().set_limit(32 << 20).expect("alive");
         let block = filled(&owner, 1);
-        let late = LateRead::queue(&reader, (block.address(&Ready::by_caller()), &owner), SIZE);
+        let late = LateRead::of(&block, &reader);
         drop(block);
-        let (new, found) = late.finish_beside(|| owner.allocate(30 << 20, Placement::Packed));
-        assert!(new.is_ok() && found.iter().all(|byte| *byte == 1));
+        late.finds_beside(1, || owner.allocate(30 << 20, Placement::Packed)).expect("room");
     });
 }

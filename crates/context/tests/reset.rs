@@ -8,8 +8,8 @@ mod common;
 mod simulator;
 
 use arrow_cuda_context::{
-    Block, Cache, Consumer, Context, Device, Extension, Placement, Ready, block_at, is_released,
-    prepare_sharing,
+    Block, Cache, Consumer, Context, Device, Extension, MemoryStats, Placement, Ready, block_at,
+    is_released, prepare_sharing,
 };
 use arrow_cuda_driver::{CudaError, call};
 use common::{alone, destroy, their_context};
@@ -26,20 +26,29 @@ fn allocate(context: &Context, count: usize) -> Vec<Block> {
     (0..count).map(one).collect()
 }
 
+/// One code for a context that is gone, not memory of the next one.
+fn assert_gone(context: &Context) {
+    let error = context.allocate(32 << 20, Placement::Alone).expect_err("its context is gone");
+    assert_eq!(error.code(), Some(201), "{error}");
+}
+
+fn stats(context: &Context) -> MemoryStats {
+    context.cache().stats().expect("bookkeeping")
+}
+
 #[test]
 fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
     let (_alone, old) = alone();
     let mut held = allocate(&old, 6);
     held.truncate(3);
     let addresses: Vec<_> = held.iter().map(|it| it.address(&Ready::by_caller())).collect();
-    assert_eq!(old.cache().stats().expect("alive").cached_blocks, 3);
-    let frees = old.cache().stats().expect("alive").driver_frees;
+    assert_eq!(stats(&old).cached_blocks, 3);
+    let frees = stats(&old).driver_frees;
 
     reset();
     // Released after the reset, before this process has detected it.
     held.truncate(2);
-    let error = old.allocate(32 << 20, Placement::Alone).expect_err("its context is gone");
-    assert_eq!(error.code(), Some(201), "one code for a context that is gone: {error}");
+    assert_gone(&old);
 
     let new = Context::primary(0).expect("a device");
     assert!(old.enter().expect_err("reset").is_context_gone() && !new.is_same(&old));
@@ -51,15 +60,12 @@ fn memory_of_a_dead_context_is_neither_reused_nor_freed() {
     drop(held);
     let is_known = |at: u64| block_at(at, at).is_some();
     assert!(blocks.iter().map(Block::private_address).all(is_known));
-    let stats = old.cache().stats().expect("bookkeeping");
-    assert_eq!((stats.cached_blocks, stats.driver_frees), (0, frees));
+    assert_eq!((stats(&old).cached_blocks, stats(&old).driver_frees), (0, frees));
     assert_eq!(old.cache().empty().expect("nothing to do"), 0);
     drop(blocks);
-    assert_eq!(new.cache().stats().expect("alive").cached_blocks, 10);
+    assert_eq!(stats(&new).cached_blocks, 10);
     assert_eq!(new.bytes_allocated().expect("alive"), 0);
-    // Stale contexts give an error, not memory of the next one.
-    let error = old.allocate(32 << 20, Placement::Alone).expect_err("gone");
-    assert_eq!(error.code(), Some(201));
+    assert_gone(&old);
     assert_eq!(new.cache().empty().expect("alive"), 320 << 20);
 }
 
@@ -74,10 +80,9 @@ fn the_next_context_has_the_same_handle() {
     // SAFETY: stores a handle through the pointer.
     unsafe { call!(cuDevicePrimaryCtxRetain((&raw mut handle).cast(), 0)) }.expect("a device");
     assert_eq!(handle as usize, old.handle());
-    let error = old.allocate(32 << 20, Placement::Alone).expect_err("it is another one");
-    assert_eq!(error.code(), Some(201));
+    assert_gone(&old);
     drop(held);
-    assert_eq!(old.cache().stats().expect("bookkeeping").cached_blocks, 0);
+    assert_eq!(stats(&old).cached_blocks, 0);
     // SAFETY: undoes the retain above.
     unsafe { call!(cuDevicePrimaryCtxRelease_v2(0)) }.expect("a device");
 }
@@ -104,12 +109,12 @@ fn cached_memory_of_a_dead_context_is_not_freed() {
     let (_alone, old) = alone();
     let held = allocate(&old, 2);
     drop(allocate(&old, 2));
-    let frees = old.cache().stats().expect("alive").driver_frees;
+    let frees = stats(&old).driver_frees;
     reset();
     assert_eq!(old.cache().empty().expect("nothing to do"), 0);
     drop(held);
     old.cache().set_limit(0).expect("nothing to do");
-    assert_eq!(old.cache().stats().expect("bookkeeping").driver_frees, frees);
+    assert_eq!(stats(&old).driver_frees, frees);
 }
 
 /// The first byte of a block of host memory.
@@ -161,11 +166,10 @@ fn memory_of_a_context_that_was_reset_is_not_wiped() {
     let (_alone, old) = alone();
     let (theirs, handle) = their_context();
     drop(allocate(&old, 1));
-    let hits = || old.cache().stats().expect("alive").cache_hits;
-    let before = hits();
+    let hits = stats(&old).cache_hits;
     let reused = old.allocate((32 << 20) - 4096, Placement::Alone).expect("room");
     let address = reused.address(&Ready::by_caller());
-    assert_eq!(hits(), before + 1);
+    assert_eq!(stats(&old).cache_hits, hits + 1);
     reset();
     // Nobody here has noticed, and another library may have the address by now.
     let current = theirs.enter().expect("alive");
@@ -193,7 +197,7 @@ fn a_lost_context_is_abandoned_also_when_there_is_no_other() {
         drop(allocate(&old, 2));
         reset();
         assert_eq!(Context::primary(0).expect_err("the fault").code(), Some(2));
-        assert_eq!(old.cache().stats().expect("bookkeeping").cached_blocks, 0);
+        assert_eq!(stats(&old).cached_blocks, 0);
     });
 }
 

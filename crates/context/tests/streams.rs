@@ -4,9 +4,9 @@
 
 mod common;
 
-use arrow_cuda_context::{Context, Event, Extension, Stream, completed};
+use arrow_cuda_context::{Context, Event, Stream, completed};
 use arrow_cuda_driver::{CudaError, CudaResult, call};
-use common::{Gate, alone, destroy, their_context};
+use common::{Gate, alone, destroy, their_context, witness};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -178,24 +178,16 @@ fn a_guard_refuses_streams_of_other_contexts() {
     current.synchronize_stream(default.handle()).expect("the context's own");
 }
 
-/// Says when the context that keeps it is dropped.
-struct Witness(Arc<()>);
-
-impl Extension for Witness {}
-
 #[test]
 fn a_context_that_is_gone_is_forgotten() {
     let (_alone, _) = alone();
     let (other, handle) = their_context();
-    let is_kept = Arc::new(());
-    let witness = Witness(is_kept.clone());
-    let added = other.extension_or(|| Ok::<_, CudaError>(witness)).expect("room");
-    assert_eq!(Arc::strong_count(&added.0), 2);
+    let witness = witness(&other);
     let stream = Stream::new(&other).expect("room");
     drop(stream.enqueue(Box::new(()), |_, _| Ok(())).expect("alive"));
     drop(stream.synchronize().expect("alive"));
     drop((stream, other));
     destroy(handle);
     drop(completed());
-    assert_eq!(Arc::strong_count(&is_kept), 1, "the events of its streams kept it");
+    assert_eq!(Arc::strong_count(&witness), 1, "the events of its streams kept it");
 }

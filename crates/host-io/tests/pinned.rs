@@ -8,10 +8,7 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Cache, Context, MemoryStats, Stream, completed};
 use arrow_cuda_host_io::{BufferWriter, HostBuffer, queue_download, queue_upload};
 use common::Gate;
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, MutexGuard};
-use std::thread;
-use std::time::Duration;
 
 /// A block of this size has a driver allocation of its own.
 const SIZE: usize = 32 << 20;
@@ -59,18 +56,7 @@ fn memory_that_others_get_is_exposed() {
     let are_theirs = |pinned: [HostBuffer; 3]| {
         pinned.iter().filter(|pinned| theirs.contains(&pinned.private_ptr().cast_const())).count()
     };
-    let (done, is_done) = channel::<()>();
-    thread::scope(|scope| {
-        // A driver may wait for the stream before it pins memory.
-        let gate = &gate;
-        scope.spawn(move || {
-            if is_done.recv_timeout(Duration::from_secs(5)) == Err(RecvTimeoutError::Timeout) {
-                gate.open();
-            }
-        });
-        assert_eq!(are_theirs(three()), 0);
-        drop(done);
-    });
+    gate.beside(|| assert_eq!(are_theirs(three()), 0));
     gate.open();
     drop(stream.synchronize().expect("alive"));
     let all = [three(), three()];

@@ -8,11 +8,10 @@ use arrow_cuda_driver::{Interruption, interruptible};
 use arrow_cuda_transfer::{
     TransferLimits, copy_from_host, copy_to_host, equals_host, set_transfer_limits,
 };
-use capture::{GLOBAL, THREAD_LOCAL, begin, end};
+use capture::{GLOBAL, THREAD_LOCAL, begin, elsewhere, end};
 use rstest::rstest;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 #[rstest]
 fn copies_leave_captures_alone(#[values(0, 2)] threads: usize) {
@@ -23,14 +22,10 @@ fn copies_leave_captures_alone(#[values(0, 2)] threads: usize) {
     let captured = Stream::non_blocking(&context).expect("room");
     for mode in [GLOBAL, THREAD_LOCAL] {
         begin(&captured, mode);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                [100, 30_000, 3 << 20].iter().for_each(|size| copy_there_and_back(&context, *size));
-                let may_end = Interruption::Copies(|| false);
-                assert!(
-                    interruptible(may_end, || copy_there_and_back(&context, 3 << 20)).is_some()
-                );
-            });
+        elsewhere(|| {
+            [100, 30_000, 3 << 20].iter().for_each(|size| copy_there_and_back(&context, *size));
+            let may_end = Interruption::Copies(|| false);
+            assert!(interruptible(may_end, || copy_there_and_back(&context, 3 << 20)).is_some());
         });
         end(&captured).expect("still valid");
         set_transfer_limits(TransferLimits::with_threads(0));

@@ -6,6 +6,7 @@
 use arrow_cuda_context::Stream;
 use arrow_cuda_driver::{CudaResult, call};
 use std::ffi::c_void;
+use std::thread;
 
 pub const GLOBAL: i32 = 0;
 pub const THREAD_LOCAL: i32 = 1;
@@ -15,6 +16,11 @@ pub fn begin(stream: &Stream, mode: i32) {
     let _current = stream.context().enter().expect("alive");
     // SAFETY: a live stream.
     unsafe { call!(cuStreamBeginCapture_v2(stream.as_raw(), mode)) }.expect("not captured yet");
+}
+
+/// What another thread does while this one waits for it.
+pub fn elsewhere(work: impl FnOnce() + Send) {
+    thread::scope(|scope| scope.spawn(work).join().expect("no panic"));
 }
 
 /// Sets the calling thread's mode, and returns what it was.

@@ -4,11 +4,12 @@
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 #![allow(dead_code, reason = "each of the test files uses some of it")]
 
-use arrow_cuda_context::{Context, Device, Stream, completed};
-use arrow_cuda_driver::{call, is_simulated};
+use arrow_cuda_context::{Context, Device, Extension, Stream, completed};
+use arrow_cuda_driver::{CudaError, call, is_simulated};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -60,6 +61,24 @@ pub fn destroy(context: *mut c_void) {
     unsafe { call!(cuCtxDestroy_v2(context)) }.expect("alive");
 }
 
+/// The handle of this thread's current context, or 0.
+pub fn current_handle() -> usize {
+    let mut handle: *mut c_void = std::ptr::null_mut();
+    // SAFETY: stores a handle through the pointer, which outlives the call.
+    unsafe { call!(cuCtxGetCurrent((&raw mut handle).cast())) }.expect("a driver");
+    handle as usize
+}
+
+/// Has the context keep something, of which a share is returned: the only one once the context is forgotten.
+pub fn witness(context: &Context) -> Arc<()> {
+    struct Witness(Arc<()>);
+    impl Extension for Witness {}
+    let kept = context.extension_or(|| Ok::<_, CudaError>(Witness(Arc::default())));
+    let share = Arc::clone(&kept.expect("room").0);
+    assert_eq!(Arc::strong_count(&share), 2);
+    share
+}
+
 /// After this time a gate opens by itself, so that a wrong wait fails and does not hang.
 const LIMIT: Duration = Duration::from_secs(20);
 /// Enough for a call that does not wait to return first.
@@ -103,6 +122,23 @@ impl Gate {
     pub fn open(&self) {
         self.0.is_open.store(true, Ordering::Release);
         assert!(!self.0.came_late.load(Ordering::Acquire), "somebody waited for the stream");
+    }
+
+    /// Works while the stream is busy.  A driver may wait for the stream before it pins memory, so the gate opens in
+    /// the end.
+    pub fn beside<T>(&self, work: impl FnOnce() -> T) -> T {
+        let (done, is_done) = channel::<()>();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                let waited = is_done.recv_timeout(Duration::from_secs(5));
+                if waited == Err(RecvTimeoutError::Timeout) {
+                    self.open();
+                }
+            });
+            let outcome = work();
+            drop(done);
+            outcome
+        })
     }
 
     /// Opens it while the caller waits for the stream.

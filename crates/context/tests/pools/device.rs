@@ -35,8 +35,8 @@ fn adjacent_blocks_are_released_one_by_one() {
 fn memory_released_before_a_completed_fence_is_reused() {
     let (_guard, context) = alone();
     let (early, late) = (allocate(&context, LARGE), allocate(&context, LARGE));
-    let (early_at, late_at) =
-        (early.address(&Ready::by_caller()), late.address(&Ready::by_caller()));
+    let at = |block: &Block| block.address(&Ready::by_caller());
+    let (early_at, late_at) = (at(&early), at(&late));
     let first = Gate::on_default_stream(&context);
     drop(early);
     drop(allocate(&context, LARGE)); // records the fence
@@ -46,14 +46,14 @@ fn memory_released_before_a_completed_fence_is_reused() {
     // The default stream is busy with the second piece of work all the time.
     let mut found = allocate(&context, LARGE);
     for _ in 0..1000 {
-        if found.address(&Ready::by_caller()) == early_at {
+        if at(&found) == early_at {
             break;
         }
-        assert_ne!(found.address(&Ready::by_caller()), late_at);
+        assert_ne!(at(&found), late_at);
         thread::sleep(Duration::from_millis(1));
         found = allocate(&context, LARGE);
     }
-    assert_eq!(found.address(&Ready::by_caller()), early_at);
+    assert_eq!(at(&found), early_at);
     drop(second);
     context.synchronize().expect("alive");
 }

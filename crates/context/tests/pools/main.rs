@@ -20,7 +20,7 @@ use common::{Gate, destroy, their_context};
 use rstest::rstest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, mpsc};
+use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -104,23 +104,6 @@ impl Source {
         self.allocate(context, size).address()
     }
 
-    /// Allocates while a stream is busy.  A driver may wait for the stream before it pins memory, so the gate opens
-    /// in the end.
-    fn allocate_beside(self, gate: &Gate, context: &Context, size: u64) -> Held {
-        let (done, is_done) = mpsc::channel::<()>();
-        thread::scope(|scope| {
-            scope.spawn(move || {
-                let waited = is_done.recv_timeout(Duration::from_secs(5));
-                if waited == Err(mpsc::RecvTimeoutError::Timeout) {
-                    gate.open();
-                }
-            });
-            let held = self.allocate(context, size);
-            drop(done);
-            held
-        })
-    }
-
     fn cache(self, context: &Context) -> Cache<'_> {
         match self {
             Device => context.cache(),
@@ -138,6 +121,13 @@ impl Source {
 
     fn empty(self, context: &Context) -> u64 {
         self.cache(context).empty().expect("alive")
+    }
+}
+
+/// The pool of pages has another thread free what exceeds the limit.
+fn await_that(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        thread::yield_now();
     }
 }
 
@@ -205,7 +195,7 @@ fn assert_waits_for(source: Source, stream: &Stream, context: &Context) {
     let gate = Gate::on(stream);
     let address = block.address();
     drop(block);
-    let other = source.allocate_beside(&gate, context, LARGE);
+    let other = gate.beside(|| source.allocate(context, LARGE));
     assert_ne!(other.private_address(), address);
     assert!(is_released(address), "cached nevertheless");
     gate.open();
@@ -244,10 +234,7 @@ fn the_cache_respects_its_limit(#[values(Device, Pinned, Pages)] source: Source)
     let addresses: Vec<_> = blocks.iter().map(Held::address).collect();
     let before = source.stats(&context).driver_frees;
     drop(blocks);
-    // The pool of pages has another thread free what exceeds the limit.
-    while source.stats(&context).driver_frees - before < 2 {
-        thread::yield_now();
-    }
+    await_that(|| source.stats(&context).driver_frees - before >= 2);
     let still_cached: Vec<_> = addresses.iter().map(|at| is_released(*at)).collect();
     assert_eq!(still_cached, [false, false, true, true], "the first released are evicted first");
     source.set_limit(&context, LARGE + 5);
@@ -256,9 +243,7 @@ fn the_cache_respects_its_limit(#[values(Device, Pinned, Pages)] source: Source)
     source.set_limit(&context, 0);
     let before = source.stats(&context).driver_frees;
     drop(source.allocate(&context, LARGE));
-    while source.stats(&context).driver_frees == before {
-        thread::yield_now();
-    }
+    await_that(|| source.stats(&context).driver_frees > before);
     assert_eq!(source.stats(&context).cached_bytes, 0);
 }
 
@@ -272,9 +257,7 @@ fn the_pools_of_pinned_memory_share_a_limit() {
     drop(pinned);
     assert_eq!(Pinned.stats(&context).cached_bytes, 2 * LARGE);
     drop(pages);
-    while Pinned.stats(&context).cached_bytes > 2 * LARGE {
-        thread::yield_now();
-    }
+    await_that(|| Pinned.stats(&context).cached_bytes <= 2 * LARGE);
     let stats = Pinned.stats(&context);
     assert_eq!((stats.allocated_bytes, stats.reserved_bytes - before), (0, stats.cached_bytes));
 }
@@ -285,10 +268,7 @@ fn memory_in_flight_does_not_grow_without_bound(#[values(Device, Pinned)] source
     source.set_limit(&context, 3 * LARGE);
     let before = source.stats(&context).reserved_bytes;
     let gate = Gate::on_default_stream(&context);
-    let opener = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(30));
-        gate.open();
-    });
+    let opener = gate.open_after(Duration::from_millis(30));
     for _ in 0..50 {
         source.expose(&context, LARGE);
     }
@@ -348,9 +328,7 @@ fn borrowed_contexts_cache_nothing(#[values(Device, Pinned, Pages)] source: Sour
     drop(source.allocate(&context, LARGE));
     drop(source.allocate(&theirs, LARGE));
     let cached = if source == Device { 0 } else { LARGE };
-    while source.stats(&theirs).reserved_bytes - before > cached {
-        thread::yield_now();
-    }
+    await_that(|| source.stats(&theirs).reserved_bytes - before <= cached);
     assert_eq!(source.stats(&theirs).cached_bytes, cached, "that of the primary context");
     let lost = source.allocate(&theirs, MIB);
     let at = lost.address();

@@ -1,10 +1,10 @@
 //! Pinned memory, beside other contexts and devices.
 
-use super::common::{Gate, destroy, their_context};
+use super::common::{Gate, destroy, their_context, witness};
 use super::simulator::in_own_process;
 use super::{LARGE, Pinned, alone};
-use arrow_cuda_context::{Context, Device, Extension};
-use arrow_cuda_driver::{CudaError, call, is_simulated};
+use arrow_cuda_context::{Context, Device};
+use arrow_cuda_driver::{call, is_simulated};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -31,18 +31,11 @@ fn a_context_that_is_gone_holds_nobody_up() {
     assert_eq!(after.cache_misses, before.cache_misses);
 }
 
-/// Tells when its context is forgotten.
-struct Witness(Arc<()>);
-
-impl Extension for Witness {}
-
 #[test]
 fn contexts_that_are_gone_are_not_remembered() {
     let (_guard, context) = alone();
     let (theirs, handle) = their_context();
-    let witness = Arc::new(());
-    let made = theirs.extension_or(|| Ok::<_, CudaError>(Witness(Arc::clone(&witness))));
-    assert_eq!(Arc::strong_count(&made.expect("room").0), 2);
+    let witness = witness(&theirs);
     (0..3).for_each(|_| assert_ne!(Pinned.expose(&context, LARGE), 0)); // fences have events there
     destroy(handle);
     drop(theirs);
@@ -68,7 +61,7 @@ fn exposed_memory_waits_for_other_devices() {
         drop(borrowed);
         let address = block.address();
         drop(block);
-        let other = Pinned.allocate_beside(&gate, &context, LARGE);
+        let other = gate.beside(|| Pinned.allocate(&context, LARGE));
         assert_ne!(other.private_address(), address);
         gate.open();
         Context::primary(1).expect("a device").synchronize().expect("alive");
