@@ -1,6 +1,5 @@
 //! Kernels, and what a faulty one does to its context.
 
-use std::ffi::CString;
 use std::ptr;
 
 use crate::common::busy::busy;
@@ -70,8 +69,7 @@ fn words_outside_or_misaligned_end_the_context() {
             let (p, q) = (alloc(64), alloc(64));
             assert_eq!(copy(0, p + to, q + from, 1), OK);
             assert_eq!(cuCtxSynchronize(), expected);
-            assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
-            assert_eq!(cuDevicePrimaryCtxRelease_v2(0), OK);
+            end_context();
         }
     });
 }
@@ -97,8 +95,7 @@ fn threads_part_and_meet() {
         ] {
             ready(0);
             assert_eq!(part(body), expected, "{body}");
-            assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
-            assert_eq!(cuDevicePrimaryCtxRelease_v2(0), OK);
+            end_context();
         }
     });
 }
@@ -138,23 +135,14 @@ fn other_kernels_are_not_run() {
     });
 }
 
-/// Looks an entry up in an image: the result, or the code with which the image is refused.
-fn find(image: &str, name: &str) -> Result<i32, i32> {
-    let (image, name) = (CString::new(image).unwrap(), CString::new(name).unwrap());
-    let (mut module, mut kernel) = (0, 0);
-    match cuModuleLoadData(&mut module, image.as_ptr()) {
-        OK => Ok(cuModuleGetFunction(&mut kernel, module, name.as_ptr())),
-        code => Err(code),
-    }
-}
-
 #[test]
 fn entries_are_found_by_their_names() {
     on_device(|_| {
-        let two = ".version 8.0\n.entry\n  a(\n.param .u64 x) {}\n.entry b {}";
-        assert_eq!([find(two, "a"), find(two, "b"), find(two, "x")], [Ok(OK), Ok(OK), Ok(500)]);
+        let two = module(".version 8.0\n.entry\n  a(\n.param .u64 x) {}\n.entry b {}").unwrap();
+        assert!(entry(two, "a").is_ok() && entry(two, "b").is_ok());
+        assert_eq!(entry(two, "x"), Err(500));
         for image in ["not a module", ".version 6.0", ".entry nothing() { ret; }"] {
-            assert_eq!(find(image, "nothing"), Err(200), "{image}");
+            assert_eq!(module(image), Err(200), "{image}");
         }
     });
 }
@@ -162,11 +150,8 @@ fn entries_are_found_by_their_names() {
 #[test]
 fn a_module_takes_its_functions_along() {
     on_device(|_| {
-        let image = CString::new(".version 8.0\n.entry sim_sleep(.param .u64 ms) {}").unwrap();
-        let (mut module, mut kernel) = (0, 0);
-        assert_eq!(cuModuleLoadData(&mut module, image.as_ptr()), OK);
-        let name = c"sim_sleep".as_ptr();
-        assert_eq!(cuModuleGetFunction(&mut kernel, module, name), OK);
+        let module = module(".version 8.0\n.entry sim_sleep(.param .u64 ms) {}").unwrap();
+        let kernel = entry(module, "sim_sleep").unwrap();
         assert_eq!(launch(kernel, 0, &[0]), OK);
         assert_eq!(cuModuleUnload(module), OK);
         assert_eq!(launch(kernel, 0, &[0]), 400);
@@ -186,8 +171,7 @@ fn an_access_outside_ends_the_context() {
         assert_eq!(cuMemFree_v2(keep), ILLEGAL_ADDRESS);
         assert_eq!(cuStreamSynchronize(0), ILLEGAL_ADDRESS);
         // Ending it takes the memory along, and a new one works.
-        assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
-        assert_eq!(cuDevicePrimaryCtxRelease_v2(0), OK);
+        end_context();
         assert_eq!(cuda_sim_live_allocations(), 0);
         ready(0);
         let p = alloc(4);

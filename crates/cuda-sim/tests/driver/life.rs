@@ -54,13 +54,11 @@ fn streams_events_and_modules_are_counted_while_they_and_their_contexts_exist() 
         let counts = || [cuda_sim_live_streams(), cuda_sim_live_events(), cuda_sim_live_modules()];
         let (primary, mut other) = (ready(0), 0);
         assert_eq!(counts(), [0, 0, 0]);
-        let (stream, event) = (stream(0), event(0));
-        function("sim_sleep");
+        let make = || (stream(0), event(0), function("sim_sleep"));
+        let (stream, event, _) = make();
         assert_eq!(counts(), [1, 1, 1]);
         assert_eq!(cuCtxCreate_v2(&mut other, 0, 0), OK);
-        crate::common::stream(0);
-        crate::common::event(0);
-        function("sim_sleep");
+        make();
         assert_eq!(counts(), [2, 2, 2]);
         assert_eq!(cuCtxDestroy_v2(other), OK);
         assert_eq!(counts(), [1, 1, 1]);

@@ -6,13 +6,6 @@ use std::ptr;
 use crate::common::process::*;
 use crate::common::*;
 
-const CONTEXT: i32 = 1;
-const MEMORY_TYPE: i32 = 2;
-const DEVICE_POINTER: i32 = 3;
-const HOST_POINTER: i32 = 4;
-const DEVICE_ORDINAL: i32 = 9;
-const RANGE_SIZE: i32 = 12;
-
 unsafe extern "C" {
     safe fn cuMemcpy(to: u64, from: u64, size: usize) -> i32;
     safe fn cuMemcpyAsync(to: u64, from: u64, size: usize, stream: Handle) -> i32;
@@ -24,8 +17,8 @@ unsafe extern "C" {
     ) -> i32;
 }
 
-const ASKED: [i32; 6] =
-    [CONTEXT, MEMORY_TYPE, DEVICE_POINTER, HOST_POINTER, DEVICE_ORDINAL, RANGE_SIZE];
+/// Context, type of memory, device pointer, host pointer, device and size.
+const ASKED: [i32; 6] = [1, 2, 3, 4, 9, 12];
 
 /// The answers, in places of eight bytes that held zeros.
 fn ask(pointer: u64) -> [u64; 6] {

@@ -119,6 +119,12 @@ pub fn ready(device: i32) -> Handle {
     context
 }
 
+/// Ends the primary context of the first device, which is current.
+pub fn end_context() {
+    assert_eq!(cuCtxPopCurrent_v2(&mut 0), OK);
+    assert_eq!(cuDevicePrimaryCtxRelease_v2(0), OK);
+}
+
 /// Runs a test's body in a process of its own, where the context of the first device is current.
 pub fn on_device<F: Fn(Handle)>(body: F) {
     process::in_process_of::<F>(&[], || body(ready(0)));
@@ -166,6 +172,23 @@ pub fn event(flags: u32) -> Handle {
     event
 }
 
+/// A new module, or the code with which its image is refused.
+pub fn module(image: &str) -> Result<Handle, i32> {
+    let (image, mut module) = (CString::new(image).unwrap(), 0);
+    match cuModuleLoadData(&mut module, image.as_ptr()) {
+        OK => Ok(module),
+        code => Err(code),
+    }
+}
+
+pub fn entry(module: Handle, name: &str) -> Result<Handle, i32> {
+    let (name, mut function) = (CString::new(name).unwrap(), 0);
+    match cuModuleGetFunction(&mut function, module, name.as_ptr()) {
+        OK => Ok(function),
+        code => Err(code),
+    }
+}
+
 /// A function of a module that has it as its entry.
 pub fn function(name: &str) -> Handle {
     compiled(name, "() { ret; }")
@@ -174,11 +197,7 @@ pub fn function(name: &str) -> Handle {
 /// An entry of a new module, with its parameters and its body.
 pub fn compiled(name: &str, text: &str) -> Handle {
     let image = format!(".version 8.0\n.target sm_90\n.visible .entry {name}{text}\n");
-    let (image, name) = (CString::new(image).unwrap(), CString::new(name).unwrap());
-    let (mut module, mut function) = (0, 0);
-    assert_eq!(cuModuleLoadData(&mut module, image.as_ptr()), OK);
-    assert_eq!(cuModuleGetFunction(&mut function, module, name.as_ptr()), OK);
-    function
+    module(&image).and_then(|module| entry(module, name)).expect("an image with this entry")
 }
 
 /// Launches one thread.
