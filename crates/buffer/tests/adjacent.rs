@@ -2,6 +2,8 @@
 
 #[path = "../../transfer/tests/common/mod.rs"]
 mod common;
+#[path = "common/padding.rs"]
+mod padding;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
@@ -9,6 +11,7 @@ use arrow_cuda_buffer::{DeviceBuffer, Error, copy_to_host_scattered, join_into_n
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer::HostBuffer;
 use common::with_threads;
+use padding::with_padding;
 use rstest::rstest;
 use simulator::{calls_of, count_of, with_settings};
 use std::mem::MaybeUninit;
@@ -99,18 +102,6 @@ fn parts_go_up_and_come_back(
     }
 }
 
-/// The bytes of adjacent buffers and of what lies between them.
-fn with_padding(buffers: &[DeviceBuffer]) -> Vec<u8> {
-    let (first, last) = (&buffers[0], &buffers[buffers.len() - 1]);
-    let size = (last.private_address() + last.size() - first.private_address()) as usize;
-    let (context, mut bytes) = (context(), vec![0; size]);
-    let current = context.enter().expect("alive");
-    // SAFETY: the segment reaches to the end of its last buffer, and is kept.
-    unsafe { current.copy_to_host(bytes.as_mut_ptr(), first.private_address(), size) }
-        .expect("alive");
-    bytes
-}
-
 /// Otherwise the padding would show what lay in staging memory, to whoever can read the allocation.
 #[rstest]
 fn padding_is_zero(#[values(0, 3)] threads: usize) {
@@ -170,40 +161,24 @@ fn parts_of_any_order_and_distance_come_down() {
     let _alone = with_threads(0);
     let parts = parts_of(&[100, 3000, 0, 200, 90_000, 5]);
     let buffers = uploaded(&parts);
+    let [a, b, c, d, _, f] = &buffers[..] else { panic!("as many as parts") };
     // Far from either end of its segment, whatever lies next to that.
     let elsewhere = uploaded(&[vec![0; 5 << 20], b"elsewhere".to_vec(), vec![0; 5 << 20]]);
-    let slice = buffers[1].slice(7, 100).expect("a slice");
-    let mixed = [
-        &buffers[3],
-        &buffers[1],
-        &buffers[1],
-        &slice,
-        &elsewhere[1],
-        &buffers[2],
-        &buffers[0],
-        &buffers[5],
-    ];
-    let wanted: Vec<&[u8]> = vec![
-        &parts[3],
-        &parts[1],
-        &parts[1],
-        &parts[1][7..107],
-        b"elsewhere",
-        b"",
-        &parts[0],
-        &parts[5],
-    ];
+    let mixed = [d, b, b, &b.slice(7, 100).expect("a slice"), &elsewhere[1], c, a, f];
+    let of_slice = &parts[1][7..107];
+    let [a_bytes, b_bytes, _, d_bytes, _, f_bytes] = [0, 1, 2, 3, 4, 5].map(|at| &parts[at][..]);
+    let wanted = [d_bytes, b_bytes, b_bytes, of_slice, b"elsewhere", b"", a_bytes, f_bytes];
     let down = calls_of(c"cuMemcpyDtoH", || assert_eq!(downloaded(&mixed), wanted));
     assert!(down.is_none_or(|calls| calls == 7), "{down:?}");
     // The gap of 90,000 bytes is not read.
     let far = calls_of(c"cuMemcpyDtoH", || {
-        assert_eq!(downloaded(&[&buffers[3], &buffers[5]]), [&parts[3][..], &parts[5]]);
+        assert_eq!(downloaded(&[d, f]), [d_bytes, f_bytes]);
     });
     assert!(far.is_none_or(|calls| calls == 2), "{far:?}");
     let copies = DeviceBuffer::adjacent_copies(&context(), &mixed).expect("a copy");
     assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);
     // Nearer to each other than their copies.
-    let near = [0, 20, 90].map(|at| buffers[1].slice(at, 15).expect("a slice"));
+    let near = [0, 20, 90].map(|at| b.slice(at, 15).expect("a slice"));
     let copies = DeviceBuffer::adjacent_copies(&context(), &near.each_ref()).expect("a copy");
     let wanted = [0, 20, 90].map(|at| &parts[1][at..at + 15]);
     assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);

@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
-use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Error};
+use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, DeviceSlice, Error};
 use arrow_cuda_context::{Arrival, Context, Stream};
 use arrow_cuda_driver::call;
 use proptest::prelude::*;
@@ -13,9 +13,7 @@ fn context() -> Context {
 }
 
 fn upload(bytes: &[u8]) -> DeviceBuffer {
-    let buffer = DeviceBuffer::allocate(&context(), bytes.len() as u64).expect("room");
-    buffer.copy_from_host(0, bytes).expect("a copy");
-    buffer
+    DeviceSlice::from_slice(&context(), bytes).expect("room").into_buffer()
 }
 
 /// Bytes that differ from their neighbours, and from those of another seed.

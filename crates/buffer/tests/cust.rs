@@ -64,10 +64,8 @@ fn our_memory_is_a_slice_of_cust() {
     let _current = context.enter().expect("alive");
     // SAFETY: here as below, the buffer lives, and nobody else uses it.
     let whole = unsafe { buffer.as_cust_slice::<u32>() }.expect("it fits");
-    assert_eq!(
-        (whole.len(), whole.as_device_ptr().as_raw()),
-        (2, buffer.address(&Ready::by_caller()))
-    );
+    let at = whole.as_device_ptr().as_raw();
+    assert_eq!((whole.len(), at), (2, buffer.address(&Ready::by_caller())));
     assert_eq!(whole.as_host_vec().expect("a device"), [0x0505_0505; 2]);
     let mut part = buffer.slice(4, 4).expect("within");
     // SAFETY: as above.
@@ -86,14 +84,15 @@ fn our_memory_is_a_slice_of_cust() {
 fn what_does_not_fit_is_no_slice_of_cust() {
     let context = Context::primary(0).expect("a device");
     let buffer = DeviceBuffer::allocate(&context, 10).expect("room");
-    let refused = |buffer: &DeviceBuffer| {
+    let words = |at, size| {
+        let part = buffer.slice(at, size).expect("within");
         // SAFETY: the slice is not used.
-        unsafe { buffer.as_cust_slice::<u32>() }.map(|slice| slice.len())
+        unsafe { part.as_cust_slice::<u32>() }.map(|slice| slice.len())
     };
-    let text = |buffer: &DeviceBuffer| refused(buffer).expect_err("it does not fit").to_string();
-    assert!(text(&buffer).contains("not a multiple"));
-    assert!(text(&buffer.slice(1, 8).expect("within")).contains("not aligned"));
-    assert_eq!(refused(&buffer.slice(8, 0).expect("within")), Ok(0));
+    let refused = |at, size| words(at, size).expect_err("it does not fit").to_string();
+    assert!(refused(0, 10).contains("not a multiple"));
+    assert!(refused(1, 8).contains("not aligned"));
+    assert_eq!(words(8, 0), Ok(0));
     // SAFETY: as above.
     let nothing = unsafe { buffer.as_cust_slice::<[u8; 0]>() };
     let nothing = nothing.map(drop).expect_err("they have no size");

@@ -4,7 +4,7 @@
 mod common;
 
 use arrow_cuda_buffer::{
-    CopyOrder, DeviceBuffer, Elements, Error, copy_elements, copy_elements_in,
+    CopyOrder, DeviceBuffer, DeviceSlice, Elements, Error, copy_elements, copy_elements_in,
 };
 use arrow_cuda_context::{Context, Stream};
 use common::{Gate, alone, second_device};
@@ -20,9 +20,7 @@ fn load_kernel(context: &Context) {
 }
 
 fn upload(context: &Context, bytes: &[u8]) -> DeviceBuffer {
-    let buffer = DeviceBuffer::allocate(context, bytes.len() as u64).expect("room");
-    buffer.copy_from_host(0, bytes).expect("a copy");
-    buffer
+    DeviceSlice::from_slice(context, bytes).expect("room").into_buffer()
 }
 
 #[test]

@@ -101,9 +101,10 @@ proptest! {
 #[rstest]
 fn large_matrices_are_transposed(#[values(1, 2, 3, 4, 8, 12, 16, 24)] item_size: u64) {
     // On a GPU 64 MiB.
-    let rows = if is_simulated().expect("a driver") { 61 } else { 4099 };
-    let columns =
-        if is_simulated().expect("a driver") { 70 } else { (64 << 20) / item_size / rows };
+    let (rows, columns) = match is_simulated().expect("a driver") {
+        true => (61, 70),
+        false => (4099, (64 << 20) / item_size / 4099),
+    };
     let strides = [[columns, 1], [1, rows]];
     let [to, from] = strides.map(|strides| strides.map(|by| (by * item_size).cast_signed()));
     let bytes = pattern(4, rows * columns * item_size);
@@ -255,18 +256,10 @@ fn a_view_of_freed_memory_fails_and_does_not_crash() {
         let context = context();
         // A driver block of its own, which the driver frees at once.
         let memory = DeviceBuffer::allocate(&context, 4 << 20).expect("room");
+        let (at, arrival) = (memory.private_address(), Arrival::complete());
         // SAFETY: the view is used only to show that the driver refuses it.
-        let view = unsafe {
-            DeviceBuffer::view(
-                &context,
-                memory.private_address(),
-                64,
-                true,
-                Arrival::complete(),
-                Box::new(()),
-            )
-        };
-        let view = view.expect("memory that is there");
+        let view = unsafe { DeviceBuffer::view(&context, at, 64, true, arrival, Box::new(())) }
+            .expect("memory that is there");
         drop(memory);
         assert!(view.to_vec().is_err());
         assert!(view.copy_from_host(0, &[1]).is_err());
