@@ -27,10 +27,8 @@ const VIEWS: usize = 3;
 fn check_refused(exported: &DeviceArrayData, lie: fn(&mut Raw), text: &str) {
     let mut structure = exported.export().expect("alive");
     let releases = Releases::of(&mut structure);
-    // SAFETY: the same layout.
-    lie(unsafe { &mut *(&raw mut structure).cast::<Raw>() });
-    // SAFETY: where it lies, the import looks before it follows a pointer.
-    let refused = unsafe { import(exported.context(), structure, exported.data_type()) };
+    lie(Raw::of(&mut structure));
+    let refused = import(exported.context(), structure, exported.data_type());
     let error = refused.expect_err("a lie").to_string();
     assert!(error.contains(text), "{error}");
     assert_eq!(releases.count(), 1);
@@ -113,13 +111,11 @@ fn sizes_of_what_views_lead_to_are_read_where_they_lie(#[case] is_on_device: boo
     for size in [50i64, i64::MAX, -1] {
         let mut structure = exported.export().expect("alive");
         let releases = Releases::of(&mut structure);
-        // SAFETY: the same layout.
-        let raw = unsafe { &mut *(&raw mut structure).cast::<Raw>() };
+        let raw = Raw::of(&mut structure);
         let there = DeviceSlice::from_slice(&context, &[size]).expect("room");
         *raw.buffer(3) =
             if is_on_device { there.buffer().private_address() } else { &raw const size as u64 };
-        // SAFETY: made above, for this type.
-        let imported = unsafe { import(&context, structure, exported.data_type()) };
+        let imported = import(&context, structure, exported.data_type());
         match (size, imported) {
             (50, Ok(imported)) => {
                 assert_eq!(imported.buffers()[1].size(), 50);
@@ -150,8 +146,7 @@ fn a_type_that_does_not_fit_is_refused() {
     ] {
         let mut structure = exported.export().expect("alive");
         let releases = Releases::of(&mut structure);
-        // SAFETY: the counts and the memory are compared with the type.
-        let refused = unsafe { import(&context, structure, &data_type) };
+        let refused = import(&context, structure, &data_type);
         assert!(matches!(refused, Err(Error::Invalid(_) | Error::Buffer(_))), "{refused:?}");
         assert_eq!(releases.count(), 1);
     }
@@ -171,8 +166,7 @@ fn a_type_that_does_not_fit_is_refused() {
 fn impossible_types_are_refused(#[case] data_type: DataType) {
     let (_alone, context) = alone();
     let structure = there(&context, &Int32Array::from(vec![1])).export().expect("alive");
-    // SAFETY: the type is looked at first.
-    let refused = unsafe { import(&context, structure, &data_type) }.expect_err("impossible");
+    let refused = import(&context, structure, &data_type).expect_err("impossible");
     let text = refused.to_string();
     let is_refusal = ["no array has the type", "nested too deeply"].map(|said| text.contains(said));
     assert!(is_refusal.contains(&true), "{text}");
@@ -201,8 +195,7 @@ proptest! {
             buffer.copy_from_host(at as u64, &[value])?;
         }
         let structure = whole.export()?;
-        // SAFETY: made here, for this type.
-        let imported = unsafe { import(&context, structure, &data_type) };
+        let imported = import(&context, structure, &data_type);
         let part = whole.slice(length / 3, length / 2)?;
         for array in [Some(whole), imported.ok(), Some(part)].into_iter().flatten() {
             if let Ok(array) = array.to_array() {

@@ -47,13 +47,11 @@ fn an_array_without_elements_has_a_first_offset() {
     let (_alone, context) = alone();
     let empty: ArrayRef = Arc::new(StringArray::from(Vec::<&str>::new()));
     let mut structure = there(&context, &empty).export().expect("alive");
-    // SAFETY: the same layout.
-    let raw = unsafe { &mut *(&raw mut structure).cast::<Raw>() };
+    let raw = Raw::of(&mut structure);
     assert_ne!(*raw.buffer(1), 0, "consumers read it");
     // Some producers have none.
     *raw.buffer(1) = 0;
-    // SAFETY: made above, for this type.
-    let imported = unsafe { import(&context, structure, &DataType::Utf8) }.expect("sound");
+    let imported = import(&context, structure, &DataType::Utf8).expect("sound");
     assert_eq!(imported.buffers()[0].to_vec().expect("alive"), [0; 4]);
     assert_eq!(&imported.to_array().expect("valid"), &empty);
 }
@@ -67,8 +65,7 @@ fn parts_of_several_contexts_are_refused() {
     assert!(refused.to_string().contains("on device 1, in an array of context"), "{refused}");
     let structure = there(&second, &Int32Array::from(vec![1])).export().expect("alive");
     assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA, 1));
-    // SAFETY: refused by its device.
-    assert!(unsafe { import(&context, structure, &DataType::Int32) }.is_err());
+    assert!(import(&context, structure, &DataType::Int32).is_err());
 }
 
 #[rstest]

@@ -27,8 +27,7 @@ fn the_last_buffer_releases_the_structure_on_any_thread() {
     let before = context.bytes_allocated().expect("alive");
     let mut structure = exported.export().expect("alive");
     let releases = Releases::of(&mut structure);
-    // SAFETY: made above, for this type.
-    let imported = unsafe { import(&context, structure, exported.data_type()) }.expect("sound");
+    let imported = import(&context, structure, exported.data_type()).expect("sound");
     drop(exported);
     let words = imported.children().next().expect("a child");
     let last = words.dictionary().expect("values").buffers()[1].clone();
@@ -60,8 +59,7 @@ fn an_exchange_copies_nothing() {
     let exported = there(&context, &Int32Array::from(vec![Some(1), None, Some(3)]));
     let before = context.bytes_allocated().expect("alive");
     let structure = exported.export().expect("alive");
-    // SAFETY: made above, for this type.
-    let imported = unsafe { import(&context, structure, &DataType::Int32) }.expect("sound");
+    let imported = import(&context, structure, &DataType::Int32).expect("sound");
     assert_eq!(context.bytes_allocated().expect("alive"), before);
     let addresses = |array: &DeviceArrayData| {
         [array.validity().expect("nulls").private_address(), array.buffers()[0].private_address()]
@@ -70,8 +68,7 @@ fn an_exchange_copies_nothing() {
     // An imported array is exported again, and its structure retains the first one.
     let again = imported.export().expect("alive");
     drop((exported, imported));
-    // SAFETY: made above, for this type.
-    let again = unsafe { import(&context, again, &DataType::Int32) }.expect("sound");
+    let again = import(&context, again, &DataType::Int32).expect("sound");
     let found = again.to_array().expect("valid");
     assert_eq!(&*found, &Int32Array::from(vec![Some(1), None, Some(3)]) as &dyn Array);
     assert!(again.buffers().iter().all(|buffer| !buffer.is_mutable()));
@@ -90,8 +87,7 @@ fn what_kernels_cannot_load_from_is_exported_as_a_copy() {
         let address = structure.array.buffer(1) as u64;
         assert!(address.is_multiple_of(8));
         assert_eq!(address == array.buffers()[0].private_address(), place.is_multiple_of(8));
-        // SAFETY: made above, for this type.
-        let imported = unsafe { import(&context, structure, &DataType::Int64) }.expect("sound");
+        let imported = import(&context, structure, &DataType::Int64).expect("sound");
         let values = [imported, array].map(|array| array.to_array().expect("valid"));
         assert_eq!(&values[0], &values[1]);
     }
@@ -115,8 +111,7 @@ fn a_child_outlives_the_structure_that_it_was_moved_out_of() {
         }
     };
     drop(structure);
-    // SAFETY: made above, for this type.
-    let texts = unsafe { import(&context, child, &data_type) }.expect("sound");
+    let texts = import(&context, child, &data_type).expect("sound");
     assert_eq!(texts.buffers()[1].to_vec().expect("alive"), b"onethree");
     drop(texts);
     assert_eq!(context.bytes_allocated().expect("alive"), before);
@@ -129,8 +124,7 @@ fn a_structure_is_moved_out_of_memory_once() {
     // SAFETY: a live structure.
     let moved = unsafe { FFI_ArrowDeviceArray::from_raw(&raw mut structure) };
     assert!(structure.is_released() && !moved.is_released());
-    // SAFETY: refused without a look.
-    let refused = unsafe { import(&context, structure, &DataType::Int32) };
+    let refused = import(&context, structure, &DataType::Int32);
     assert_eq!(refused.expect_err("released").to_string(), "the structure was released");
 }
 
@@ -174,14 +168,10 @@ fn nulls_and_sizes_are_read_behind_the_event() {
     let gate = Gate::on(&work);
     offsets.copy_from_device_in(CopyOrder::On(&work), 0, &right).expect("alive");
     validity.fill_in(CopyOrder::On(&work), 0b101).expect("alive");
-    let opening = thread::spawn(move || {
-        thread::sleep(std::time::Duration::from_millis(20));
-        gate.open();
-    });
+    let opening = gate.open_soon();
     let structure = slice.export_on(&work).expect("alive");
     assert_eq!(structure.array.null_count(), 1);
-    // SAFETY: made above, for this type.
-    let imported = unsafe { import(&context, structure, &DataType::Utf8) }.expect("sound");
+    let imported = import(&context, structure, &DataType::Utf8).expect("sound");
     let expected = StringArray::from(vec![None, Some("three")]);
     assert_eq!(&*imported.to_array().expect("valid"), &expected as &dyn Array);
     opening.join().expect("no panic");
@@ -210,8 +200,7 @@ fn managed_memory_stays_managed() {
     let array = DeviceArrayData::new(&context, parts).expect("parts that fit");
     let structure = array.export().expect("alive");
     assert_eq!(structure.device_type, c_device::CUDA_MANAGED);
-    // SAFETY: made above, for this type.
-    let imported = unsafe { import(&context, structure, &DataType::Int32) }.expect("sound");
+    let imported = import(&context, structure, &DataType::Int32).expect("sound");
     let found = imported.to_array().expect("valid");
     assert_eq!(&*found, &Int32Array::from(vec![1, 2, 3]) as &dyn Array);
 }

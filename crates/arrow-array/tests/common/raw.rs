@@ -35,6 +35,11 @@ pub struct Raw {
 }
 
 impl Raw {
+    pub fn of(structure: &mut FFI_ArrowDeviceArray) -> &mut Self {
+        // SAFETY: the same layout.
+        unsafe { &mut *std::ptr::from_mut(structure).cast() }
+    }
+
     pub fn child(&mut self, number: usize) -> &mut Self {
         // SAFETY: as below.
         unsafe { &mut **self.place_of_child(number) }
@@ -95,15 +100,13 @@ impl Releases {
     }
 }
 
-/// # Safety
-///
-/// As [`DeviceArrayData::import`].
-pub unsafe fn import(
+/// Imports what this crate has made.
+pub fn import(
     context: &Context,
     structure: FFI_ArrowDeviceArray,
     data_type: &DataType,
 ) -> Result<DeviceArrayData, Error> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: it is sound, or a test has it lie, and the import looks before it follows a pointer.
     unsafe { DeviceArrayData::import(context, structure, data_type) }
 }
 
