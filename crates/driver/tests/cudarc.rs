@@ -2,14 +2,16 @@
 
 #![cfg(feature = "cudarc")]
 
+#[path = "common/again.rs"]
+mod again;
+#[path = "common/linked.rs"]
+mod linked;
+
+use again::{again, printed};
 use arrow_cuda_driver::{DRIVER_VARIABLE, check_cudarc, is_simulated};
 use cudarc::driver::CudaContext;
 use linked::folder_with_simulator;
 use rstest::rstest;
-use std::process::Command;
-
-#[path = "common/linked.rs"]
-mod linked;
 
 #[test]
 #[ignore = "run by the other tests, in a process of its own"]
@@ -51,15 +53,10 @@ fn cudarc_is_compared_with_the_library_that_is_chosen(
         std::fs::copy(format!("{folder}/libcuda.so"), format!("{copy}/libcuda.so")).expect("room");
         folder = copy;
     }
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", "asked_cudarc", "--nocapture", "--ignored"])
-        .env(DRIVER_VARIABLE, ours)
-        .env("CUDA_SIM_DEVICES", "1")
-        .env("LD_LIBRARY_PATH", if theirs.is_some() { &folder } else { "" })
-        .output()
-        .expect("the test binary runs");
+    let folder = if theirs.is_some() { folder } else { String::new() };
+    let variables =
+        [(DRIVER_VARIABLE, ours), ("CUDA_SIM_DEVICES", "1"), ("LD_LIBRARY_PATH", &folder)];
+    let printed = printed(again("asked_cudarc").envs(variables));
     std::fs::remove_dir_all(whole).expect("the folder goes");
-    assert!(output.status.success(), "{output:?}");
-    let printed = String::from_utf8(output.stdout).expect("text");
     assert!(printed.contains(expected), "{printed}");
 }

@@ -2,9 +2,12 @@
 
 #![cfg(feature = "cust")]
 
+#[path = "common/again.rs"]
+mod again;
+
+use again::{again, printed};
 use arrow_cuda_driver::{CudaError, DRIVER_VARIABLE};
 use rstest::rstest;
-use std::process::Command;
 
 #[test]
 #[ignore = "run by the other tests, in a process of its own"]
@@ -25,14 +28,8 @@ fn cust_calls_the_library_that_is_chosen(
     #[case] fault: Option<&str>,
     #[case] expected: &str,
 ) {
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", "asked_cust", "--nocapture", "--ignored"])
-        .env(DRIVER_VARIABLE, driver)
-        .env("CUDA_SIM_DEVICES", "1")
-        .envs(fault.map(|fault| ("CUDA_SIM_FAULT", fault)))
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
-    let printed = String::from_utf8(output.stdout).expect("text");
+    let variables = [(DRIVER_VARIABLE, driver), ("CUDA_SIM_DEVICES", "1")];
+    let fault = fault.map(|fault| ("CUDA_SIM_FAULT", fault));
+    let printed = printed(again("asked_cust").envs(variables).envs(fault));
     assert!(printed.contains(expected), "{printed}");
 }

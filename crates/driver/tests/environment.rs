@@ -1,21 +1,15 @@
 //! The value that a program reads from an environment variable, and its report on standard error.
 
+#[path = "common/again.rs"]
+mod again;
+
+use again::again;
 use arrow_cuda_driver::Variable;
 use rstest::rstest;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::process::{Command, Output};
 
 static THREADS: Variable = Variable::new("PYARROW_CUDA_TEST_THREADS", "a number of threads");
-
-/// Runs `read_twice` below with a value of choice, in a process of its own.
-fn run(value: Option<&[u8]>) -> Output {
-    let mut command = Command::new(std::env::current_exe().expect("a test binary"));
-    command.args(["--exact", "read_twice", "--nocapture", "--ignored"]);
-    command.env_remove("PYARROW_CUDA_TEST_THREADS");
-    command.envs(value.map(|value| ("PYARROW_CUDA_TEST_THREADS", OsStr::from_bytes(value))));
-    command.output().expect("the test binary runs")
-}
 
 #[test]
 #[ignore = "run by the other tests, in a process of its own"]
@@ -45,7 +39,10 @@ fn a_wrong_value_is_reported_once(
     #[case] printed: &str,
     #[case] complaint: &str,
 ) {
-    let output = run(value);
+    let mut command = again("read_twice");
+    command.env_remove("PYARROW_CUDA_TEST_THREADS");
+    command.envs(value.map(|value| ("PYARROW_CUDA_TEST_THREADS", OsStr::from_bytes(value))));
+    let output = command.output().expect("the test binary runs");
     assert!(output.status.success(), "{output:?}");
     let text = |bytes| String::from_utf8(bytes).expect("text");
     let (out, err) = (text(output.stdout), text(output.stderr));

@@ -3,10 +3,13 @@
 
 #![allow(clippy::disallowed_macros, reason = "tests the macro and what is below it")]
 
+#[path = "common/again.rs"]
+mod again;
+
+use again::{again, printed};
 use arrow_cuda_driver::{CudaError, DRIVER_VARIABLE, call};
 use rstest::rstest;
 use std::path::PathBuf;
-use std::process::Command;
 
 /// How every error about a value of the variable begins to say what to do.
 const ACCEPTED: &str = "PYARROW_CUDA_DRIVER must be 'sim' for the simulated device, or the name or \
@@ -16,13 +19,7 @@ const WAYS_OUT: &str =
 
 /// Runs `asked_driver` below with a driver of choice, and returns what it printed.
 fn ask(driver: &str) -> String {
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", "asked_driver", "--nocapture", "--ignored"])
-        .env(DRIVER_VARIABLE, driver)
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).expect("text")
+    printed(again("asked_driver").env(DRIVER_VARIABLE, driver))
 }
 
 #[test]
@@ -96,15 +93,10 @@ fn a_library_that_is_not_a_driver_is_named() {
 }
 
 #[test]
-fn the_simulator_says_how_many_devices_it_has() {
+fn the_simulator_is_a_driver_and_a_function_that_it_lacks_is_named() {
     let printed = ask("sim");
     let devices = std::env::var("CUDA_SIM_DEVICES").unwrap_or("1".into());
     assert!(printed.contains(&format!("devices: {devices}\n")), "{printed}");
-}
-
-#[test]
-fn a_function_that_the_driver_lacks_is_named() {
-    let printed = ask("sim");
     let start = "texture: Cuda error 500 in function 'cuTexObjectDestroy': [CUDA_ERROR_NOT_FOUND] \
                  the driver library '";
     assert!(printed.contains(start), "{printed}");

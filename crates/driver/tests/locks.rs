@@ -1,12 +1,16 @@
 //! Locks: what waits until none is held, and what must not wait under one.
 
+#[cfg(debug_assertions)]
+#[path = "common/again.rs"]
+mod again;
+
 use arrow_cuda_driver::{Lock, LongLock, blocking, holds_lock, without_locks};
 #[cfg(debug_assertions)]
 use arrow_cuda_driver::{keeping_interpreter, set_interpreter_check, sys};
 use std::cell::Cell;
 use std::rc::Rc;
 #[cfg(debug_assertions)]
-use std::{env, os::unix::process::ExitStatusExt, process::Command, sync::mpsc, thread, time};
+use std::{env, os::unix::process::ExitStatusExt, sync::mpsc, thread, time};
 
 #[test]
 fn tasks_wait_for_the_last_lock() {
@@ -56,11 +60,7 @@ const HELD: &str = "TEST_LOCKS_HELD";
 #[test]
 #[cfg(debug_assertions)]
 fn a_wait_for_a_device_under_a_lock_ends_the_process() {
-    let child = |held: &str| {
-        let mut command = Command::new(env::current_exe().expect("a test binary"));
-        command.args(["--exact", "waits", "--nocapture", "--ignored"]).env(HELD, held);
-        command.output().expect("the test binary runs")
-    };
+    let child = |held| again::again("waits").env(HELD, held).output().expect("it runs");
     assert!(child("nothing").status.success() && child("long").status.success());
     for (held, wanted) in [
         ("interpreter", "cuCtxSynchronize may wait for a device, and this thread holds the interp"),

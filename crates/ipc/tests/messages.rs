@@ -1,11 +1,14 @@
 //! Record batches as messages in device memory.
 
+#[path = "common/columns.rs"]
+mod columns;
+
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Int32Array, Int64Array, ListArray, NullArray,
-    RecordBatch, StringArray, StringViewArray, StructArray,
+    ArrayRef, BooleanArray, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray,
+    StructArray,
 };
-use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_buffer::{DeviceBuffer, DeviceSlice};
 use arrow_cuda_context::Context;
 use arrow_cuda_ipc::{
     DeviceMessage, Error, read_record_batch, read_stream, serialize_record_batch, serialize_stream,
@@ -14,6 +17,7 @@ use arrow_ipc::writer::{
     DictionaryTracker, IpcDataGenerator, IpcWriteContext, IpcWriteOptions, write_message,
 };
 use arrow_schema::{DataType, Field, Schema};
+use columns::columns;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -31,45 +35,19 @@ fn batch() -> RecordBatch {
 }
 
 fn upload(bytes: &[u8]) -> DeviceBuffer {
-    let buffer = DeviceBuffer::allocate(&context(), bytes.len() as u64).expect("room");
-    buffer.copy_from_host(0, bytes).expect("a copy");
-    buffer
+    DeviceSlice::from_slice(&context(), bytes).expect("room").into_buffer()
 }
 
 /// The message as arrow-rs writes it into contiguous host memory.
 fn written(batch: &RecordBatch) -> Vec<u8> {
     let options = IpcWriteOptions::default();
-    let (dictionaries, data) = IpcDataGenerator::default()
-        .encode(
-            batch,
-            &mut DictionaryTracker::new(false),
-            &options,
-            &mut IpcWriteContext::default(),
-        )
-        .expect("a batch that can be written");
+    let (mut tracker, mut context) = (DictionaryTracker::new(false), IpcWriteContext::default());
+    let encoded = IpcDataGenerator::default().encode(batch, &mut tracker, &options, &mut context);
+    let (dictionaries, data) = encoded.expect("a batch that can be written");
     assert!(dictionaries.is_empty());
     let mut bytes = Vec::new();
     write_message(&mut bytes, data, &options).expect("memory takes all");
     bytes
-}
-
-/// Columns of every layout, with as many rows.
-fn columns(rows: usize) -> RecordBatch {
-    let words = (0..rows).map(|row| (row % 3 != 1).then(|| "w".repeat(row % 40)));
-    let lists = (0..rows).map(|row| (row % 4 != 3).then(|| vec![Some(row as i32); row % 5]));
-    let numbers: ArrayRef = Arc::new(Int32Array::from_iter_values(0..rows as i32));
-    let texts: ArrayRef = Arc::new(words.clone().collect::<StringArray>());
-    let field = |array: &ArrayRef| Arc::new(Field::new("x", array.data_type().clone(), true));
-    let both = vec![(field(&numbers), Arc::clone(&numbers)), (field(&texts), Arc::clone(&texts))];
-    let columns: [(&str, ArrayRef); 6] = [
-        ("numbers", numbers),
-        ("texts", texts),
-        ("views", Arc::new(words.collect::<StringViewArray>())),
-        ("lists", Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists))),
-        ("both", Arc::new(StructArray::from(both))),
-        ("nothing", Arc::new(NullArray::new(rows))),
-    ];
-    RecordBatch::try_from_iter(columns).expect("columns of one length")
 }
 
 #[test]

@@ -1,40 +1,29 @@
 //! Messages of files whose bodies are not read yet.
 
+#[path = "common/columns.rs"]
+mod columns;
+
 use arrow_array::types::Int32Type;
-use arrow_array::{
-    ArrayRef, DictionaryArray, Int64Array, ListArray, RecordBatch, StringArray, StringViewArray,
-};
+use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, RecordBatchWriter};
 use arrow_cuda_ipc::{Error, Source, StoredMessages};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_ipc::{Footer, root_as_message};
+use columns::columns;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// Columns with several buffers each.
-fn batch(rows: usize) -> RecordBatch {
-    let words = (0..rows).map(|row| (row % 3 != 1).then(|| "w".repeat(row % 40)));
-    let lists = (0..rows).map(|row| (row % 4 != 3).then(|| vec![Some(row as i32); row % 5]));
-    let columns: [(&str, ArrayRef, bool); 4] = [
-        ("numbers", Arc::new(Int64Array::from_iter_values(0..rows as i64)), false),
-        ("words", Arc::new(words.clone().collect::<StringArray>()), true),
-        ("views", Arc::new(words.collect::<StringViewArray>()), true),
-        ("lists", Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists)), true),
-    ];
-    RecordBatch::try_from_iter_with_nullable(columns).expect("columns of one length")
+fn write(batches: &[RecordBatch], mut writer: impl RecordBatchWriter) {
+    batches.iter().for_each(|batch| writer.write(batch).expect("memory takes all"));
+    writer.close().expect("memory takes all");
 }
 
 fn written(batches: &[RecordBatch], is_file: bool) -> Vec<u8> {
-    let schema = batches.first().map_or_else(|| batch(0).schema(), RecordBatch::schema);
+    let schema = batches.first().map_or_else(|| columns(0).schema(), RecordBatch::schema);
     let mut bytes = Vec::new();
-    if is_file {
-        let mut writer = FileWriter::try_new(&mut bytes, &schema).expect("a writer");
-        batches.iter().for_each(|batch| writer.write(batch).expect("memory takes all"));
-        writer.finish().expect("memory takes all");
-    } else {
-        let mut writer = StreamWriter::try_new(&mut bytes, &schema).expect("a writer");
-        batches.iter().for_each(|batch| writer.write(batch).expect("memory takes all"));
-        writer.finish().expect("memory takes all");
+    match is_file {
+        true => write(batches, FileWriter::try_new(&mut bytes, &schema).expect("a writer")),
+        false => write(batches, StreamWriter::try_new(&mut bytes, &schema).expect("a writer")),
     }
     bytes
 }
@@ -96,7 +85,7 @@ proptest! {
         rows in proptest::collection::vec(0..300_usize, 0..5),
         is_file: bool,
     ) {
-        let batches: Vec<_> = rows.into_iter().map(batch).collect();
+        let batches: Vec<_> = rows.into_iter().map(columns).collect();
         let bytes = written(&batches, is_file);
         let source = Source::Memory(&bytes);
         let messages = StoredMessages::read(&source).expect("a file").expect("a usual one");
@@ -112,7 +101,7 @@ proptest! {
         byte: u8,
         size in any::<prop::sample::Index>(),
     ) {
-        let mut bytes = written(&[batch(7)], is_file);
+        let mut bytes = written(&[columns(7)], is_file);
         *place.get_mut(&mut bytes) = byte;
         bytes.truncate(bytes.len() - size.index(bytes.len()) / 8);
         let source = Source::Memory(&bytes);

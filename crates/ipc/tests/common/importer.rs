@@ -1,35 +1,28 @@
 //! A process that opens a handle, which is the test binary again.
 
+#[path = "../../../driver/tests/common/again.rs"]
+mod again;
 #[path = "../../../context/tests/common/mod.rs"]
 mod common;
 
+use again::{again, printed};
 use arrow_cuda_context::{Context, Stream};
 use arrow_cuda_ipc::{IpcMemHandle, open};
 use common::{Gate, destroy, their_context};
-use std::process::Command;
 
 const HANDLE: &str = "TEST_IPC_HANDLE";
 
 /// The output of a process that opens the handle.
 pub fn import(handle: &IpcMemHandle) -> String {
     let bytes: Vec<String> = handle.to_bytes().iter().map(u8::to_string).collect();
-    let output = Command::new(std::env::current_exe().expect("a test binary"))
-        .args(["--exact", "importer::importer", "--nocapture", "--ignored"])
-        .env(HANDLE, bytes.join(","))
-        .output()
-        .expect("the test binary runs");
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).expect("text")
+    printed(again("importer::importer").env(HANDLE, bytes.join(",")))
 }
 
 #[test]
 #[ignore = "run by the other tests, in a process of its own"]
 fn importer() {
-    let bytes: Vec<u8> = std::env::var(HANDLE)
-        .expect("the handle")
-        .split(',')
-        .map(|byte| byte.parse().expect("a byte"))
-        .collect();
+    let text = std::env::var(HANDLE).expect("the handle");
+    let bytes: Vec<u8> = text.split(',').map(|byte| byte.parse().expect("a byte")).collect();
     let handle = IpcMemHandle::from_bytes(&bytes).expect("a handle");
     let buffer = match open(&Context::primary(0).expect("a device"), &handle) {
         Ok(buffer) => buffer,
