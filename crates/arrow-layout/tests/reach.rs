@@ -1,6 +1,6 @@
 //! The parts of their buffers that slices reach.
 
-use arrow_cuda_layout::{ArrayNode, Layout, Reach, Reads, join, lower, reach};
+use arrow_cuda_layout::{ArrayNode, Layout, Reach, Reads, Wanted, join, lower, reach};
 use proptest::prelude::*;
 
 const LAYOUTS: [Layout; 12] = [
@@ -33,15 +33,16 @@ fn node(layout: Layout, width: u64, offset: u64, length: u64) -> ArrayNode {
     }
 }
 
-/// Of arrays whose offsets are ten times the position.
+/// Offsets that are ten times the position.
+fn tens(wanted: &[Wanted], out: &mut [u64]) -> Result<(), ()> {
+    for (wanted, out) in wanted.iter().zip(out) {
+        *out = 10 * wanted.position / wanted.width;
+    }
+    Ok(())
+}
+
 fn reach_by_tens(arrays: &[ArrayNode], sizes: &[u64], reads: Reads) -> Option<Reach> {
-    reach(arrays, sizes, reads, |wanted, out| {
-        for (wanted, out) in wanted.iter().zip(out) {
-            *out = 10 * wanted.position / wanted.width;
-        }
-        Ok::<_, ()>(())
-    })
-    .expect("nothing fails")
+    reach(arrays, sizes, reads, tens).expect("nothing fails")
 }
 
 fn ranges(found: &Reach) -> Vec<(u64, u64)> {
@@ -70,10 +71,7 @@ fn each_depth_is_read_with_one_call() {
     let mut calls = Vec::new();
     let found = reach(&arrays, &sizes, Reads::OfSlices, |wanted, out| {
         calls.push(wanted.len());
-        for (wanted, out) in wanted.iter().zip(out) {
-            *out = 10 * wanted.position / wanted.width;
-        }
-        Ok::<_, ()>(())
+        tens(wanted, out)
     });
     let found = found.expect("nothing fails").expect("slices");
     assert_eq!(calls, [4, 4]);

@@ -27,18 +27,6 @@ fn there_and_back() {
 }
 
 #[test]
-fn a_download_that_nobody_waits_for_frees_its_memory_later() {
-    let (_alone, context) = alone();
-    let stream = Stream::non_blocking(&context).expect("room");
-    let buffer = DeviceBuffer::allocate(&context, 1 << 20).expect("room");
-    let out = HostBuffer::allocate(&context, 1 << 20).expect("room");
-    let address = out.as_ptr();
-    drop(queue_download(&stream, &buffer, 0, out).expect("alive"));
-    drop(stream.synchronize().expect("alive"));
-    assert!(!is_pinned(&context, address, 1 << 20).expect("alive"));
-}
-
-#[test]
 fn copies_that_do_not_fit_are_refused() {
     let (_alone, context) = alone();
     let stream = Stream::new(&context).expect("room");

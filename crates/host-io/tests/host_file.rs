@@ -22,9 +22,7 @@ fn bytes_of(file: &File) -> Vec<u8> {
     bytes
 }
 
-/// On a disk, and in memory.
-const FOLDERS: [&str; 2] = ["", "/dev/shm"];
-
+/// A file on a disk, or in memory.
 fn file_in(folder: &str) -> File {
     match folder {
         "" => tempfile::tempfile(),
@@ -37,19 +35,17 @@ fn file_in(folder: &str) -> File {
 fn every_byte_arrives_in_the_file_and_back(
     #[values(0, 3)] threads: usize,
     #[values(false, true)] is_direct: bool,
-    #[values((7, 1), (0, 1 << 20), (1, 4095), (5000, 2_345_678), (4096, 8192), (3, 9 << 20))] range: (
-        u64,
-        usize,
-    ),
-    #[values(0, 1)] folder: usize,
+    #[values((7, 1), (0, 1 << 20), (1, 4095), (5000, 2_345_678), (4096, 8192), (3, 9 << 20))]
+    (offset, size): (u64, usize),
+    #[values("", "/dev/shm")] folder: &str,
 ) {
     let (_alone, context) = with_threads(threads);
-    let ((offset, size), count) = (range, range.1 as u64);
+    let count = size as u64;
     let data = pattern(size + 3);
     let buffer = DeviceBuffer::allocate(&context, count + 3).expect("room");
     buffer.copy_from_host(0, &data).expect("a copy");
 
-    let mut file = file_in(FOLDERS[folder]);
+    let mut file = file_in(folder);
     file.write_all(&vec![0xEE; offset as usize + size + 100]).expect("room");
     let written = HostFile::to_write(file, is_direct);
     written.copy_from_device(offset, &buffer, 2, count).expect("a copy");
@@ -135,10 +131,7 @@ fn a_file_that_cannot_be_written_says_why() {
             simulator::fault("cuStreamSynchronize:1=999");
             let failed = copy();
             simulator::fault("");
-            assert!(
-                matches!(failed, Err(Error::Cuda(_))),
-                "the driver's error is lost: {failed:?}"
-            );
+            assert!(matches!(failed, Err(Error::Cuda(_))), "its error is lost: {failed:?}");
         }
     }
     let far = HostFile::to_write(file_in(""), false);

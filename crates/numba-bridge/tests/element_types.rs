@@ -38,42 +38,24 @@ proptest! {
             }
         }
     }
-}
 
-#[rstest]
-fn invalid_typestrs(
-    #[values(
-        "",
-        "<",
-        "<<f4",
-        "f",
-        "x4",
-        "<i3",
-        "<f1",
-        "b2",
-        "f+4",
-        "f 4",
-        "f4 ",
-        "f4[ns]",
-        "M8[ns",
-        "|O",
-        "|O8",
-        "U4294967295",
-        "V4294967296",
-        "float32",
-        "é4"
-    )]
-    typestr: &str,
-) {
-    let error = typestr.parse::<ElementType>().expect_err("no typestr");
-    assert!(matches!(error, Error::Invalid(text) if text.contains(typestr)));
-}
-
-proptest! {
     #[test]
     fn no_text_panics(text in any::<String>()) {
         if let Ok(element) = text.parse::<ElementType>() {
             prop_assert_eq!(element.to_string().parse(), Ok(element));
         }
+    }
+}
+
+#[rstest]
+#[case::incomplete(&["", "<", "f", "M8[ns"])]
+#[case::askew(&["<<f4", "f+4", "f 4", "f4 ", "f4[ns]", "float32", "é4"])]
+#[case::of_another_kind(&["x4", "|O", "|O8"])]
+#[case::of_another_size(&["<i3", "<f1", "b2"])]
+#[case::too_large(&["U4294967295", "V4294967296"])]
+fn invalid_typestrs(#[case] typestrs: &[&str]) {
+    for typestr in typestrs {
+        let error = typestr.parse::<ElementType>().expect_err(typestr);
+        assert!(matches!(&error, Error::Invalid(text) if text.contains(typestr)), "{error}");
     }
 }

@@ -8,7 +8,7 @@ use arrow_cuda_context::Context;
 use arrow_cuda_transfer::{
     RegisteredMemory, TransferLimits, copy_from_host, copy_to_host, is_pinned, set_transfer_limits,
 };
-use common::upload;
+use common::{upload, with_threads};
 use simulator::{count_of, fault, with_settings};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -47,8 +47,7 @@ fn late_moves_of_a_failed_copy_reach_no_other_copy() {
 #[test]
 fn memory_that_the_device_may_still_write_is_not_freed() {
     with_settings(SLOWLY, || {
-        let context = Context::primary(0).expect("a device");
-        set_transfer_limits(TransferLimits::with_threads(2));
+        let (_alone, context) = with_threads(2);
         let mut out = vec![MaybeUninit::new(0u8); 256 << 10];
         let current = context.enter().expect("alive");
         let from = current.allocate_memory(out.len() as u64).expect("room");
@@ -90,8 +89,7 @@ fn memory_that_stays_pinned_is_not_freed() {
 #[test]
 fn pinned_memory_that_cannot_be_had_is_not_asked_for_with_each_copy() {
     with_settings(&[("CUDA_SIM_FAULT", "cuMemHostRegister_v2:1+=2")], || {
-        let context = Context::primary(0).expect("a device");
-        set_transfer_limits(TransferLimits::with_threads(2));
+        let (_alone, context) = with_threads(2);
         (0..50).for_each(|_| upload(&context, 1 << 20));
         let asked = count_of(c"cuMemHostRegister_v2");
         assert_eq!(asked, Some(1), "each request takes longer than a copy");

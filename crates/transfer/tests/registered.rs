@@ -70,11 +70,9 @@ fn memory_that_is_pinned_in_parts_is_copied_as_pageable(
     let start = memory.as_ptr().align_offset(PAGE);
     let last = size / PAGE * PAGE;
     // Both ends, and what is between them only in part.
-    let _pinned: Vec<_> = [0, last]
-        .into_iter()
-        .chain(pinned_besides.iter().map(|page| page * PAGE))
-        .map(|at| register(&context, &memory, start + at, PAGE).expect("room"))
-        .collect();
+    let places = [0, last].into_iter().chain(pinned_besides.iter().map(|page| page * PAGE));
+    let pin = |at| register(&context, &memory, start + at, PAGE).expect("room");
+    let _pinned: Vec<_> = places.map(pin).collect();
     let bytes = &memory[start..start + size];
     assert!(!is_pinned(&context, bytes.as_ptr(), size).expect("alive"));
     assert!(is_pinned(&context, bytes.as_ptr(), PAGE).expect("alive"));
@@ -119,8 +117,7 @@ fn memory_stays_pinned_and_owned_while_any_context_works(
         destroy(handle); // which waits for what the device has to do
     }
     // Kernels on this stream may use the memory, which is pinned for all contexts.
-    let gate = Gate::on(&stream);
-    let opened = gate.open_soon();
+    let opened = Gate::on(&stream).open_soon();
     match is_said {
         true => registered.unregister().expect("idle in the end"),
         false => drop(registered),
