@@ -26,7 +26,6 @@ unsafe extern "C" {
     pub safe fn cuDeviceGetName(name: &mut [u8; 32], length: i32, device: i32) -> i32;
     pub safe fn cuDevicePrimaryCtxRetain(context: &mut Handle, device: i32) -> i32;
     pub safe fn cuDevicePrimaryCtxRelease_v2(device: i32) -> i32;
-    pub safe fn cuDevicePrimaryCtxReset_v2(device: i32) -> i32;
     pub safe fn cuCtxCreate_v2(context: &mut Handle, flags: u32, device: i32) -> i32;
     pub safe fn cuCtxDestroy_v2(context: Handle) -> i32;
     pub safe fn cuCtxPushCurrent_v2(context: Handle) -> i32;
@@ -45,7 +44,6 @@ unsafe extern "C" {
     pub safe fn cuMemFreeAsync(pointer: u64, stream: Handle) -> i32;
     pub safe fn cuMemAllocManaged(pointer: &mut u64, size: usize, flags: u32) -> i32;
     pub safe fn cuMemHostRegister_v2(host: usize, size: usize, flags: u32) -> i32;
-    pub safe fn cuMemHostUnregister(host: usize) -> i32;
     pub safe fn cuMemHostAlloc(pointer: &mut usize, size: usize, flags: u32) -> i32;
     pub safe fn cuMemFreeHost(pointer: usize) -> i32;
     pub safe fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, size: usize) -> i32;
