@@ -45,7 +45,6 @@ unsafe extern "C" {
     pub safe fn cuMemAllocManaged(pointer: &mut u64, size: usize, flags: u32) -> i32;
     pub safe fn cuMemHostRegister_v2(host: usize, size: usize, flags: u32) -> i32;
     pub safe fn cuMemHostAlloc(pointer: &mut usize, size: usize, flags: u32) -> i32;
-    pub safe fn cuMemFreeHost(pointer: usize) -> i32;
     pub safe fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, size: usize) -> i32;
     pub safe fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, size: usize) -> i32;
     pub safe fn cuMemcpyDtoD_v2(to: u64, from: u64, size: usize) -> i32;
