@@ -60,9 +60,7 @@ fn each_begins_at_a_multiple_of_256_bytes_of_one_segment() {
 }
 
 #[rstest]
-#[case(&[])]
-#[case(&[0, 0])]
-fn nothing_is_allocated_for_no_bytes(#[case] sizes: &[u64]) {
+fn nothing_is_allocated_for_no_bytes(#[values(&[], &[0, 0])] sizes: &[u64]) {
     let _alone = with_threads(0);
     let before = context().bytes_allocated().expect("alive");
     let buffers = DeviceBuffer::allocate_adjacent(&context(), sizes).expect("nothing");

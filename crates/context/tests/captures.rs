@@ -14,9 +14,9 @@ use rstest::rstest;
 use std::sync::Arc;
 
 #[rstest]
-#[case(GLOBAL)]
-#[case(THREAD_LOCAL)]
-fn work_that_is_queued_leaves_captures_of_other_threads_alone(#[case] mode: i32) {
+fn work_that_is_queued_leaves_captures_of_other_threads_alone(
+    #[values(GLOBAL, THREAD_LOCAL)] mode: i32,
+) {
     let (_alone, context) = alone();
     let needed = Arc::new(());
     let [captured, busy, idle] = [0; 3].map(|_| Stream::non_blocking(&context).expect("room"));
@@ -80,9 +80,7 @@ fn use_everything(context: &Context) {
 }
 
 #[rstest]
-#[case(GLOBAL)]
-#[case(THREAD_LOCAL)]
-fn no_call_of_another_thread_ends_a_capture(#[case] mode: i32) {
+fn no_call_of_another_thread_ends_a_capture(#[values(GLOBAL, THREAD_LOCAL)] mode: i32) {
     let (_alone, context) = alone();
     context.cache().empty().expect("alive");
     let captured = Stream::non_blocking(&context).expect("room");

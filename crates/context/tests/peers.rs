@@ -102,9 +102,7 @@ fn the_first_copy_enables_access_both_ways_once() {
 }
 
 #[rstest]
-#[case(0)]
-#[case(1)]
-fn a_queued_copy_enables_access_too(#[case] which: usize) {
+fn a_queued_copy_enables_access_too(#[values(0, 1)] which: usize) {
     let Some((_alone, pair)) = alone() else { return };
     let before = enabled();
     let stream = Stream::new([&pair.first, &pair.second][which].context()).expect("room");

@@ -48,11 +48,9 @@ fn file(name: &str, content: &[u8]) -> PathBuf {
 }
 
 #[rstest]
-#[case("/nonexistent/libcuda.so")]
-#[case("libm.so.6.not-there")]
-#[case("SIM")]
-#[case("simulator")]
-fn a_missing_library_is_told_in_the_linkers_words(#[case] library: &str) {
+fn a_missing_library_is_told_in_the_linkers_words(
+    #[values("/nonexistent/libcuda.so", "libm.so.6.not-there", "SIM", "simulator")] library: &str,
+) {
     let printed = ask(library);
     let expected = format!(
         "load error: the CUDA driver library '{library}' could not be loaded ({library}: cannot \

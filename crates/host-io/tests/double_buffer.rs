@@ -116,9 +116,9 @@ fn failures_under(context: &Context, rules: &str) -> u32 {
 }
 
 #[rstest]
-#[case("cuMemcpyHtoDAsync")]
-#[case("cuEventSynchronize")]
-fn a_write_that_fails_can_be_made_again(#[case] function: &str) {
+fn a_write_that_fails_can_be_made_again(
+    #[values("cuMemcpyHtoDAsync", "cuEventSynchronize")] function: &str,
+) {
     let Some((_alone, context)) = alone_with_simulator() else { return };
     for call in 1..12 {
         assert_eq!(failures_under(&context, &format!("{function}:{call}=719")), 1, "call {call}");
@@ -157,9 +157,9 @@ fn a_write_that_finds_no_half_can_be_made_again() {
 }
 
 #[rstest]
-#[case("cuEventRecord:1+=719")]
-#[case("cuMemHostRegister:1+=2")]
-fn writes_need_neither_events_nor_pinned_memory(#[case] rules: &str) {
+fn writes_need_neither_events_nor_pinned_memory(
+    #[values("cuEventRecord:1+=719", "cuMemHostRegister:1+=2")] rules: &str,
+) {
     let Some((_alone, context)) = alone_with_simulator() else { return };
     Cache::Pinned.empty().expect("alive");
     failures_under(&context, rules);

@@ -7,7 +7,7 @@ use arrow_ipc::{
     Message, MessageArgs, MessageHeader, MetadataVersion, RecordBatch, RecordBatchArgs, Schema,
     SchemaArgs, root_as_message,
 };
-use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, UnionWIPOffset, Vector, WIPOffset};
+use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, Vector, WIPOffset};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -68,15 +68,6 @@ impl Described {
                 (MessageHeader::DictionaryBatch, values.as_union_value())
             }
         };
-        self.finished(builder, header_type, header)
-    }
-
-    fn finished(
-        &self,
-        mut builder: Builder,
-        header_type: MessageHeader,
-        header: WIPOffset<UnionWIPOffset>,
-    ) -> Vec<u8> {
         let custom = self.custom.as_deref().map(|text| key_values(&mut builder, text));
         let message = MessageArgs {
             version: self.version,
@@ -86,9 +77,13 @@ impl Described {
             custom_metadata: custom,
         };
         let message = Message::create(&mut builder, &message);
-        builder.finish(message, None);
-        builder.finished_data().to_vec()
+        finished(builder, message)
     }
+}
+
+fn finished<T>(mut builder: Builder, root: WIPOffset<T>) -> Vec<u8> {
+    builder.finish(root, None);
+    builder.finished_data().to_vec()
 }
 
 /// One key with a value, both of these bytes, which need not be text.
@@ -159,16 +154,14 @@ proptest! {
         let header = schema(&mut builder, order, &text).as_union_value();
         let message = MessageArgs { header_type: MessageHeader::Schema, header: Some(header), ..<_>::default() };
         let message = Message::create(&mut builder, &message);
-        builder.finish(message, None);
-        let metadata = Metadata::parse(builder.finished_data())?;
+        let metadata = Metadata::parse(&finished(builder, message))?;
         prop_assert_eq!(metadata.content, content);
         prop_assert!(!metadata.stays_on_device());
 
         let mut builder = Builder::new();
         let schema = Some(schema(&mut builder, order, &text));
         let footer = Footer::create(&mut builder, &FooterArgs { schema, ..<_>::default() });
-        builder.finish(footer, None);
-        prop_assert_eq!(Metadata::parse_footer(builder.finished_data())?.content, content);
+        prop_assert_eq!(Metadata::parse_footer(&finished(builder, footer))?.content, content);
     }
 
     /// arrow-ipc's own verification checks more, and is right if it accepts a message.
@@ -221,8 +214,7 @@ fn a_dictionary_without_values_is_refused_as_a_whole() {
         ..<_>::default()
     };
     let message = Message::create(&mut builder, &message);
-    builder.finish(message, None);
-    let metadata = Metadata::parse(builder.finished_data()).expect("a dictionary");
+    let metadata = Metadata::parse(&finished(builder, message)).expect("a dictionary");
     assert!(!metadata.stays_on_device());
     let refused = metadata.check(0).expect_err("no values");
     assert_eq!(refused.to_string(), "the message's header is missing");
@@ -232,7 +224,6 @@ fn a_dictionary_without_values_is_refused_as_a_whole() {
 fn a_footer_without_a_schema_is_refused() {
     let mut builder = Builder::new();
     let footer = Footer::create(&mut builder, &FooterArgs::default());
-    builder.finish(footer, None);
-    let refused = Metadata::parse_footer(builder.finished_data()).expect_err("no schema");
+    let refused = Metadata::parse_footer(&finished(builder, footer)).expect_err("no schema");
     assert_eq!(refused.to_string(), "the footer has no schema");
 }

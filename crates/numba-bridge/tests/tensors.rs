@@ -6,9 +6,7 @@ use rstest::rstest;
 use std::sync::Arc;
 
 #[rstest]
-#[case(0)]
-#[case(1000)]
-fn host_memory_keeps_its_owner(#[case] size: usize) {
+fn host_memory_keeps_its_owner(#[values(0, 1000)] size: usize) {
     let bytes: Arc<Vec<u8>> = Arc::new((0..size).map(|at| at as u8).collect());
     // SAFETY: the owner keeps the bytes.
     let host = || unsafe { HostBytes::new(bytes.as_ptr(), size as u64, Box::new(bytes.clone())) };

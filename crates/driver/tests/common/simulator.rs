@@ -9,18 +9,15 @@ mod process;
 use arrow_cuda_driver::{is_simulated, library_name};
 #[allow(unused_imports, reason = "for some of the test files")]
 pub use process::in_own_process;
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char};
 
 /// How often a function of the simulated driver was called: `*` means all functions.  `None` on
 /// hardware, which does not count.
 pub fn count_of(function: &CStr) -> Option<u64> {
-    type Count = extern "C" fn(*const c_char) -> u64;
-    if !is_simulated().expect("a driver") {
-        return None;
-    }
-    // SAFETY: the function has this type, and reads to the NUL.
-    Some(unsafe {
-        std::mem::transmute::<*mut c_void, Count>(symbol(c"cuda_sim_call_count"))(function.as_ptr())
+    is_simulated().expect("a driver").then(|| {
+        // SAFETY: the function has this type, and reads to the NUL.
+        let count: extern "C" fn(*const c_char) -> u64 = unsafe { symbol(c"cuda_sim_call_count") };
+        count(function.as_ptr())
     })
 }
 
@@ -34,9 +31,10 @@ pub fn calls_of(function: &CStr, work: impl FnOnce()) -> Option<u64> {
 /// How many of something the simulated driver has, by the name of the function that tells.  `None` on
 /// hardware, which does not count.
 pub fn live(function: &CStr) -> Option<u64> {
-    // SAFETY: the functions that count have this type.
-    is_simulated().expect("a driver").then(|| unsafe {
-        std::mem::transmute::<*mut c_void, extern "C" fn() -> u64>(symbol(function))()
+    is_simulated().expect("a driver").then(|| {
+        // SAFETY: the functions that count have this type.
+        let count: extern "C" fn() -> u64 = unsafe { symbol(function) };
+        count()
     })
 }
 
@@ -44,13 +42,8 @@ pub fn live(function: &CStr) -> Option<u64> {
 pub fn fault(rules: &str) {
     let rules = CString::new(rules).expect("no NUL");
     // SAFETY: the function has this type, and reads to the NUL.
-    let code = unsafe {
-        let function = symbol(c"cuda_sim_fault");
-        std::mem::transmute::<*mut c_void, extern "C" fn(*const c_char) -> i32>(function)(
-            rules.as_ptr(),
-        )
-    };
-    assert_eq!(code, 0, "{rules:?}");
+    let set: extern "C" fn(*const c_char) -> i32 = unsafe { symbol(c"cuda_sim_fault") };
+    assert_eq!(set(rules.as_ptr()), 0, "{rules:?}");
 }
 
 /// Whether this is the process of a test's own.
@@ -65,11 +58,15 @@ pub fn with_settings<F: Fn()>(settings: &[(&str, &str)], body: F) {
     }
 }
 
-fn symbol(name: &CStr) -> *mut c_void {
+/// # Safety
+///
+/// `F` must be the type of the function of that name.
+unsafe fn symbol<F: Copy>(name: &CStr) -> F {
     let library = CString::new(library_name().expect("a driver")).expect("no NUL");
     // SAFETY: the library is loaded already.
     let found =
         unsafe { libc::dlsym(libc::dlopen(library.as_ptr(), libc::RTLD_NOW), name.as_ptr()) };
     assert!(!found.is_null(), "the simulated driver has {name:?}");
-    found
+    // SAFETY: guaranteed by the caller; a pointer to a function is as large.
+    unsafe { std::mem::transmute_copy(&found) }
 }
