@@ -82,7 +82,7 @@ fn resident() -> usize {
 
 #[test]
 fn what_was_freed_last_comes_back_first() {
-    on_device(|_| {
+    on_device(|first| {
         for size in [64, MIB, 4 * MIB] {
             let [_, p, q, r] = [(); 4].map(|()| alloc(size));
             assert_eq!([q, p].map(|it| cuMemFree_v2(it)), [OK; 2]);
@@ -91,6 +91,14 @@ fn what_was_freed_last_comes_back_first() {
             assert_eq!([r, q].map(|it| cuMemFree_v2(it)), [OK; 2]);
             assert_eq!([alloc(size), alloc(size)], [q, r]);
         }
+        // A reset frees everything, and what comes then is where it was.
+        let make = || (alloc(64), alloc(4 * MIB), alloc(4 * MIB), stream(1), stream(1), event(0));
+        let seen = [(); 2].map(|()| {
+            assert_eq!(cuDevicePrimaryCtxReset_v2(0), OK);
+            assert_eq!(ready(0), first);
+            make()
+        });
+        assert_eq!(seen[0], seen[1]);
     });
 }
 

@@ -26,6 +26,7 @@ unsafe extern "C" {
     pub safe fn cuDeviceGetName(name: &mut [u8; 32], length: i32, device: i32) -> i32;
     pub safe fn cuDevicePrimaryCtxRetain(context: &mut Handle, device: i32) -> i32;
     pub safe fn cuDevicePrimaryCtxRelease_v2(device: i32) -> i32;
+    pub safe fn cuDevicePrimaryCtxReset_v2(device: i32) -> i32;
     pub safe fn cuCtxCreate_v2(context: &mut Handle, flags: u32, device: i32) -> i32;
     pub safe fn cuCtxDestroy_v2(context: Handle) -> i32;
     pub safe fn cuCtxPushCurrent_v2(context: Handle) -> i32;
