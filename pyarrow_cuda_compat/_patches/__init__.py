@@ -7,8 +7,8 @@
 `device_streams`  export and import of streams of the C Device interface
 `combine`         `combine_chunks`, and chunks that are exported as one array
 `read_ahead`      readers of copies, whose batches a thread reads ahead
-`batches`         methods that return batches, which then know their device
-`guards`          functions that read their data in host memory
+`batches`         methods whose batches have to report the right device
+`guards`          refuses data on a device where functions read host memory, or copies it
 `patching`        how compiled members are guarded, and methods added
 ================  =================================================================================
 """

@@ -1,1 +1,1 @@
-"""What the package needs before its own classes exist; it uses no other module of the package."""
+"""Loads the extension and chooses the C++ bridge; imports nothing else of the package."""

@@ -13,7 +13,7 @@ __all__ = ["cudaDeviceProp"]
 
 _T = TypeVar("_T", int, str)
 
-# The fields of the runtime's structure that are attributes of the driver, by their numbers there.
+# Fields of `cudaDeviceProp`, and the number of each `CUdevice_attribute`.
 _ATTRIBUTES = {
     "maxThreadsPerBlock": 1,
     "sharedMemPerBlock": 8,

@@ -19,7 +19,7 @@ from cuda_bench.measure import QUICK, Budget, Case, WrongResult, nothing, repeat
 from cuda_bench.peers import NotOffered
 from cuda_bench.space import Space
 from cuda_bench.works import Works, memory, together
-from support import bench_children
+from support import faulty_peers
 
 pytestmark = pytest.mark.independent
 
@@ -120,11 +120,11 @@ def test_a_thread_that_fails_is_noticed_and_ends_the_others():
 
 @pytest.mark.subprocesses
 def test_what_other_processes_copy_is_checked():
-    works = Works(bench_children.Careless(), None)
+    works = Works(faulty_peers.Careless(), None)
     for trial in (works.in_processes(4096, processes=1), works.first_up(4096)):
         with pytest.raises(WrongResult):
             trial.run(QUICK)
-    ending = Works(bench_children.Ending(), None)
+    ending = Works(faulty_peers.Ending(), None)
     with pytest.raises(BrokenProcessPool):
         ending.in_processes(4096, processes=2).run(QUICK)
 
@@ -171,7 +171,7 @@ def test_a_row_can_have_a_process_of_its_own(monkeypatch):
 
 def test_of_crowds_the_times_are_those_of_one_call_or_of_all(monkeypatch):
     monkeypatch.setattr(together, "results", lambda *_: [[[1.0, 1.0, 1.0, 3.0]], [[2.0] * 3]])
-    works = Works(bench_children.Careless(), Space(Driver(), 8192))
+    works = Works(faulty_peers.Careless(), Space(Driver(), 8192))
     for apart, wanted in ((True, (2, 2.94, None)), (False, (6 / 7, 2.94, 1.47))):
         found = works.in_threads(8, threads=2, ways="up", apart=apart).run(QUICK)
         assert (found["median"], found["p99"], found.get("tail")) == pytest.approx(wanted)

@@ -2,7 +2,7 @@
 
 The bodies of ``Context.from_numba``, ``Context.to_numba``, ``CudaBuffer.from_numba`` and
 ``CudaBuffer.to_numba``.  They work with numba-cuda from 0.27 on, and with numba-cuda-mlir,
-whose objects are of other classes with the same attributes.
+which has its own classes with the same attributes.
 
 Importing this module imports neither package.  A Numba object shows which package it belongs to.
 Without an object, this module uses the package that the program has imported, or `numba.cuda` if

@@ -1,4 +1,4 @@
-"""Peers for other processes in tests of the benchmark, which find them here by their names."""
+"""Libraries with faults for tests of the benchmark: other processes import them by name."""
 
 import os
 
