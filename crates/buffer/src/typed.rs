@@ -165,7 +165,7 @@ impl<T: Pod> DeviceSlice<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`] for room for another number of elements, or driver errors.
+    /// [`Error::OutOfBounds`] if `out` has another length, or driver errors.
     pub fn copy_to(&self, out: &mut [T]) -> Result<(), Error> {
         self.check_length(out.len())?;
         self.buffer.copy_to_host(0, must_cast_slice_mut(out))

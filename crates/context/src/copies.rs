@@ -1,7 +1,7 @@
 //! Copies between the host and a device, and fills, without a stream.
 //!
-//! They are ordered as the legacy default stream is, and are complete when they return; all but small
-//! copies to the device are not begun before their turn.
+//! They are ordered as the legacy default stream is, and are complete when they return.  A copy begins when that
+//! stream has no work left, except for small copies to the device.
 
 use crate::{Current, StreamHandle};
 use arrow_cuda_driver::{CudaResult, Patience, call, codes};
@@ -9,14 +9,13 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 /// Up to this size in bytes, it takes less time to copy data on the host than to ask the driver a question.
-/// Drivers stage four times as much.
+/// The driver itself stages up to 64 KiB.
 pub(crate) const STAGED: usize = 16 << 10;
 
 impl Current<'_> {
-    /// Waits for a stream, or for the one that this thread uses in place of it as well, before a copy that
-    /// waits for it, too: while the driver's synchronous copies wait, no other thread can allocate, record
-    /// events or queue copies in the context.  If the wait takes long, and signals may end copies, the copy
-    /// does not begin.
+    /// Waits for a stream before a copy, and for the stream that this thread uses in place of it.  While a synchronous
+    /// copy of the driver waits, no other thread can allocate, record events or queue copies in the context.  If
+    /// the wait takes long, and signals may end copies, the copy does not begin.
     ///
     /// # Errors
     ///
@@ -134,7 +133,7 @@ impl Current<'_> {
     }
 }
 
-/// Makes a copy in small steps, through memory of this thread, that the driver has refused as a whole: it copies no
+/// Repeats in small steps, through memory of this thread, a copy that the driver has refused.  The driver refuses a
 /// range of the host that begins in pinned memory, unless one call has pinned all of it.
 fn or_in_steps(
     whole: CudaResult<()>,

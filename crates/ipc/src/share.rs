@@ -13,8 +13,8 @@ use std::sync::{Arc, Weak};
 /// The memory is shared, not copied.  It stays allocated until this process ends, even after the
 /// buffer is dropped, since this process cannot know whether another one still uses it.
 ///
-/// Work of other processes cannot be ordered behind the work that is queued here, so this waits for the latter, on
-/// all streams of the buffer's context.
+/// Another process cannot order its work behind the work of this one.  So this call waits for the work on all streams
+/// of the buffer's context, and of the other contexts that may use the memory.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-// Arrays on a device that become one.
+// Concatenates arrays on a device.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,8 @@
 
 namespace arrow_cuda {
 
-// For each column of arrays on one device one array with the elements of all of them, as
-// `arrow::Concatenate` makes it on the host.  All are allocated together and filled at once, after the
-// work of the default stream.
+// Concatenates the arrays of each column, which lie on one device, as `arrow::Concatenate` does on the host.
+// Makes one allocation, and fills it after the work of the default stream.
 Result<ArrayDataVector> Join(std::vector<ArrayDataVector> columns);
 
 }  // namespace arrow_cuda

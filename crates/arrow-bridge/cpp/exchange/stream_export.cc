@@ -1,3 +1,4 @@
+// Exports readers of record batches, and chunked arrays, as streams of the C Device interface.
 #include "exchange/streams.h"
 
 #include <cerrno>
@@ -24,7 +25,7 @@ namespace {
 int64_t LengthOf(const arrow::Array& array) { return array.length(); }
 int64_t LengthOf(const arrow::RecordBatch& batch) { return batch.num_rows(); }
 
-// The same without values, on the host.
+// An empty one of the same type, on the host.
 Result<ArrayPtr> EmptyLike(const arrow::Array& array) {
   return arrow::MakeEmptyArray(array.type());
 }
@@ -64,7 +65,7 @@ class ProducerOf : public Producer {
   ProducerOf(std::shared_ptr<Type> type, Next next)
       : type_(std::move(type)), next_(std::move(next)) {}
 
-  // Reads on until there are values.
+  // Reads ahead to the first that has values, whose device becomes the stream's.
   Status FindDevice() {
     std::optional<DeviceId> found;
     bool has_values = false;
@@ -156,7 +157,7 @@ Producer* ProducerIn(const ArrowDeviceArrayStream* stream) {
   return static_cast<Producer*>(stream->private_data);
 }
 
-// Answers the consumer, whom no exception may reach.
+// Runs a callback of the C stream, and turns exceptions into codes of errno.
 template <typename Work>
 int Answer(const ArrowDeviceArrayStream* stream, Work&& work) noexcept {
   auto* producer = ProducerIn(stream);

@@ -1,5 +1,5 @@
 // One arrow::Device per GPU, with the events of libarrow's device interface and a memory manager for each
-// of its contexts: after a reset, the device has another one.
+// of its contexts: after a reset, the device has a new primary context.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Device : public arrow::Device {
   // The only instance for this GPU; fails for a number that no GPU has.
   static Result<std::shared_ptr<Device>> Get(int64_t number);
 
-  // Whether there is any: libarrow's data in device memory always has one.
+  // Whether any was made: without one, libarrow has no data in device memory.
   static bool HasAny();
 
   int32_t number() const { return number_; }
@@ -32,7 +32,7 @@ class Device : public arrow::Device {
   arrow::DeviceAllocationType device_type() const override {
     return arrow::DeviceAllocationType::kCUDA;
   }
-  // That of the primary context; of an earlier one, which fails when it is used, if the device has none.
+  // The manager of the primary context.  Without one, that of an earlier context, which fails when it is used.
   ManagerPtr default_memory_manager() override;
 
   Result<ManagerPtr> Manager();
@@ -51,7 +51,7 @@ class Device : public arrow::Device {
 
 bool IsCuda(const arrow::MemoryManager& manager);
 
-// The context whose memory it manages, null if that is no GPU's.
+// The context of a manager of device memory, else null.
 const RustContext* ContextOf(const arrow::MemoryManager& manager);
 
 // That of the primary context; fails for a number that no GPU has.

@@ -1,7 +1,6 @@
 //! Finds the block that contains an address, in any context.
 //!
-//! The driver knows its own allocations, but a request may be smaller, and a released block may
-//! still be allocated.  Checks of an address against its allocation must therefore look here first.
+//! The driver's allocation may be larger than the block, and outlives the block's release.  Checks of an address against its allocation must therefore look here first.
 
 use super::Source;
 use super::ledger::Ledger;

@@ -14,7 +14,7 @@ pub(super) type Freed = (u64, CudaResult<()>);
 #[derive(Default)]
 pub(super) struct Removed {
     segments: Vec<Segment>,
-    /// The evidence that nobody uses any of them, if there is any yet.
+    /// The proof that no work uses them, once it is known.
     unused: Option<Unused>,
 }
 
@@ -95,7 +95,7 @@ impl Cache<'_> {
 }
 
 impl Context {
-    /// Releases the block that contains an address, whatever has become of its context.
+    /// Releases the block that contains an address, even if the context was destroyed.
     pub(super) fn release_block(
         &self,
         source: Source,
@@ -116,7 +116,7 @@ impl Context {
         self.free_rest(source)
     }
 
-    /// Frees what an allocation of `needed` bytes finds to be not worth keeping.
+    /// Frees cached segments beyond the limit, before the driver allocates `needed` bytes.
     pub(super) fn free_surplus(
         &self,
         pool: &Pool,
@@ -141,8 +141,8 @@ impl Context {
         elsewhere(move || report_failure(source.name(), context.free_rest(source)));
     }
 
-    /// Gives the driver what a release has left over: segments of which nothing may serve again, and
-    /// memory beyond the limit, which may be in other pools that share it.
+    /// Frees what a release has left over: retired segments, and cached memory beyond the limit, which may be in
+    /// other pools that share it.
     fn free_rest(&self, source: Source) -> CudaResult<()> {
         let (has_finished, exceeds_limit) = self
             .pool(source)

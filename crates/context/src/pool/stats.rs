@@ -1,4 +1,4 @@
-//! Statistics of memory, and the limit of what is cached.
+//! The counters behind `memory_stats`, and the limit of the cache; `cache.rs` reads them.
 
 use arrow_cuda_driver::Lock;
 

@@ -1,4 +1,4 @@
-//! Events: points in the work of streams.
+//! CUDA events.
 
 use crate::out_param::out_param;
 use crate::{Context, Current, StreamHandle};
@@ -60,7 +60,7 @@ impl PartialEq for Event {
 impl Eq for Event {}
 
 impl Event {
-    /// An event without time stamps, which is the faster kind.
+    /// An event without time stamps, which is faster.
     pub fn new(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, DISABLE_TIMING)
     }
@@ -170,12 +170,12 @@ impl Event {
 }
 
 impl Current<'_> {
-    /// The handle for the driver, which reads through it.  So an event of another context, which may be
-    /// gone with all its events, is refused.
-    fn raw_event(&self, event: &Event) -> CudaResult<RawEvent> {
+    /// The handle, for a function of the driver.  Refuses an event of another context: that one may be destroyed, and
+    /// the driver would read through a dangling handle.
+    fn raw_event(&self, event: &Event, function: &'static str) -> CudaResult<RawEvent> {
         match event.context().is_same(self.context()) {
             true => Ok(event.as_raw()),
-            false => Err(CudaError::of_call("cuEventQuery", codes::INVALID_HANDLE)),
+            false => Err(CudaError::of_call(function, codes::INVALID_HANDLE)),
         }
     }
 
@@ -185,7 +185,7 @@ impl Current<'_> {
     ///
     /// `CUDA_ERROR_INVALID_HANDLE` for an event or a stream of another context, or driver errors.
     pub fn record(&self, event: &Event, stream: StreamHandle<'_>) -> CudaResult<()> {
-        let (event, stream) = (self.raw_event(event)?, self.raw_stream(stream)?);
+        let (event, stream) = (self.raw_event(event, "cuEventRecord")?, self.raw_stream(stream)?);
         // SAFETY: live handles.
         unsafe { call!(cuEventRecord(event, stream)) }
     }
@@ -193,7 +193,7 @@ impl Current<'_> {
     /// Records an event behind all work of the context, on all streams, those of other libraries
     /// included.
     pub(super) fn record_on_all_streams(&self, event: &Event) -> CudaResult<()> {
-        let event = self.raw_event(event)?;
+        let event = self.raw_event(event, "cuCtxRecordEvent")?;
         // SAFETY: a live handle; the context is alive.
         unsafe { call!(cuCtxRecordEvent(self.context().raw(), event)) }
     }
@@ -204,7 +204,7 @@ impl Current<'_> {
     ///
     /// `CUDA_ERROR_INVALID_HANDLE` for an event of another context, or driver errors.
     pub fn is_reached(&self, event: &Event) -> CudaResult<bool> {
-        let event = self.raw_event(event)?;
+        let event = self.raw_event(event, "cuEventQuery")?;
         // SAFETY: a live handle.
         unsafe { query!(cuEventQuery(event)) }
     }

@@ -1,4 +1,4 @@
-//! Events.
+//! `cuEvent*` and `cuCtxRecordEvent`.
 
 use std::sync::Arc;
 

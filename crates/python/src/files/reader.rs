@@ -1,4 +1,4 @@
-//! `BufferReader`.
+//! `BufferReader`, which reads a device buffer as a file.
 
 use crate::errors::{OrRaise, non_negative};
 use crate::pyarrow::cython_subclass::{Class, constructor, only_argument};
