@@ -59,6 +59,7 @@ def set_compute_engine(engine: Literal["cudf", "none"] | None) -> None:
         raise ImportError(missing, name="pylibcudf")
     with _lock:
         _chosen, _found, _choices = engine, None, _choices + 1
+        _native._set_has_engine(False)
 
 
 set_compute_engine.__module__ = PACKAGE
@@ -108,6 +109,7 @@ def _choose(load: Callable[[], Any]) -> Any:
         if isinstance(found, str) and _is_being_imported():
             return found  # of modules that are not complete yet, so that it may not last
         _found = found
+        _native._set_has_engine(not isinstance(found, str))
     return found
 
 

@@ -39,6 +39,7 @@ from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
 from .. import _native
 from .._data import lies_on_host
+from .._methods.pickling import context_for
 from .._start.import_hooks import follow
 from . import _device_frames, _tokens
 from ._loans import Loan, lasts
@@ -139,10 +140,12 @@ class _Borrower(PartsUnpickler):
             theirs = context.open_ipc_buffer(handle)
         except (OSError, ValueError) as error:
             raise _refused(error) from error
+        # The device of that number, as for a pickle: a worker may have another order of devices.
+        here = context_for(lent["number"])
         if lent["is_part"]:
-            ours = _native._new_packed_buffer(context, theirs.size)
+            ours = _native._new_packed_buffer(here, theirs.size)
         else:
-            ours = context.new_buffer(theirs.size)
+            ours = here.new_buffer(theirs.size)
         ours.copy_from_device(theirs)
         return ours if lent["is_mutable"] else _native._read_only(ours)
 
@@ -178,11 +181,13 @@ class _Lender(PartsPickler):
         return super().header(frames) | {"loan": self._loan.evidence}
 
     def place(self, buffer: Any) -> dict[str, Any]:
-        """How to open the buffer's memory, or its device's number when that cannot be."""
+        """The number of the buffer's device, and how to open its memory where that can be."""
         device = _native._uuid(buffer.context.device_number).hex()
         if buffer.size >= THRESHOLD and device in self._devices:
             try:
-                return {"device": device, "handle": self._loan.lend(buffer)}
+                handle = self._loan.lend(buffer)
+                number = buffer.context.device_number
+                return {"number": number, "device": device, "handle": handle}
             except (OSError, pa.ArrowInvalid):
                 pass  # memory of a pool, of another process, and so on
         return super().place(buffer)

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 # The name of this package in handshakes, configuration and lists of extensions.
 NAME = "pyarrow-cuda-compat"
 # The version of the format on which both sides of a transfer have to agree.
-_FORMAT = 4
+_FORMAT = 5
 # How long to wait for a connection that is in use, in seconds.
 _RENEWAL = 0.05
 

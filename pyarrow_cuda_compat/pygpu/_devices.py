@@ -90,7 +90,8 @@ def cudaDeviceReset() -> cudaError_t:
     """Destroy all memory, streams and events of this process on the current device, also those of
     other libraries.  Later calls with what was there return ``cudaErrorDeviceUninitialized`` (201);
     new arrays, streams and events work.  Pinned memory is destroyed, too: the process crashes if it
-    uses an array of NumPy over it (`PagelockedAllocator.get`).  As CUDA's `cudaDeviceReset`.
+    uses an array of NumPy over it (`PagelockedAllocator.get`).  The call first waits for the work
+    of other devices, which may use that memory.  As CUDA's `cudaDeviceReset`.
     """
     number, status = cudaGetDevice()
     if status is not SUCCESS:

@@ -5,6 +5,7 @@ import sys
 import pytest
 from pyarrow import cuda
 
+from pyarrow_cuda_compat import _native
 from pyarrow_cuda_compat._cudf import conversions, engine, refusals, rmm_resource
 
 from . import standin
@@ -34,7 +35,9 @@ def libcudf(cudf, monkeypatch):
     monkeypatch.setattr(engine, "_found", cudf)
     monkeypatch.setattr(rmm_resource, "_set_resource", lambda *_: None)
     standin.CALLS.clear()
-    return standin.CALLS
+    _native._set_has_engine(True)
+    yield standin.CALLS
+    _native._set_has_engine(False)
 
 
 @pytest.fixture(scope="module")

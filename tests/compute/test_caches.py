@@ -144,7 +144,7 @@ def test_scalars_keep_their_bits(there, cudf):
         _native._computing(here, lambda: made.append(columns.scalar_of(scalar)))
         return made[-1]
 
-    made, here = [], there(pa.array([0]))
+    made, here = [], [there(pa.array([0]))]
     negative = struct.unpack("<d", struct.pack("<Q", 0xFFF8000000000001))[0]
     for number in (0.0, -0.0, math.nan, negative):
         scalar = pa.scalar(number)
@@ -159,7 +159,7 @@ def test_no_scalar_of_a_device_is_kept_without_its_context(there, cudf):
     made = []
     for context in (cuda.Context(0), cuda.Context(1)):
         _native._computing(
-            pa.array([0]).copy_to(context),
+            [pa.array([0]).copy_to(context)],
             lambda: made.append(of("functions.strings")._whitespace_scalar("utf8_trim_whitespace")),
         )
     assert made[0] is not made[1]

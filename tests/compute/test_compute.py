@@ -95,7 +95,7 @@ def test_a_stream_in_a_block_waits_for_results(there, default_stream):
     result = pc.add(there(pa.array([1, 2])), 1)
     with pyarrow_cuda_compat.Stream(context, non_blocking=True) as stream:
         let_go = default_stream.hold()
-        _native._computing(result, lambda: result)
+        _native._computing([result], lambda: result)
         assert not stream.query()
         let_go()
         assert back(result).to_pylist() == [2, 3]
@@ -106,7 +106,7 @@ def test_sets_on_the_host_are_copied(there, cudf, libcudf):
     mask = there(pa.array([True, None])).buffers()[0]
     half = pa.Array.from_buffers(pa.int8(), 2, [mask, pa.py_buffer(b"ab")])
     for array, expected in ((pa.array([1, 2]), [1, 2]), (half, [97, None])):
-        made = _native._computing(there(array), partial(columns.to_cudf, array))
+        made = _native._computing([there(array)], partial(columns.to_cudf, array))
         assert made.value.to_pylist() == expected
 
 

@@ -1,5 +1,7 @@
 """What libcudf may be handed, and what may come back: a test for each rule of the two gates."""
 
+import sys
+from collections import namedtuple
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -10,8 +12,8 @@ import pytest
 from pyarrow import cuda
 
 import pyarrow_cuda_compat
-from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._cudf import conversions
+from pyarrow_cuda_compat import CudaBuffer, _native
+from pyarrow_cuda_compat._cudf import conversions, engine
 
 from . import standin
 
@@ -213,6 +215,46 @@ def test_memory_of_a_context_that_is_gone(there, driver):
             pa.table({"a": array}).filter(pc.field("a") > 0)
     with pytest.raises(OSError, match="Cuda error 201"):
         pc.add(live, pa.Array.from_buffers(pa.int64(), 2, [None, data], 0))
+
+
+def test_arguments_in_sequences_of_other_classes(there):
+    array = there(pa.array([1, 2]))
+
+    class Pair(list):
+        pass
+
+    add = pc.get_function("add")
+    for given in (Pair([array, array]), namedtuple("Both", "x y")(array, array), iter([array] * 2)):
+        assert back(add.call(given)).to_pylist() == [2, 4]
+
+
+def test_a_list_that_changes_while_a_call_begins(there, other_ctx):
+    here, elsewhere = there(pa.array([1, 2])), pa.array([10, 20]).copy_to(other_ctx)
+    given = [here, here]
+
+    def change(frame, event, _):
+        if event == "call" and frame.f_code.co_name == "call":
+            given[:] = [elsewhere, elsewhere]
+
+    sys.setprofile(change)
+    try:
+        result = pc.get_function("add").call(given)
+    finally:
+        sys.setprofile(None)
+    assert CudaBuffer.from_buffer(result.buffers()[1]).context.device_number == 0
+    assert back(result).to_pylist() == [2, 4]
+
+
+def test_without_an_engine_the_context_does_not_matter(driver, monkeypatch):
+    _native._set_has_engine(False)
+    monkeypatch.setattr(engine, "_found", "none here")
+    handle = driver.create_context()
+    data = cuda.Context(0, handle).buffer_from_data(bytes(16))
+    driver.destroy_context(handle)
+    array = pa.Array.from_buffers(pa.int64(), 2, [None, data], 0)
+    for call in (lambda: pc.add(array, 1), lambda: pa.table({"a": array}).filter(pc.field("a") > 0)):
+        with pytest.raises(NotImplementedError, match="none here"):
+            call()
 
 
 @pytest.mark.subprocesses

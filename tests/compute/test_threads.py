@@ -176,8 +176,8 @@ def test_a_call_that_fails_within_a_call_leaves_its_device(cudf, other_ctx):
 
     def call():
         with pytest.raises(ValueError):  # noqa: PT011
-            _native._computing(pa.array([0]).copy_to(other_ctx), fail)
+            _native._computing([pa.array([0]).copy_to(other_ctx)], fail)
         return _native._here()
 
     context = cuda.Context(0)
-    assert _native._computing(pa.array([0]).copy_to(context), call) == context
+    assert _native._computing([pa.array([0]).copy_to(context)], call) == context

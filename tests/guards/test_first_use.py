@@ -4,6 +4,7 @@
 CALLS = """
 import os, sys, warnings
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyarrow import cuda
 
@@ -19,6 +20,17 @@ def batches():
 class Batches:
     __iter__ = staticmethod(batches)
 
+class Counted:
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, place):
+        return [*arrays()][place]
+
+class Filled(list):
+    def __iter__(self):
+        return arrays()
+
 def reader():
     return pa.RecordBatchReader.from_batches(schema, batches())
 
@@ -28,6 +40,8 @@ calls = {
     "concat_batches": lambda: pa.concat_batches(batches()).num_rows,
     "Table.from_batches": lambda: pa.Table.from_batches(batches())["x"].null_count,
     "an iterable": lambda: pa.Table.from_batches(Batches())["x"].null_count,
+    "items of a sequence": lambda: pc.call_function("is_null", Counted()),
+    "items of a list's heir": lambda: pc.call_function("is_null", Filled([1])),
     "read_next_batch": lambda: reader().read_next_batch()["x"].null_count,
     "read_all": lambda: reader().read_all()["x"].null_count,
     "__arrow_c_stream__": lambda: pa.table(reader())["x"].null_count,
@@ -58,6 +72,8 @@ concat_arrays 3
 concat_batches 3
 Table.from_batches 1
 an iterable 1
+items of a sequence NotImplementedError
+items of a list's heir NotImplementedError
 read_next_batch 1
 read_all 1
 __arrow_c_stream__ ArrowNotImplementedError

@@ -55,6 +55,11 @@ CALLS = {
     "elements with gaps": strided.copy_to_host,
     "an array from the host": lambda: array.__setitem__(..., np.frombuffer(content, "u1")),
 }
+if (last := ctx.get_num_devices() - 1) > 0:
+    def reset():
+        compat.Context(last)
+        compat._native._reset_device(last)
+    CALLS["a reset of another device"] = reset
 def signal_soon(number):
     threading.Timer(0.1, os.kill, (os.getpid(), number)).start()
 """

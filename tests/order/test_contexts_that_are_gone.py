@@ -24,7 +24,7 @@ check_refused([
     *(lambda read=read: read(array, consumer) for read in readers),
     batch.__arrow_c_device_array__,
     lambda: next(iter(pa.RecordBatchReader.from_stream(table))),
-    lambda: _native._computing(array, list),
+    lambda: _native._computing([array], list),
 ], "Cuda error 201 ")
 """
 

@@ -9,8 +9,8 @@ mod late_read;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
-use arrow_cuda_context::{Block, Cache, Context, HostPool, Placement, Ready};
-use common::{alone, second_device};
+use arrow_cuda_context::{Block, Cache, Context, Device, HostPool, Placement, Ready, Stream};
+use common::{Gate, alone, second_device};
 use late_read::LateRead;
 use rstest::rstest;
 use simulator::with_settings;
@@ -129,6 +129,17 @@ fn a_reset_waits_for_other_devices() {
     // SAFETY: one test at a time, and the reader has its own context.
     late.finds_beside(1, || unsafe { owner.device().reset() }).expect("a device");
     drop(block);
+}
+
+#[test]
+fn a_reset_of_an_unused_device_waits_for_nothing() {
+    with_settings(&[("CUDA_SIM_DEVICES", "2")], || {
+        let (_alone, first) = alone();
+        let gate = Gate::on(&Stream::non_blocking(&first).expect("room"));
+        // SAFETY: nobody uses the device.
+        unsafe { Device::get(1).expect("as set").reset() }.expect("a device");
+        gate.open();
+    });
 }
 
 #[test]

@@ -9,7 +9,12 @@ use serde_json::{Value, json};
 
 /// Questions to which the simulator's answer differs, with its answer and the reason.
 fn exceptions() -> Vec<(&'static str, Value, &'static str)> {
-    vec![
+    let mut all = vec![
+        (
+            "/close_import_other_device",
+            json!({"code": 0, "waits": false, "end": 719}),
+            "a driver promises no such wait, and makes none for a kernel",
+        ),
         (
             "/destroyed_context",
             json!({
@@ -25,13 +30,23 @@ fn exceptions() -> Vec<(&'static str, Value, &'static str)> {
         ),
         ("/addresses_and_handles_after_a_reset/stream", json!(true), HANDLES_COME_BACK),
         ("/addresses_and_handles_after_a_reset/event", json!(true), HANDLES_COME_BACK),
-    ]
+    ];
+    all.extend(ENDS_WITH_A_WAIT.map(|path| (path, json!(false), WAITS_TOO_EARLY)));
+    all
 }
 
-const HANDLES_COME_BACK: &str = "no driver promises that a handle never comes back, so a program that keeps a stale one is to find another object";
+const WAITS_TOO_EARLY: &str =
+    "the wait does not cover the work, which fails all the same, and no driver promises it";
+const ENDS_WITH_A_WAIT: [&str; 6] = [
+    "/reset_other_device_kernel/waits",
+    "/reset_other_device_copy/waits",
+    "/destroy_pinned_other_device_kernel/waits",
+    "/destroy_pinned_other_device_copy/waits",
+    "/destroy_registered_other_device_kernel/waits",
+    "/destroy_registered_other_device_copy/waits",
+];
 
-/// In the names of questions that only two devices answer; no real driver has yet.
-const OPEN_BETWEEN_DEVICES: &str = "_other_device";
+const HANDLES_COME_BACK: &str = "no driver promises that a handle never comes back, so a program that keeps a stale one is to find another object";
 
 #[test]
 fn the_simulator_answers_as_hardware_did() {
@@ -56,9 +71,7 @@ fn the_simulator_answers_as_hardware_did() {
         .expect("python3 starts");
     let complaint = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{complaint}");
-    let mut answers: Value = serde_json::from_slice(&done.stdout).expect("JSON");
-    let asked = answers.as_object_mut().expect("answers by name");
-    asked.retain(|name, _| !name.contains(OPEN_BETWEEN_DEVICES));
+    let answers: Value = serde_json::from_slice(&done.stdout).expect("JSON");
 
     let mut differences = Vec::new();
     compare("", &wanted, &answers, &mut differences);

@@ -1,6 +1,7 @@
 //! Functions for the driver and the devices, which `pyarrow_cuda_compat/_tools/info.py` and `pygpu/` call.
 
 use crate::errors::OrRaise;
+use crate::signals::wait_for_signals;
 use arrow_cuda_context::{Context, Device, driver_version};
 use arrow_cuda_driver::{CudaResult, is_simulated, library_name};
 use pyo3::prelude::*;
@@ -66,6 +67,7 @@ pub(crate) fn set_current_device(py: Python<'_>, number: u32) -> PyResult<()> {
 /// Destroys a device's primary context with everything in it.
 #[pyfunction(name = "_reset_device")]
 pub(crate) fn reset_device(py: Python<'_>, number: u32) -> PyResult<()> {
+    wait_for_signals(py, || Device::get(number)?.await_other_users())?.or_raise(py)?;
     // SAFETY: Python programs reset devices at their own risk, as by any library; what the package has made there finds
     // that it is gone.
     py.detach(|| unsafe { Device::get(number)?.reset() }).or_raise(py)

@@ -97,7 +97,7 @@ def _guard_members(module: str) -> _Wrappers:
 def _guard_in_place(found: Any, name: str, rule: str) -> bool:
     """Guards a compiled class, function, method or property.  Returns whether it is one."""
     if rule == COMPUTE:
-        guard = _native._Guard(call, "computed")
+        guard = _native._Guard(call, "computed", (1, "args"))
     elif rule in _SUBSTITUTES:
         guard = _native._Guard(_SUBSTITUTES[rule], "any")
     elif rule in _BUILT_IN:

@@ -27,16 +27,16 @@ def call(
     memory_pool: Any = None,
     length: int | None = None,
 ) -> Any:
-    """`Function.call` in the context of the arguments on a device."""
-    if not isinstance(args, list | tuple):  # an iterator has its items no second time
-        return function.call(list(args), options, memory_pool, length)
-    given = list(args)
-    if _native._here() is None and _data_of(given) is None:
-        return original(function, given, options, memory_pool, length)
+    """`Function.call` with arguments that may contain data on a device.  The guard has made the
+    list, and has entered the context of the data if an engine is loaded."""
+    is_entered = _native._here() is not None
+    if not is_entered and _data_of(args) is None:
+        return original(function, args, options, memory_pool, length)
     return _answered(
         f"pyarrow.compute.{function.name}",
-        given,
-        lambda cudf: cudf.run(original, function, given, options, length),
+        args,
+        lambda cudf: cudf.run(original, function, args, options, length),
+        is_entered,
     )
 
 
@@ -47,28 +47,30 @@ def query(original: _Original, *arguments: Any, **keywords: Any) -> Any:
     if not found:
         return original(*arguments, **keywords)
     name = original.__name__
+    return _answered(
+        f"pyarrow.acero.{name}",
+        found,
+        lambda cudf: cudf.QUERIES[name](original, *arguments, **keywords),
+    )
 
-    def answer(cudf: Any) -> Any:
-        return cudf.QUERIES[name](original, *arguments, **keywords)
 
-    return _native._computing(found, partial(_answered, f"pyarrow.acero.{name}", found, answer))
-
-
-def _answered(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
+def _answered(
+    name: str, arguments: Any, answer: Callable[[Any], Any], is_entered: bool = False
+) -> Any:
     """The answer of the engine, which is recorded if the program has asked for records."""
     if not _tracing.traced:
-        return _computed(name, arguments, answer)
+        return _computed(name, arguments, answer, is_entered)
     rows = max((len(it) for it in arguments if isinstance(it, _DATA)), default=0)
-    made = partial(_computed, name, arguments, answer)
+    made = partial(_computed, name, arguments, answer, is_entered)
     return _native._recorded("compute", name, made, rows=rows)
 
 
-def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
+def _computed(name: str, arguments: Any, answer: Callable[[Any], Any], is_entered: bool) -> Any:
     """The answer of the engine, or the refusal with the reason why it gives no answer."""
     try:
         cudf = engine.implementations(load_cudf)
-        rmm_resource.share_memory(_context(arguments))
-        return answer(cudf)
+        made = partial(_in_context, cudf, arguments, answer)
+        return made() if is_entered else _native._computing(arguments, made)
     except Refusal as refusal:
         reason = str(refusal)
     except _native.OutOfMemoryError:
@@ -84,11 +86,12 @@ def _computed(name: str, arguments: Any, answer: Callable[[Any], Any]) -> Any:
     return _native._refuse(_data_of(arguments), name, reason)
 
 
-def _context(arguments: Any) -> Any:
-    """The one context in which all data among the arguments lies."""
+def _in_context(cudf: Any, arguments: Any, answer: Callable[[Any], Any]) -> Any:
+    """The answer in the one context in which all data among the arguments lies."""
     context = _native._here()
     if context is not None:
-        return context
+        rmm_resource.share_memory(context)
+        return answer(cudf)
     if not any(isinstance(it, _DATA) for it in arguments):
         raise UnsupportedLocation("libcudf computes with arrays and tables only")
     raise UnsupportedLocation(

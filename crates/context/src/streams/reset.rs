@@ -5,6 +5,20 @@ use crate::{Device, contexts};
 use arrow_cuda_driver::{CudaResult, call};
 
 impl Device {
+    /// Blocks until no other context has work that may use memory of the device's primary one, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors: for a stream of another context that is being captured, which ends the capture, or for a context
+    /// that has failed otherwise.
+    #[doc(hidden)]
+    pub fn await_other_users(self) -> CudaResult<()> {
+        if self.has_primary_context()? {
+            let _unused = await_other_users_of(self)?;
+        }
+        Ok(())
+    }
+
     /// Destroys the device's primary context with everything in it, whichever library of this
     /// process has made it.  The next use of the device makes a new one.
     ///
@@ -42,7 +56,7 @@ impl Device {
     /// When the driver cannot wait, for a stream of another context that is being captured, or cannot reset the device.
     pub unsafe fn reset(self) -> CudaResult<()> {
         let device = self.handle()?;
-        let _unused = await_other_users_of(self)?;
+        self.await_other_users()?;
         // SAFETY: takes no pointer; every use of the context here finds that it is gone, and the caller guarantees the
         // same of others.
         unsafe { call!(cuDevicePrimaryCtxReset_v2(device)) }?;

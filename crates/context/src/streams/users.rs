@@ -45,16 +45,24 @@ pub(crate) fn await_users_of_lost() -> CudaResult<Unused> {
     await_users_in(contexts_of_the_process(None)?)
 }
 
-/// As [`Context::await_users`], except for the work of the device's primary context, for which a reset waits itself.
+/// As [`Context::await_users`], except for the work of the device's primary context, for which a reset waits itself.  A signal
+/// may end the wait.
 pub(super) fn await_other_users_of(device: Device) -> CudaResult<Unused> {
     let mut others = contexts_of_the_process(None)?;
     others.retain(|context| !context.is_primary() || context.device() != device);
-    await_users_in(others)
+    await_users_by(Context::synchronize, others)
 }
 
 fn await_users_in(contexts: Vec<Context>) -> CudaResult<Unused> {
+    await_users_by(|context| context.enter()?.synchronize(), contexts)
+}
+
+fn await_users_by(
+    wait: impl Fn(&Context) -> CudaResult<()>,
+    contexts: Vec<Context>,
+) -> CudaResult<Unused> {
     for context in contexts {
-        match context.enter().and_then(|current| current.synchronize()) {
+        match wait(&context) {
             // The work of a context that is gone has gone with it, and one with a fault executes nothing any more.
             Err(error) if !context.is_gone(&error) && !is_fatal(error.code()) => return Err(error),
             _ => {}

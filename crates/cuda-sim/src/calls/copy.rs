@@ -75,8 +75,9 @@ impl Copy {
             Some(bytes) => stream.submit(move || self.carry_out_from(&bytes, driver))?,
             None => {
                 let pinned = [self.to, self.from].map(|end| end.pinned_region(driver));
+                // An H200 says this of a copy whose memory is gone when its turn comes.
                 let carry_out = move || match pinned.iter().flatten().all(|it| it.is_live(driver)) {
-                    true => self.carry_out(driver).map_err(|_| ILLEGAL_ADDRESS),
+                    true => self.carry_out(driver).map_err(|_| LAUNCH_FAILED),
                     false => Err(LAUNCH_FAILED),
                 };
                 if [self.to, self.from].iter().any(|end| end.is_pageable(driver, self.size)) {

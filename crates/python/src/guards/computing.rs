@@ -5,12 +5,13 @@ use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
 use crate::interpreter::call_out;
 use crate::pyarrow::from_pyarrow::{is_of, object_ref};
-use crate::pyarrow::{Lib, Pyarrow, pyarrow};
+use crate::pyarrow::{Pyarrow, pyarrow};
 use crate::signals::wait_for_signals;
 use arrow_cuda_context::{Consumer, Context};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::PyList;
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 thread_local! {
     /// The context in which the thread's call computes; none outside of calls, and where its data lies in several.
@@ -66,30 +67,42 @@ pub(super) fn compute<'py>(
     Ok(result)
 }
 
-/// The same for functions of Python code, which have no guard here.
+/// The same where no guard has entered the context: for functions of Python code, and before an engine is loaded.
 #[pyfunction(name = "_computing")]
 pub(super) fn computing<'py>(
-    data: Bound<'py, PyAny>,
+    data: &Bound<'py, PyList>,
     function: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = data.py();
-    let context = one_context_of(py, std::iter::once(data))?;
-    compute(py, context, || call_out(function, ()))
+    let context = one_context_of(data)?;
+    compute(data.py(), context, || call_out(function, ()))
 }
 
-/// How deep lists in lists are looked into.
-const DEPTH: usize = 3;
+/// Whether an engine is loaded, so that guards enter contexts.
+static HAS_ENGINE: AtomicBool = AtomicBool::new(false);
 
-/// The context in which all arrays and tables on devices lie that are among the objects; none if they lie in several,
-/// or there are none.  Fails if one of several is gone.
-pub(super) fn one_context_of<'py>(
-    py: Python<'py>,
-    objects: impl Iterator<Item = Bound<'py, PyAny>>,
-) -> PyResult<Option<Context>> {
+#[pyfunction(name = "_set_has_engine")]
+pub(super) fn set_has_engine(has_engine: bool) {
+    HAS_ENGINE.store(has_engine, Ordering::Relaxed);
+}
+
+/// The context of the arguments of a computing call; none without an engine, which the call then asks for.
+pub(super) fn context_of_call(arguments: &Bound<'_, PyList>) -> PyResult<Option<Context>> {
+    match HAS_ENGINE.load(Ordering::Relaxed) {
+        true => one_context_of(arguments),
+        false => Ok(None),
+    }
+}
+
+/// The context in which all arrays and tables on devices lie that are among the items; none if they lie in several, or
+/// there are no such items.  Fails if one of several is gone.
+fn one_context_of(items: &Bound<'_, PyList>) -> PyResult<Option<Context>> {
+    let py = items.py();
     let Pyarrow { lib, bridge, .. } = pyarrow(py)?;
-    let mut data = Vec::new();
-    objects.for_each(|object| add_data(lib, object, DEPTH, &mut data));
-    data.retain(|each| bridge.is_on_device(object_ref(each)));
+    let classes = [&lib.array, &lib.chunked_array, &lib.table, &lib.record_batch];
+    let is_there = |item: &Bound<'_, PyAny>| {
+        classes.iter().any(|class| is_of(item, class)) && bridge.is_on_device(object_ref(item))
+    };
+    let data: Vec<_> = items.iter().filter(is_there).collect();
     let mut contexts = data.iter().map(|each| bridge.one_context_of(object_ref(each)));
     let Some(first) = contexts.next() else { return Ok(None) };
     if let Some(one) = first
@@ -99,24 +112,4 @@ pub(super) fn one_context_of<'py>(
     }
     data.iter().try_for_each(|each| bridge.check_contexts(object_ref(each))).or_raise(py)?;
     Ok(None)
-}
-
-fn add_data<'py>(
-    lib: &Lib,
-    object: Bound<'py, PyAny>,
-    depth: usize,
-    data: &mut Vec<Bound<'py, PyAny>>,
-) {
-    let classes = [&lib.array, &lib.chunked_array, &lib.table, &lib.record_batch];
-    if classes.into_iter().any(|class| is_of(&object, class)) {
-        return data.push(object);
-    }
-    let Some(depth) = depth.checked_sub(1) else { return };
-    if let Ok(list) = object.cast_exact::<PyList>() {
-        list.iter().for_each(|item| add_data(lib, item, depth, data));
-    } else if let Ok(tuple) = object.cast_exact::<PyTuple>() {
-        tuple.iter().for_each(|item| add_data(lib, item, depth, data));
-    } else if let Ok(dict) = object.cast_exact::<PyDict>() {
-        dict.values().iter().for_each(|item| add_data(lib, item, depth, data));
-    }
 }

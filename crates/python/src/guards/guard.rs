@@ -1,11 +1,11 @@
 //! Looks for data on a device in the arguments of a call, and passes what it finds to the guard's action.
 
 use super::assertions::take_trust;
-use super::computing::one_context_of;
+use super::computing::context_of_call;
 use super::functions::{PyObject_Vectorcall, call_by};
 use super::may_contain::{are_lazy, source_of};
 use super::refusal::refusal;
-use super::walk::Walk;
+use super::walk::{Walk, items_of};
 use arrow_cuda_bridge::BatchSource;
 use arrow_cuda_context::Context;
 use pyo3::exceptions::PyValueError;
@@ -20,7 +20,7 @@ enum When {
     EachData,
     /// Instead of the function, with that and all arguments, if one of them contains data on a device.
     AnyData,
-    /// As above, in the context of that data: see `computing.rs`.
+    /// As above, in the context of the items of the guard's argument: see `computing.rs`.
     Computed,
     /// As for any data, in every call.
     Always,
@@ -76,8 +76,8 @@ pub(super) enum Call<'py> {
     Trusting(Bound<'py, PyAny>),
     /// The handler gets the function and all arguments.
     Instead(Bound<'py, PyAny>),
-    /// So it does, in a context.
-    Computed(Bound<'py, PyAny>, Option<Context>),
+    /// So it does in a context, if there is one, and with these arguments.
+    Computed(Bound<'py, PyAny>, Option<Context>, Vec<Bound<'py, PyAny>>),
     /// There is nothing to call: this is the result.
     Answered(Bound<'py, PyAny>),
 }
@@ -99,16 +99,19 @@ impl Guard {
         let Some(walk) = self.walk(&first, || are_lazy(arguments.clone()))? else {
             return Ok(Call::Unchanged);
         };
-        if !self.acts_with(arguments.clone(), names)? {
-            return Ok(Call::Unchanged);
-        }
+        let Some(place) = self.place(arguments.clone(), names)? else { return Ok(Call::Unchanged) };
         let mut used: Option<Vec<_>> = None;
         for (number, argument) in arguments.clone().enumerate() {
             let Some(found) = walk.visit(&argument)? else { continue };
             match self.when {
                 When::Computed => {
-                    let context = one_context_of(py, arguments.clone())?;
-                    return Ok(Call::Computed(handler.clone(), context));
+                    // Read once: a program may change a list meanwhile.
+                    let mut all: Vec<_> = arguments.clone().collect();
+                    let Some(argument) = all.get_mut(place) else { return Ok(Call::Unchanged) };
+                    let items = items_of(argument)?;
+                    let context = context_of_call(&items)?;
+                    *argument = items.into_any();
+                    return Ok(Call::Computed(handler.clone(), context, all));
                 }
                 When::AnyData => return Ok(Call::Instead(handler.clone())),
                 When::Method => return Ok(Call::Trusting(first)),
@@ -178,18 +181,20 @@ impl Guard {
         })
     }
 
-    fn acts_with<'py>(
+    /// The place of the argument without which the guard does not act; none if that is not given, the first if there
+    /// is no such argument.
+    fn place<'py>(
         &self,
         mut arguments: impl ExactSizeIterator<Item = Bound<'py, PyAny>>,
         names: Option<&Bound<'py, PyTuple>>,
-    ) -> PyResult<bool> {
-        let Some((position, name)) = &self.argument else { return Ok(true) };
+    ) -> PyResult<Option<usize>> {
+        let Some((position, name)) = &self.argument else { return Ok(Some(0)) };
         let positional = arguments.len() - names.map_or(0, PyTupleMethods::len);
         let place = match names {
             _ if *position < positional => Some(*position),
             Some(names) if names.contains(name)? => Some(positional + names.index(name)?),
             _ => None,
         };
-        Ok(place.and_then(|place| arguments.nth(place)).is_some_and(|given| !given.is_none()))
+        Ok(place.filter(|place| arguments.nth(*place).is_some_and(|given| !given.is_none())))
     }
 }

@@ -64,7 +64,7 @@ unsafe fn outcome(
         };
         // SAFETY: live objects, which the caller owns.
         let object = |each: &*mut ffi::PyObject| unsafe { Bound::from_borrowed_ptr(py, *each) };
-        let instead = |handler: &Bound<'_, PyAny>| {
+        let instead = |handler: &Bound<'_, PyAny>, given: &[*mut ffi::PyObject]| {
             let mut all = Vec::with_capacity(1 + given.len());
             all.push(unguarded.as_ptr());
             all.extend_from_slice(given);
@@ -92,10 +92,11 @@ unsafe fn outcome(
                 Some(result)
             }
             Ok(Call::Answered(result)) => Some(result.into_ptr()),
-            Ok(Call::Instead(handler)) => Some(instead(&handler)),
-            Ok(Call::Computed(handler, context)) => {
+            Ok(Call::Instead(handler)) => Some(instead(&handler, given)),
+            Ok(Call::Computed(handler, context, used)) => {
+                let used: Vec<_> = used.iter().map(Bound::as_ptr).collect();
                 // SAFETY: a new reference, or null and an exception.
-                let call = || unsafe { Bound::from_owned_ptr_or_err(py, instead(&handler)) };
+                let call = || unsafe { Bound::from_owned_ptr_or_err(py, instead(&handler, &used)) };
                 Some(compute(py, context, call).map_or_else(failed, Bound::into_ptr))
             }
             Err(error) => Some(failed(error)),

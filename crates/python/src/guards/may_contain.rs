@@ -71,12 +71,16 @@ pub(super) fn are_lazy<'py>(
 ) -> PyResult<bool> {
     objects.try_fold(false, |found, object| {
         let class = object.get_type();
-        if found || !fills(&class, ffi::Py_tp_iter) || has_length(&class) {
+        let has_items = fills(&class, ffi::Py_tp_iter) || fills(&class, ffi::Py_sq_item);
+        // A class of C with a length has its items already; one of Python code may make them when it is asked.
+        if found || !has_items || (has_length(&class) && is_immutable(&class)) {
             return Ok(found);
         }
         Ok(match contents_of(&object)? {
             Contents::Batches => source_of(&object)? == BatchSource::Iterable,
-            contents => contents == Contents::Stream,
+            contents => {
+                matches!(contents, Contents::Stream | Contents::Items | Contents::Mapping)
+            }
         })
     })
 }
@@ -104,12 +108,16 @@ pub(super) fn contents_of(object: &Bound<'_, PyAny>) -> PyResult<Contents> {
         Contents::Stream | Contents::Items if is_file(object)? => Contents::Nothing,
         contents => contents,
     };
-    // SAFETY: a live type, and the GIL is held.
-    let is_immutable = unsafe { ffi::PyType_GetFlags(class.as_type_ptr()) } & IMMUTABLE_TYPE != 0;
-    if is_immutable || is_pyarrows {
+    if is_immutable(&class) || is_pyarrows {
         keep(&class, contents);
     }
     Ok(contents)
+}
+
+/// Whether the class is one of C that cannot change.
+fn is_immutable(class: &Bound<'_, PyType>) -> bool {
+    // SAFETY: a live type, and the GIL is held.
+    unsafe { ffi::PyType_GetFlags(class.as_type_ptr()) & IMMUTABLE_TYPE != 0 }
 }
 
 fn is_pyarrows(class: &Bound<'_, PyType>) -> PyResult<bool> {

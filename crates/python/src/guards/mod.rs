@@ -33,6 +33,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         assertions::guard_assertion,
         computing::computing,
         computing::here,
+        computing::set_has_engine,
         null_counts::count_nulls,
         construction::guard_construction,
         operators::guard_operators,

@@ -79,7 +79,7 @@ unsafe extern "C-unwind" fn read(
         let value = match guarded.guard.get().call(py, &std::iter::once(object.clone()), None) {
             Ok(Call::Unchanged | Call::With(_) | Call::Trusting(_)) => return None,
             Ok(Call::Answered(answer)) => Ok(answer),
-            Ok(Call::Instead(handler) | Call::Computed(handler, _)) => {
+            Ok(Call::Instead(handler) | Call::Computed(handler, ..)) => {
                 call_out(&handler, (guarded.unguarded.bind(py), object))
             }
             Err(error) => Err(error),

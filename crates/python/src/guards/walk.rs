@@ -225,7 +225,7 @@ impl<'a, 'py> Walk<'a, 'py> {
     }
 }
 
-fn items_of<'py>(container: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+pub(super) fn items_of<'py>(container: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     let py = container.py();
     // `list` would ask the container for its length, which may run code of another library; a `chain` has no length.
     let chain = py.import(intern!(py, "itertools"))?.getattr("chain")?.call1((container,))?;
