@@ -66,7 +66,8 @@ def duckdb_answers(folder: Path) -> Iterator[tuple[str, pa.Table]]:
         names = [it.name for it in pq.read_schema(path) if pa.types.is_decimal(it.type)]
         doubles = ", ".join(f"cast({name} as double) as {name}" for name in names)
         columns = f"* replace ({doubles})" if doubles else "*"
-        connection.execute(f"create view {table} as select {columns} from read_parquet('{path}')")
+        quoted = str(path).replace("'", "''")
+        connection.execute(f"create view {table} as select {columns} from read_parquet('{quoted}')")
     for name, text in _texts():
         yield name, connection.execute(text).to_arrow_table()
 

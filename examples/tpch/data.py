@@ -40,6 +40,10 @@ def make(folder: Path, scale: float) -> None:
     The folder gets its name at the end, so that one with this name has all files.
     """
     if folder.exists():
+        if not (folder / "lineitem.parquet").exists():
+            raise SystemExit(
+                f"{folder} has no lineitem.parquet; name a folder that is not there yet"
+            )
         return
     beside_python = shutil.which("tpchgen-cli", path=str(Path(sys.executable).parent))
     program = beside_python or shutil.which("tpchgen-cli")

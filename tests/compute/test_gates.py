@@ -252,7 +252,10 @@ def test_without_an_engine_the_context_does_not_matter(driver, monkeypatch):
     data = cuda.Context(0, handle).buffer_from_data(bytes(16))
     driver.destroy_context(handle)
     array = pa.Array.from_buffers(pa.int64(), 2, [None, data], 0)
-    for call in (lambda: pc.add(array, 1), lambda: pa.table({"a": array}).filter(pc.field("a") > 0)):
+    for call in (
+        lambda: pc.add(array, 1),
+        lambda: pa.table({"a": array}).filter(pc.field("a") > 0),
+    ):
         with pytest.raises(NotImplementedError, match="none here"):
             call()
 

@@ -102,6 +102,7 @@ class Reader:
     def begin(self, address, value):
         """Begins to read: a value in each byte."""
         self.address, self.value = address, value
+        self.wrong.fill(0)
         self.driver.set_current(self.reader.handle)
         stream = ctypes.c_void_p(self.stream.handle)
         if IS_SIMULATOR:
@@ -223,8 +224,6 @@ def reset(reader, value):
     reader.begin(block.address, value)
     pygpu.cudaSetDevice(0)
     pygpu.cudaDeviceReset()
-    wrong = reader.finish()
-    assert not wrong, wrong
     owner = cuda.Context(0)
     reader.see(owner)
     return Block(owner, value ^ 0xFF), block
