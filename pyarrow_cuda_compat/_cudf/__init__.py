@@ -12,8 +12,7 @@ Each module uses only those above it.
 `rmm_resource`  RMM's memory, from this package
 `caches`        caches whose keys tell apart what equality does not; there are no others
 `conversions`   columns that are remembered for results and tables
-`kinds`         the groups of types that kernels name together
-`forms`         what libcudf needs of the memory of a type's arrays
+`types`         the kinds of types that kernels name, and what libcudf needs of their memory
 `admission`     the gate towards libcudf: alignment, rows, place
 `layouts`       the gate back: a result has the layout of its type
 `spans`         flat arrays as libcudf's columns, and back, by the addresses of their memory
