@@ -156,10 +156,11 @@ for is_imported in (False, True):
 
 
 @pytest.mark.subprocesses
-def test_data_of_a_context_that_a_reset_has_taken_leaves_by_no_way(run_python):
+def test_data_of_a_context_that_a_reset_has_taken_leaves_by_no_way(run_python, is_simulator):
     code, out, err = run_python(_AFTER_A_RESET)
     assert code == 0, err
     lines = out.splitlines()
-    assert {"False addresses True", "True addresses True"} <= {*lines}
-    wrong = [line for line in lines if not line.endswith((" Cuda error 201", " addresses True"))]
-    assert not wrong
+    # A GPU mostly has the same addresses again.
+    same = {f"{is_imported} addresses True" for is_imported in (False, True)}
+    assert same <= {*lines} or not is_simulator
+    assert not [it for it in lines if not it.endswith(" Cuda error 201") and "addresses" not in it]
