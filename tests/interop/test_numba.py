@@ -124,7 +124,7 @@ def test_the_current_context_stays(cuda, driver, own_context, contexts):
         ctx.to_numba()
         ctx.new_buffer(0).to_numba()
         assert driver.current() == own_context
-    # That is none of Numba's, which has an error of its own for it.
+    # Numba knows no such context, and has an error of its own for it.
     with pytest.raises(RuntimeError, match="non-primary CUDA context"):
         cuda.Context.from_numba()
     assert driver.current() == own_context

@@ -99,7 +99,7 @@ def test_it_can_be_wrapped(pool, ctx):
     del array
 
 
-#: What programs in processes of their own begin with.
+#: The beginning of programs in processes of their own.
 START = """
 import io, os, sys, threading, warnings
 import numpy as np, pyarrow as pa, pyarrow.compute as pc, pyarrow.csv as csv

@@ -18,7 +18,7 @@ impl DeviceArrayData {
     /// it reaches.
     ///
     /// An array of arrow-rs whose buffers lie in pinned memory is copied to a device, and exported by
-    /// [`export_pinned`](crate::c_device::export_pinned), from where it is.
+    /// [`export_pinned`](crate::c_device::export_pinned), without another copy on the host.
     ///
     /// ```
     /// use arrow_array::{Array, Int64Array};

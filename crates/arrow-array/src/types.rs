@@ -42,7 +42,7 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Those of a type that was [checked](check).
+    /// The buffers of a type that was [checked](check).
     pub(crate) fn of(data_type: &DataType) -> Self {
         let (layout, width) = layout(data_type);
         let contents = layout.contents(width).collect();

@@ -49,7 +49,7 @@ fn an_array_without_elements_has_a_first_offset() {
     let mut structure = there(&context, &empty).export().expect("alive");
     let raw = Raw::of(&mut structure);
     assert_ne!(*raw.buffer(1), 0, "consumers read it");
-    // Some producers have none.
+    // Some producers leave it out.
     *raw.buffer(1) = 0;
     let imported = import(&context, structure, &DataType::Utf8).expect("sound");
     assert_eq!(imported.buffers()[0].to_vec().expect("alive"), [0; 4]);

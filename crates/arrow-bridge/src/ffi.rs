@@ -300,19 +300,19 @@ pub struct Conversion {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PyarrowApi {
-    /// Those of `arrow::Buffer`.
+    /// The conversion of `arrow::Buffer`.
     pub buffer: Conversion,
-    /// Those of `arrow::Array`.
+    /// The conversion of `arrow::Array`.
     pub array: Conversion,
-    /// Those of `arrow::RecordBatch`.
+    /// The conversion of `arrow::RecordBatch`.
     pub batch: Conversion,
-    /// Those of `arrow::Schema`.
+    /// The conversion of `arrow::Schema`.
     pub schema: Conversion,
-    /// Those of `arrow::DataType`.
+    /// The conversion of `arrow::DataType`.
     pub data_type: Conversion,
-    /// Those of `arrow::ChunkedArray`.
+    /// The conversion of `arrow::ChunkedArray`.
     pub chunked_array: Conversion,
-    /// Those of `arrow::Table`.
+    /// The conversion of `arrow::Table`.
     pub table: Conversion,
     /// `pyarrow.lib.Buffer.__pyx_vtable__`: init, getitem.
     pub buffer_vtable: *mut *mut c_void,

@@ -82,7 +82,7 @@ pub struct Wanted {
 pub enum Reads {
     /// None: offsets, and the data that they refer to, stay whole.
     None = 0,
-    /// Those of slices.
+    /// The offsets of slices.
     OfSlices = 1,
     /// All.
     All = 2,
@@ -108,7 +108,7 @@ pub struct Reach {
 ///
 /// # Errors
 ///
-/// Those of `read`.
+/// The errors of `read`.
 pub fn reach<E>(
     arrays: &[ArrayNode],
     sizes: &[u64],

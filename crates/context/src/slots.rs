@@ -19,7 +19,7 @@ use std::ptr;
 /// slots.divide(2, 4096);
 /// slots.prepare_ends(&current, 2)?; // one for each slot
 /// assert_eq!(slots.slot(1).addr() - slots.slot(0).addr(), 4096);
-/// current.record(slots.end(1), StreamHandle::DEFAULT)?; // behind a copy
+/// current.record(slots.end(1), StreamHandle::DEFAULT)?; // after a copy
 /// slots.end(1).wait()?;
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
 /// ```
@@ -123,7 +123,7 @@ impl Slots {
     }
 
     /// Takes slots out of use which the device may use for ever, since nobody can wait for it: the memory serves again
-    /// behind a fence, or never.
+    /// after a fence, or never.
     pub fn give_up(self) {
         match self.memory {
             Memory::Pooled(block) => block.expose(),

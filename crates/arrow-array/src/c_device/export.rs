@@ -89,7 +89,7 @@ const OF_BITMAPS: u64 = 4;
 /// The widest load of a GPU, in bytes.
 const MOST: u64 = 16;
 
-/// What the address of a buffer has to be a multiple of.
+/// The alignment that the address of a buffer needs.
 fn alignment(data_type: &DataType, content: Content) -> u64 {
     match (data_type, content) {
         (_, Content::Bits) => OF_BITMAPS,

@@ -144,7 +144,7 @@ impl Producer {
         let made = catch_unwind(AssertUnwindSafe(|| make(self)));
         let failure = match made {
             Ok(Ok(value)) => {
-                // SAFETY: the consumer passes memory for a structure, which has none yet.
+                // SAFETY: the consumer passes memory that contains no structure yet.
                 unsafe { to.write(value) };
                 return 0;
             }

@@ -16,7 +16,7 @@ Result<Trimmed> Prepare(const ArrayDataVector& arrays, const ManagerPtr& to,
   ARROW_ASSIGN_OR_RAISE(auto trimmed, Trim(arrays, to, stream));
   // libarrow would count the nulls of a copy on a device as if its bitmap were host memory.
   if (!to->is_cpu() && HasUncountedNulls(trimmed.arrays)) {
-    // Those of data in device memory are read from there, once the stream has written it.
+    // The nulls of data in device memory are read from there, once the stream has written it.
     if (stream != nullptr && IsOnDevice(trimmed.arrays)) {
       ARROW_RETURN_NOT_OK(Call(Rust().stream_synchronize, stream));
     }

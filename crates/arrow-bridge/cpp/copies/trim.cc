@@ -116,7 +116,7 @@ struct Offsets {
   uint64_t base;
 };
 
-// Those of a copy and the arrays within it.
+// Adds the offsets of a copy, and of the arrays within it.
 void Add(const DataPtr& copy, std::vector<uint64_t>::const_iterator* next,
          std::vector<Offsets>* all) {
   if (const uint64_t base = *(*next)++; base > 0) {

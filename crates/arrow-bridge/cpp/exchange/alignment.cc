@@ -32,7 +32,7 @@ uint64_t AlignmentOfValues(const DataType& type, uint64_t width) {
   return std::min(width & (~width + 1), kMost);
 }
 
-// What the address of a buffer has to be a multiple of.
+// The alignment that the address of a buffer needs.
 uint64_t AlignmentOf(const DataType& type, size_t buffer) {
   if (buffer == 0) return kOfBitmaps;
   const auto [layout, width] = LayoutOf(type);

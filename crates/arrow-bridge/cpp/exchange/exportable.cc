@@ -92,7 +92,7 @@ Result<bool> Move(const Location& location, ArrayDataVector* columns) {
   return changed;
 }
 
-// That of the columns, on the host if all of them are plain memory there.
+// The location of the columns: the host if all of them are plain memory there.
 Location CommonLocation(const ArrayDataVector& columns) {
   const Location host{arrow::default_cpu_memory_manager(), arrow::DeviceAllocationType::kCPU};
   return LocationOf(columns).value_or(host);

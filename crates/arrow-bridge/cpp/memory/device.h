@@ -36,7 +36,7 @@ class Device : public arrow::Device {
   ManagerPtr default_memory_manager() override;
 
   Result<ManagerPtr> Manager();
-  // That of the memory of a context, which is the primary one's for a context of another library.
+  // The manager of a context's memory: the primary context's, for a context of another library.
   Result<ManagerPtr> ManagerOf(const RustContext* context);
 
  private:
@@ -54,7 +54,7 @@ bool IsCuda(const arrow::MemoryManager& manager);
 // The context of a manager of device memory, else null.
 const RustContext* ContextOf(const arrow::MemoryManager& manager);
 
-// That of the primary context; fails for a number that no GPU has.
+// The manager of the primary context; fails for a number that no GPU has.
 Result<ManagerPtr> ManagerOfDevice(int64_t number);
 
 class Device::SyncEvent : public arrow::Device::SyncEvent {

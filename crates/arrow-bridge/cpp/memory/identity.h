@@ -23,7 +23,7 @@ inline ContextIdentity IdentityOf(const RustContext& context) {
   return Rust().context_identity(&context);
 }
 
-// That of the context of a buffer in device memory; zeros for host memory.
+// The identity of the context of a buffer in device memory; zeros for host memory.
 ContextIdentity IdentityOf(const arrow::Buffer& buffer);
 
 // Whether two buffers are the same bytes of the same memory.

@@ -29,7 +29,7 @@ Result<Handle<RustBuffer>> SliceOf(const DeviceBuffer& whole, const arrow::Buffe
 }
 
 Result<Handle<RustBuffer>> ViewOf(const arrow::Buffer& buffer, Owner owner) {
-  // That of the import: the device may have another one by now, whose memory is at the same address.
+  // The context of the import: the device may have another one by now, whose memory is at the same address.
   const auto* context = ContextOf(*buffer.memory_manager());
   if (context == nullptr) return Status::Invalid("buffer has a memory manager of another library");
   return Call(Rust().buffer_view, context, buffer.address(), buffer.size(), buffer.is_mutable(),

@@ -36,7 +36,7 @@ void Expose(const arrow::Buffer& buffer);
 // The same memory as a DeviceBuffer that keeps `buffer` alive, with its bytes ready.
 Result<std::shared_ptr<DeviceBuffer>> ResolveDevice(const BufferPtr& buffer);
 
-// A Rust buffer for one call, owned only if `buffer` had none.
+// A Rust buffer for one call, owned only if it was made for the call.
 class Borrowed {
  public:
   static Result<Borrowed> From(const arrow::Buffer& buffer);

@@ -18,7 +18,7 @@ imported! { Bridge[api.exchange]:
     pub safe fn prepare(object: ObjectRef<'_>, is_batch: bool) -> Result<Option<Object>, Fault>;
 
     /// Counts the unknown nulls of an array or record batch, which libarrow would count on the host.
-    /// Other objects have none.
+    /// Does nothing for other objects.
     ///
     /// # Errors
     ///

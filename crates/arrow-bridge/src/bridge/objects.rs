@@ -1,4 +1,4 @@
-//! Objects of pyarrow over this project's buffers, and the buffers behind them; queries of pyarrow's objects: whether
+//! pyarrow's objects over this project's buffers, and the buffers behind them; queries of pyarrow's objects: whether
 //! they are initialised, and which device holds their data.
 
 use super::Bridge;

@@ -1,4 +1,4 @@
-//! What lies between buffers that were allocated together.
+//! The bytes between buffers that were allocated together.
 
 use arrow_cuda_buffer::DeviceBuffer;
 

@@ -18,7 +18,7 @@ pub fn begin(stream: &Stream, mode: i32) {
     unsafe { call!(cuStreamBeginCapture_v2(stream.as_raw(), mode)) }.expect("not captured yet");
 }
 
-/// What another thread does while this one waits for it.
+/// The work of another thread, for which this one waits.
 pub fn elsewhere(work: impl FnOnce() + Send) {
     thread::scope(|scope| scope.spawn(work).join().expect("no panic"));
 }

@@ -67,7 +67,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// The entry of a name; `None` if the module has none.
+    /// The entry of a name; `None` if the module does not define it.
     pub fn of(module: Arc<Module>, name: &str) -> Option<Self> {
         let has_name = module.entries.iter().any(|entry| entry == name);
         let kernel = Kernel::of(&module.source, name);

@@ -131,7 +131,7 @@ fn a_fill_of_host_memory_is_done_when_it_returns() {
             assert_eq!(peek(host), 7);
             assert_eq!(cuMemsetD32_v2(host as u64, 0x0808_0808, 2), OK);
             assert_eq!(peek(host), 8);
-            // Those of a stream are queued.
+            // Fills on a stream are queued.
             let work = busy(0);
             assert_eq!(cuMemsetD8Async(host as u64, 9, 8, 0), OK);
             assert_eq!(peek(host), 8);

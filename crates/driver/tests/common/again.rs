@@ -9,7 +9,7 @@ pub fn again(test: &str) -> Command {
     command
 }
 
-/// What it prints.
+/// The text that it prints.
 #[allow(dead_code, reason = "for some of the test files")]
 pub fn printed(command: &mut Command) -> String {
     let output = command.output().expect("the test binary runs");

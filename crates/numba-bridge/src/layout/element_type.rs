@@ -61,17 +61,17 @@ const NUMBERS: [(Kind, char); 5] = [
 ];
 
 impl ElementType {
-    /// A signed integer of `size` bytes; opaque where NumPy has none of that size.
+    /// A signed integer of `size` bytes; opaque if NumPy has no type of that size.
     pub const fn int(size: u32) -> Self {
         Self::native(Kind::Int, size)
     }
 
-    /// An unsigned integer of `size` bytes; opaque where NumPy has none of that size.
+    /// An unsigned integer of `size` bytes; opaque if NumPy has no type of that size.
     pub const fn uint(size: u32) -> Self {
         Self::native(Kind::UInt, size)
     }
 
-    /// A floating-point number of `size` bytes; opaque where NumPy has none of that size.
+    /// A floating-point number of `size` bytes; opaque if NumPy has no type of that size.
     pub const fn float(size: u32) -> Self {
         Self::native(Kind::Float, size)
     }

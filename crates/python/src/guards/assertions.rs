@@ -1,7 +1,7 @@
 //! A replacement for pyarrow's own check that data lies on the host.
 //!
 //! Most methods of pyarrow's arrays, record batches and tables begin with that check.  It looks only at the first
-//! buffer, and at the device that a record batch was created with.  So it misses batches that libarrow reads from
+//! buffer, and at the device with which a record batch was created.  So it misses batches that libarrow reads from
 //! messages in device memory, and arrays that lie on a device in part.
 //!
 //! The check is a C function in a table of the class.  This module puts its own function into the table.

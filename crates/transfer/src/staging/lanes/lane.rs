@@ -25,7 +25,7 @@ impl Lane {
         pages.withhold_from_children(); // which have no use for it
         home_of(context.device()).touch(|| pages.touch());
         let start = pages.start();
-        // SAFETY: the owner keeps the memory where it is.
+        // SAFETY: the owner does not move the memory.
         let registered =
             unsafe { RegisteredMemory::register(context, start, size, Box::new(pages)) }?;
         let mut slots = Slots::of(start, size, Box::new(registered));
