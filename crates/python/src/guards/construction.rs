@@ -4,9 +4,9 @@
 //! functions in the slots of the type.  A guard puts its own function into such a slot, also in the classes that
 //! have inherited it.
 
+use super::cpython_slots::{PyVectorcall_Function, found, heirs, word};
 use super::guard::Guard;
 use super::may_contain::are_lazy;
-use super::places::{PyVectorcall_Function, found, heirs, word};
 use crate::interpreter::hang_if_ended;
 use pyo3::ffi;
 use pyo3::prelude::*;

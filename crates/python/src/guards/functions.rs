@@ -4,7 +4,7 @@
 //! that pointer.  So the guard also works for a program that imported the function before this package, and for a
 //! `functools.partial` or a bound method of it.  Nothing else about the function changes.
 
-use super::places::{PyVectorcall_Function, word};
+use super::cpython_slots::{PyVectorcall_Function, word};
 use crate::interpreter::hang_if_ended;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;

@@ -11,13 +11,13 @@
 mod assertions;
 mod computing;
 mod construction;
+mod cpython_slots;
 mod functions;
 mod guard;
 mod guarded_functions;
 mod may_contain;
 mod null_counts;
 mod operators;
-mod places;
 mod properties;
 mod refusal;
 mod walk;

@@ -5,7 +5,7 @@
 //! the functions there by its own, which let the check pass.
 
 use super::assertions::Trusted;
-use super::places::{found, heirs, word};
+use super::cpython_slots::{found, heirs, word};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;

@@ -3,8 +3,8 @@
 //! Python reads such a property through a C function in a table of the class.  The function gets a pointer that
 //! stands beside it in the table.  A guard puts its own function and pointer there.
 
+use super::cpython_slots::word;
 use super::guard::{Call, Guard};
-use super::places::word;
 use crate::interpreter::{call_out, hang_if_ended};
 use pyo3::ffi;
 use pyo3::prelude::*;
