@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Numba's first look at the current context takes a program's own context from the thread.
+# Numba's first call of `current_context` leaves the thread without the context that the program had made current.
 set -euo pipefail
 nvidia-smi >/dev/null 2>&1 || { echo "there is no GPU here"; exit 77; }
 folder=$(mktemp -d)

@@ -1,6 +1,4 @@
-"""The rows of the benchmark: those of the table, which `rows.toml` lists with their goals, and the
-sweep over sizes.
-"""
+"""Lists the benchmark's rows: those of `rows.toml` with their goals, and the sweep over sizes."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +32,8 @@ class Row:
     `Works` that prepares it, and `size` the bytes that go through it, or the rows that are
     computed; 0 where only the call is measured.  `limit` names the best that the machine can do,
     which is measured with `limit_size` bytes where that differs from `size`.
-    A row that is fresh is measured in a process of its own, one that is alone with no other peer.
+    A row that is fresh is measured in a process of its own.  For one that is alone, no other
+    library is measured.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""What libcudf has of pyarrow's types.
+"""Which types of pyarrow libcudf has, and what it needs of their memory.
 
-The *kinds* are the groups of types that kernels name together.  The *form* of a type is what
-libcudf needs of its memory: alignment, and the most rows.
+The *kind* of a type is its group, which kernels name together.  Its *form* is what a conversion
+needs: the kind, libcudf's type, the most rows, and the alignment and size of each buffer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
 
 NUMBERS = "int float"
 TIMES = "date time duration"
-#: Without parts.
+#: The kinds whose types have no parts.
 SIMPLE = f"bool {NUMBERS} decimal string {TIMES}"
 ANY = f"{SIMPLE} list struct"
 
@@ -57,7 +57,7 @@ def cudf_type(kind: pa.DataType) -> Any:
 
 #: The most rows of a libcudf column, which numbers them with 32 bits.
 MOST_ROWS = 2**31 - 1
-#: libcudf reads bitmaps, which pyarrow's booleans are, too, in words of so many bytes.
+#: libcudf reads bitmaps in words of this many bytes; pyarrow's booleans are bitmaps, too.
 _WORD = 4
 
 

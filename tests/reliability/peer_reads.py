@@ -2,10 +2,10 @@
 
     python peer_reads.py [ROUNDS [MILLISECONDS]]
 
-In each round a kernel of the second device reads a block of the first device, or of the host, for
-so long, and counts the values that do not belong there.  The program releases the block at once,
-in one of the ways of `WAYS`, and gives new memory other values.  The package must wait for the
-kernel before anybody else gets the memory.
+In each round, a kernel of the second device reads a block of the first device, or of the host, for
+MILLISECONDS.  It counts the values that do not belong there.  Meanwhile the program releases the
+block in one of `WAYS`, and fills new memory with other values.  The package must let the kernel
+finish before anybody gets the block's memory.
 
 The simulated device cannot run the kernel: there a copy, queued behind a pause, reads the block.
 """
@@ -77,7 +77,7 @@ READ_ALL:
 
 
 class Reader:
-    """The second device, past the package."""
+    """Reads from the second device by driver calls, of which the package does not know."""
 
     def __init__(self, driver, owner, reader, milliseconds):
         self.driver, self.reader, self.milliseconds = driver, reader, milliseconds

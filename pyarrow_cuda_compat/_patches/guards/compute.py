@@ -1,6 +1,6 @@
-"""Functions that an engine answers on the device, if there is one.
+"""Has the compute engine answer calls with data on a device; without one, refuses them.
 
-Each function here takes the guarded function and its arguments.
+`call` and `query` take the guarded function and its arguments.
 """
 
 import re

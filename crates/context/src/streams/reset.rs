@@ -1,4 +1,4 @@
-//! The end of a device's primary context.
+//! Resets a device: waits for the work of other contexts, then has the driver destroy the primary context.
 
 use super::users::await_other_users_of;
 use crate::{Device, contexts};
@@ -22,11 +22,11 @@ impl Device {
     /// Destroys the device's primary context with everything in it, whichever library of this
     /// process has made it.  The next use of the device makes a new one.
     ///
-    /// Blocks until no other context of the process has work, which might use memory of this one: the driver does not
-    /// wait for kernels of other devices, which would fault (seen on two H200s).
+    /// Blocks until no other context of the process has work, because that work may use memory of this one.  The driver
+    /// does not wait for kernels of other devices, and they would fault (seen on two H200s).
     ///
-    /// Objects of these crates stay safe to use: each use of one that belongs to the context fails, with the error for a
-    /// context that is gone, and pinned host memory that was allocated here is ordinary memory from then on.
+    /// Objects of these crates stay safe to use.  Each use of one that belongs to the context fails with the error for a
+    /// context that is gone.  Pinned host memory that was allocated here becomes ordinary memory.
     ///
     /// ```standalone_crate
     /// use arrow_cuda_context::{Context, Device};
@@ -47,9 +47,8 @@ impl Device {
     /// # Safety
     ///
     /// No other thread may be in a call of the driver that concerns the device: drivers do not guard against that.  No
-    /// other library may use what it has there afterwards, not even to release it, nor may its pinned memory be read or
-    /// written: that includes what `cust` and `cudarc` have made, what they were lent or have lent, and host buffers over
-    /// their memory.  No [`Current`](crate::Current) of the context may be used but to drop it.
+    /// other library may use what it has there afterwards, not even to release it.  Nobody may read or write its pinned
+    /// memory.  This includes what `cust` and `cudarc` have made, lent or borrowed, and host buffers over their memory.  No [`Current`](crate::Current) of the context may be used but to drop it.
     ///
     /// # Errors
     ///

@@ -1,15 +1,16 @@
 //! The one wait before memory of any kind goes back to the driver.
 //!
-//! When the driver frees memory, it waits only for work of the memory's own device, or of its own context (seen on
-//! an H200).  Work of another device or context would fault, or read the memory's next contents.  This wait covers
-//! them.
+//! The driver does not wait for all of that work (seen on two H200s).  When it frees large device memory, it waits for
+//! that device only.  When it frees or unpins host memory, it waits for that memory's context only.  Other work would
+//! fault, or read the memory's next contents.  This wait covers it.
 
 use crate::{Context, Device, Unused, contexts};
 use arrow_cuda_driver::{CudaResult, codes};
 
 impl Context {
-    /// Blocks until all work of the process is complete that may use memory of this context: that of every primary
-    /// context, and of all others that this process was shown.  It may be called for a context that is gone.
+    /// Blocks until all work of the process that may use memory of this context is complete.  That is the work of every
+    /// primary context, and of each other context that this process was shown.  It may be called for a context that is
+    /// gone.
     ///
     /// ```
     /// use arrow_cuda_context::Context;
@@ -75,8 +76,8 @@ fn is_fatal(code: Option<i32>) -> bool {
     code.is_some_and(|code| codes::FATAL.contains(&code))
 }
 
-/// All contexts whose work may use the memory: the primary ones that exist, whichever library has
-/// made them, and those of other libraries that this process has been shown and that still exist.
+/// All contexts whose work may use the memory.  These are the primary ones that exist, whichever library made them, and
+/// living ones of other libraries that this process was shown.
 pub(super) fn contexts_of_the_process(known: Option<&Context>) -> CudaResult<Vec<Context>> {
     for number in 0..Device::count()? {
         let device = Device::get(number)?;

@@ -1,4 +1,5 @@
-//! Calls that another library computes: see `_cudf`.
+//! Makes the calls in which libcudf computes: finds the context of the data, enters it, and orders the work.  The
+//! kernels are in `pyarrow_cuda_compat/_cudf/`.
 
 use super::assertions::Trusted;
 use crate::contexts::context::PyContext;
@@ -14,11 +15,13 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 thread_local! {
-    /// The context in which the thread's call computes; none outside of calls, and where its data lies in several.
+    /// The context in which the thread's call computes.  None outside of calls, and none if the call's data lies in
+    /// several contexts.
     static HERE: RefCell<Option<Py<PyContext>>> = const { RefCell::new(None) };
 }
 
-/// The context in which the thread's call computes; None outside of calls, and where its data lies in several.
+/// The context in which the thread's call computes.  None outside of calls, and None if the call's data lies in several
+/// contexts.
 #[pyfunction(name = "_here")]
 pub(super) fn here(py: Python<'_>) -> Option<Py<PyContext>> {
     HERE.with_borrow(|context| context.as_ref().map(|context| context.clone_ref(py)))
@@ -43,13 +46,14 @@ impl Drop for Here {
     }
 }
 
-/// Makes a call that has a library compute on the default stream of a context, which is current meanwhile; the call
-/// itself refuses data that lies in no single context.
+/// Makes a call in which a library computes on a context's default stream.  The context is current meanwhile.  Without
+/// one, the call itself refuses.
 ///
-/// The library's work comes behind that of the thread's stream, and that stream then waits for the work.  pyarrow's
-/// check passes for no object, since the call may run a program's code.  Fails if the context is gone.
+/// The library's work follows that of the thread's stream, and that stream then waits for it.  The call may run a
+/// program's code, so pyarrow's check that data lies on the host trusts no object during it.  Fails if the context is
+/// gone.
 ///
-/// Python code could not undo all this: a signal's handler may raise wherever it would.
+/// Python code might not undo this: the handler of a signal can raise between any two of its steps.
 pub(super) fn compute<'py>(
     py: Python<'py>,
     context: Option<Context>,
@@ -93,8 +97,8 @@ pub(super) fn context_of_call(arguments: &Bound<'_, PyList>) -> PyResult<Option<
     }
 }
 
-/// The context in which all arrays and tables on devices lie that are among the items; none if they lie in several, or
-/// there are no such items.  Fails if one of several is gone.
+/// The one context of all arrays and tables on devices among the items.  None if there are no such items, or if they
+/// lie in several contexts.  Fails if one of several is gone.
 fn one_context_of(items: &Bound<'_, PyList>) -> PyResult<Option<Context>> {
     let py = items.py();
     let Pyarrow { lib, bridge, .. } = pyarrow(py)?;

@@ -1,8 +1,8 @@
-//! Worker threads that move pageable memory through pinned staging slots, while the device moves other slots.
+//! Worker threads copy pageable memory to and from pinned slots, while the device copies other slots.
 //!
-//! A copy is a *job*, in *pieces*.  It has a *lane*: pinned memory, of which each piece uses a *slot*.  The
-//! thread that wants the copy is the job's *issuer*: it has the device *move* slots.  Workers *help*: they
-//! copy pieces between the host side and slots, as does the issuer where it has time.
+//! A copy is a *job*, divided into *pieces*.  Its *lane* is pinned memory, divided into *slots*, one for each piece.
+//! The *issuer* is the thread that asked for the copy: it has the device *move* slots, that is, copy them.  Workers
+//! *help*: they copy pieces between host memory and slots.  The issuer helps when it has time.
 
 mod admission;
 #[expect(unsafe_code, reason = "calls the system")]
