@@ -28,5 +28,6 @@ pub const TOO_MANY_PEERS: i32 = 711;
 /// A stream that captures a graph does not support the call.
 pub const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
 
-/// The result of every call after a kernel has failed: the context executes nothing any more.
-pub const FATAL: std::ops::RangeInclusive<i32> = 700..=720;
+/// The result of every call after a kernel or a copy has failed in one of these ways: the context executes nothing any
+/// more.  CUDA's documentation names them.
+pub const FATAL: [i32; 9] = [700, 702, 710, 714, 715, 716, 717, 718, 719];
