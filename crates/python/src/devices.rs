@@ -67,8 +67,8 @@ pub(crate) fn set_current_device(py: Python<'_>, number: u32) -> PyResult<()> {
 /// Destroys a device's primary context with everything in it.
 #[pyfunction(name = "_reset_device")]
 pub(crate) fn reset_device(py: Python<'_>, number: u32) -> PyResult<()> {
-    wait_for_signals(py, || Device::get(number)?.await_other_users())?.or_raise(py)?;
     // SAFETY: Python programs reset devices at their own risk, as by any library; what the package has made there finds
     // that it is gone.
-    py.detach(|| unsafe { Device::get(number)?.reset() }).or_raise(py)
+    let reset = || unsafe { Device::get(number)?.reset() };
+    wait_for_signals(py, reset)?.or_raise(py)
 }

@@ -5,20 +5,6 @@ use crate::{Device, contexts};
 use arrow_cuda_driver::{CudaResult, call};
 
 impl Device {
-    /// Blocks until no other context has work that may use memory of the device's primary one, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// Driver errors: for a stream of another context that is being captured, which ends the capture, or for a context
-    /// that has failed otherwise.
-    #[doc(hidden)]
-    pub fn await_other_users(self) -> CudaResult<()> {
-        if self.has_primary_context()? {
-            let _unused = await_other_users_of(self)?;
-        }
-        Ok(())
-    }
-
     /// Destroys the device's primary context with everything in it, whichever library of this
     /// process has made it.  The next use of the device makes a new one.
     ///
@@ -48,14 +34,18 @@ impl Device {
     ///
     /// No other thread may be in a call of the driver that concerns the device: drivers do not guard against that.  No
     /// other library may use what it has there afterwards, not even to release it.  Nobody may read or write its pinned
-    /// memory.  This includes what `cust` and `cudarc` have made, lent or borrowed, and host buffers over their memory.  No [`Current`](crate::Current) of the context may be used but to drop it.
+    /// memory.  This includes what `cust` and `cudarc` have made, lent or borrowed, and host buffers over their memory.  A
+    /// [`Current`](crate::Current) of the context may only be dropped.
     ///
     /// # Errors
     ///
-    /// When the driver cannot wait, for a stream of another context that is being captured, or cannot reset the device.
+    /// If the wait fails, or the driver cannot reset the device.  The wait fails, and ends the capture, if a stream of
+    /// another context is being captured.
     pub unsafe fn reset(self) -> CudaResult<()> {
         let device = self.handle()?;
-        self.await_other_users()?;
+        if self.has_primary_context()? {
+            let _unused = await_other_users_of(self)?;
+        }
         // SAFETY: takes no pointer; every use of the context here finds that it is gone, and the caller guarantees the
         // same of others.
         unsafe { call!(cuDevicePrimaryCtxReset_v2(device)) }?;

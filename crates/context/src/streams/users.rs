@@ -46,8 +46,8 @@ pub(crate) fn await_users_of_lost() -> CudaResult<Unused> {
     await_users_in(contexts_of_the_process(None)?)
 }
 
-/// As [`Context::await_users`], except for the work of the device's primary context, for which a reset waits itself.  A signal
-/// may end the wait.
+/// As [`Context::await_users`], except for the work of the device's primary context, for which a reset waits itself.
+/// A signal may end the wait.
 pub(super) fn await_other_users_of(device: Device) -> CudaResult<Unused> {
     let mut others = contexts_of_the_process(None)?;
     others.retain(|context| !context.is_primary() || context.device() != device);

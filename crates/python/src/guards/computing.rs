@@ -71,7 +71,8 @@ pub(super) fn compute<'py>(
     Ok(result)
 }
 
-/// Makes such a call where no guard has entered the context: for functions of Python code, and before an engine is loaded.
+/// Makes such a call where no guard has entered the context: for functions of Python code, and before an engine is
+/// loaded.
 #[pyfunction(name = "_computing")]
 pub(super) fn computing<'py>(
     data: &Bound<'py, PyList>,
