@@ -155,7 +155,7 @@ impl DeviceArrayData {
         let mut host = host.trim(Reads::All)?.into_rebased().with_nulls_counted()?;
         host.visit_mut(&mut |node| drop(node.validity.take_if(|_| node.null_count == Some(0))));
         let parts: Vec<_> = host.all_buffers().into_iter().map(Buffer::as_slice).collect();
-        let buffers = DeviceBuffer::adjacent_from_host(context, &parts)?;
+        let buffers = DeviceBuffer::suballocated_from_host(context, &parts)?;
         Self::of(context, host.with_buffers(buffers)?)
     }
 
@@ -181,7 +181,7 @@ impl DeviceArrayData {
     /// As [`copy_from`](Self::copy_from).
     pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
         let node = self.node.trim(Reads::None)?.node;
-        let buffers = DeviceBuffer::adjacent_copies(context, &node.all_buffers())?;
+        let buffers = DeviceBuffer::suballocated_copies(context, &node.all_buffers())?;
         Ok(Self::checked(context, node.with_buffers(buffers)?))
     }
 

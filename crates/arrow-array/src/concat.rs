@@ -71,7 +71,7 @@ fn concat(context: &Context, parts: &[&Node<DeviceBuffer>]) -> Result<Node<Devic
     let read = |wanted: &[_], offsets: &mut [_]| trim::read_offsets(&from, wanted, offsets);
     let found = reach(&arrays, &sizes, Reads::ToJoin, read)?.ok_or(JoinError::Invalid)?;
     let planned = plan(&arrays, &[parts.len()], &found)?;
-    let to = DeviceBuffer::allocate_adjacent(context, &planned.sizes)?;
+    let to = DeviceBuffer::suballocate(context, &planned.sizes)?;
     let mut whole = Whole {
         context,
         ends,

@@ -18,7 +18,7 @@ use crate::object_ref::Object;
 use std::ffi::c_void;
 
 pub(crate) use crate::fault::{Failure, Fault as RustFault, Outcome};
-pub(crate) use crate::stored::Stored as RustStored;
+pub(crate) use crate::body_reader::BodyReader as RustBodyReader;
 pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
 pub(crate) use arrow_cuda_context::{
     Context as RustContext, HostPool as RustPool, Stream as RustStream,
@@ -95,7 +95,7 @@ pub(crate) struct Decoded {
 
 /// A message whose body is not read yet.
 #[repr(C)]
-pub(crate) struct StoredMessage {
+pub(crate) struct IndexedMessage {
     /// Null behind the last message.
     pub(crate) metadata: HostRange,
     /// Where the body would be: no memory is there.

@@ -14,7 +14,7 @@ mod fault;
 mod ffi;
 mod kind;
 mod object_ref;
-mod stored;
+mod body_reader;
 
 pub use address_exposure::watch_addresses;
 pub use bridge::{Bridge, Contents, NewTable, Payload};
@@ -24,4 +24,4 @@ pub use ffi::{
 };
 pub use kind::Kind;
 pub use object_ref::{Destination, Object, ObjectRef, PyObject};
-pub use stored::Watch;
+pub use body_reader::Watch;

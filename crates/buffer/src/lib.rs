@@ -9,9 +9,9 @@
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::string_slice, clippy::unreachable))]
 
-mod adjacent;
+mod suballocation;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
-mod adjacent_copies;
+mod suballocated_copies;
 #[expect(unsafe_code, reason = "declares a trait whose word is trusted")]
 mod allocator;
 #[expect(unsafe_code, reason = "trusts the owners of foreign memory")]
@@ -38,7 +38,7 @@ mod spans;
 mod strided;
 mod typed;
 
-pub use adjacent_copies::await_stream_of;
+pub use suballocated_copies::await_stream_of;
 pub use allocator::{Allocation, Allocator, set_allocator, with_own_memory};
 pub use arrow_cuda_transfer::{CopyOrder, ReadError, copy_from_producer, read_at};
 pub use buffer::DeviceBuffer;

@@ -30,7 +30,7 @@ impl DeviceBuffer {
     /// use arrow_cuda_context::Context;
     ///
     /// let parts = [b"one".as_slice(), b"", b"four"];
-    /// let buffers = DeviceBuffer::adjacent_from_host(&Context::primary(0)?, &parts)?;
+    /// let buffers = DeviceBuffer::suballocated_from_host(&Context::primary(0)?, &parts)?;
     /// assert_eq!(DeviceBuffer::to_vecs(&buffers.iter().collect::<Vec<_>>())?, parts);
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
@@ -128,7 +128,7 @@ impl DeviceBuffer {
 /// use arrow_cuda_context::Context;
 ///
 /// let parts = [b"one".as_slice(), b"four"];
-/// let buffers = DeviceBuffer::adjacent_from_host(&Context::primary(0)?, &parts)?;
+/// let buffers = DeviceBuffer::suballocated_from_host(&Context::primary(0)?, &parts)?;
 /// let (mut one, mut four) = ([MaybeUninit::uninit(); 3], [MaybeUninit::uninit(); 4]);
 /// copy_to_host_scattered(vec![(&buffers[0], &mut one), (&buffers[1], &mut four)])?;
 /// # Ok::<(), arrow_cuda_buffer::Error>(())

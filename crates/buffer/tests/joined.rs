@@ -185,7 +185,7 @@ fn a_refused_join_has_queued_nothing() {
     let (_alone, context) = alone();
     let stream = Stream::non_blocking(&context).expect("room");
     let gate = Gate::on_default_stream(&context);
-    let to = DeviceBuffer::allocate_adjacent(&context, &[100, 100, 300]).expect("room");
+    let to = DeviceBuffer::suballocate(&context, &[100, 100, 300]).expect("room");
     let place = to[0].private_address();
     let (to_position, from_position, change) = (0, 0, Change::Bytes);
     let piece = JoinPiece { to: 1, to_position, from: 0, from_position, count: 101, change };

@@ -5,7 +5,7 @@
 //! [`serialize_record_batch`]: serialize_record_batch
 //! [`read_record_batch`]: read_record_batch
 //! [`DeviceMessage`]: DeviceMessage
-//! [`StoredMessages`]: StoredMessages
+//! [`MessageIndex`]: MessageIndex
 //! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
 #![doc = include_str!("../README.md")] // with the links above
 #![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
@@ -24,8 +24,8 @@ mod outline;
 mod plain;
 #[expect(unsafe_code, reason = "closes mappings")]
 mod share;
-mod stored_buffer;
-mod stored_messages;
+mod body_buffer;
+mod message_index;
 mod stream;
 
 pub use error::Error;
@@ -37,6 +37,6 @@ pub use plain::PlainMessage;
 #[cfg(any(feature = "cudarc", feature = "cust"))]
 pub use share::export_adopted;
 pub use share::{export, lend, open};
-pub use stored_buffer::{Codec, StoredBuffer};
-pub use stored_messages::{Source, StoredMessages};
+pub use body_buffer::{Codec, BodyBuffer};
+pub use message_index::{Source, MessageIndex};
 pub use stream::{read_stream, serialize_stream};

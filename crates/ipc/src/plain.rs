@@ -5,7 +5,7 @@
 
 use crate::Error;
 use crate::outline::{Header, Outline};
-use crate::stored_buffer::{Codec, StoredBuffer};
+use crate::body_buffer::{Codec, BodyBuffer};
 use arrow_ipc::{
     Buffer, CompressionType, DictionaryBatch, DictionaryBatchArgs, Message, MessageArgs,
     MessageHeader, RecordBatch, RecordBatchArgs,
@@ -41,7 +41,7 @@ impl PlainMessage {
         address: u64,
         position: u64,
         prefix: impl Fn(u64) -> Result<i64, Error>,
-        buffers: &mut Vec<StoredBuffer>,
+        buffers: &mut Vec<BodyBuffer>,
     ) -> Result<Option<Self>, Error> {
         let outline = Outline::of(metadata).map_err(|error| Error::Message(error.to_string()))?;
         let (batch, dictionary) = match &outline.header {
@@ -60,17 +60,17 @@ impl PlainMessage {
         let (mut places, mut end) = (Vec::new(), 0u64);
         for buffer in batch.buffers().into_iter().flatten() {
             // `Metadata::check` has seen that they are not negative, and lie within the body.
-            let (offset, stored) =
+            let (offset, encoded_size) =
                 (buffer.offset().cast_unsigned(), buffer.length().cast_unsigned());
-            let found = StoredBuffer {
+            let found = BodyBuffer {
                 address: address + end,
-                size: stored,
+                size: encoded_size,
                 position: position + offset,
-                stored,
+                encoded_size,
                 codec: None,
             };
             let found = match codec {
-                Some(codec) if stored > 0 => found.compressed(codec, stored, || prefix(offset))?,
+                Some(codec) if encoded_size > 0 => found.compressed(codec, encoded_size, || prefix(offset))?,
                 _ => found,
             };
             places.push(Buffer::new(end.cast_signed(), found.size.cast_signed()));
@@ -107,29 +107,29 @@ impl PlainMessage {
     }
 }
 
-impl StoredBuffer {
+impl BodyBuffer {
     /// The buffer with the size and the codec that its prefix tells.
     fn compressed(
         self,
         codec: Codec,
-        stored: u64,
+        encoded_size: u64,
         prefix: impl FnOnce() -> Result<i64, Error>,
     ) -> Result<Self, Error> {
-        let Some(stored) = stored.checked_sub(PREFIX) else {
+        let Some(encoded_size) = encoded_size.checked_sub(PREFIX) else {
             return Err(Error::Message(format!(
-                "a compressed buffer of {stored} bytes lacks its size"
+                "a compressed buffer of {encoded_size} bytes lacks its size"
             )));
         };
-        let found = Self { position: self.position + PREFIX, stored, ..self };
+        let found = Self { position: self.position + PREFIX, encoded_size, ..self };
         match prefix()? {
-            -1 => Ok(Self { size: stored, ..found }),
+            -1 => Ok(Self { size: encoded_size, ..found }),
             size => u64::try_from(size)
                 .ok()
-                .filter(|size| *size <= stored.saturating_mul(codec.most()))
+                .filter(|size| *size <= encoded_size.saturating_mul(codec.most()))
                 .map(|size| Self { size, codec: Some(codec), ..found })
                 .ok_or_else(|| {
                     Error::Message(format!(
-                        "{stored} bytes of {codec:?} cannot be a buffer of {size} bytes"
+                        "{encoded_size} bytes of {codec:?} cannot be a buffer of {size} bytes"
                     ))
                 }),
         }

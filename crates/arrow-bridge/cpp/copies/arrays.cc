@@ -5,7 +5,7 @@
 #include "border/calls.h"
 #include "copies/buffers.h"
 #include "copies/distinct_buffers.h"
-#include "exchange/null_count.h"
+#include "c_data/null_count.h"
 #include "memory/device.h"
 #include "memory/on_device.h"
 

@@ -36,7 +36,7 @@ Result<std::optional<std::vector<BufferPtr>>> CopyHostBuffers(
 // As `CopyBuffers`, to a GPU, of slices of bodies that are not read yet.  `use` gets the copies while
 // threads write to them.
 using UseCopies = std::function<Status(std::vector<BufferPtr>)>;
-Status CopyStoredBuffers(const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to,
-                         const RustStored* stored, const UseCopies& use);
+Status CopyBodyBuffers(const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to,
+                         const RustBodyReader* reader, const UseCopies& use);
 
 }  // namespace arrow_cuda

@@ -9,7 +9,7 @@
 #include "copies/dictionaries.h"
 #include "copies/rust_buffers.h"
 #include "copies/tree.h"
-#include "exchange/null_count.h"
+#include "c_data/null_count.h"
 #include "memory/device.h"
 #include "memory/on_device.h"
 #include "messages/check.h"

@@ -6,7 +6,7 @@
 #include "border/rust.h"
 #include "border/status.h"
 #include "entries/entries.h"
-#include "exchange/mappers.h"
+#include "c_data/mappers.h"
 
 namespace arrow_cuda {
 namespace {

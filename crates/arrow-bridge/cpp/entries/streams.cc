@@ -9,7 +9,7 @@
 #include "border/status.h"
 #include "copies/read_ahead.h"
 #include "entries/require.h"
-#include "exchange/streams.h"
+#include "c_data/streams.h"
 #include "memory/on_device.h"
 #include "pyarrow/objects.h"
 

@@ -1,20 +1,20 @@
 //! The C++ library: how it is loaded, and the functions that it has for Rust.
 
 mod copies;
-mod exchange;
+mod c_data;
 mod messages;
 mod objects;
 mod readers;
-mod stored;
+mod tables;
 
 pub(crate) use self::{
-    copies::Table as CopiesTable, exchange::Table as ExchangeTable,
+    copies::Table as CopiesTable, c_data::Table as CDataTable,
     messages::Table as MessagesTable, objects::Table as ObjectsTable,
-    readers::Table as ReadersTable, stored::Table as StoredTable,
+    readers::Table as ReadersTable, tables::Table as TablesTable,
 };
 pub use messages::Payload;
 pub use objects::Contents;
-pub use stored::NewTable;
+pub use tables::NewTable;
 
 use crate::decoders;
 use crate::exports::{self, RustApi};
@@ -35,9 +35,9 @@ struct BridgeApi {
     objects: ObjectsTable,
     messages: MessagesTable,
     copies: CopiesTable,
-    exchange: ExchangeTable,
+    c_data: CDataTable,
     readers: ReadersTable,
-    stored: StoredTable,
+    tables: TablesTable,
     decoders: decoders::Table,
 }
 

@@ -30,7 +30,7 @@ exported! {
         let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
         let order = order_on(stream);
         // SAFETY: as above; that nobody changes them is for the program that passed the stream.
-        let made = unsafe { RustBuffer::adjacent_from_host_in(order, context, &parts, owner) };
+        let made = unsafe { RustBuffer::suballocated_from_host_in(order, context, &parts, owner) };
         // SAFETY: room for as many buffers.
         unsafe { store(out, made?.0) };
         Ok(())
@@ -50,7 +50,7 @@ exported! {
         // SAFETY: C++ passes `count` live buffers.
         let sources = unsafe { borrowed(buffers, count) };
         let order = order_on(stream);
-        let (copies, _) = RustBuffer::adjacent_copies_in(order, context, &sources, owner)?;
+        let (copies, _) = RustBuffer::suballocated_copies_in(order, context, &sources, owner)?;
         // SAFETY: room for as many buffers.
         unsafe { store(out, copies) };
         Ok(())

@@ -74,7 +74,7 @@ exported! {
             .ok_or_else(|| Fault::from(JoinError::Invalid))?;
         let plan = arrow_cuda_layout::join(arrays, columns, &found)?;
         let context = buffers.iter().flatten().next().map_or(context, |buffer| buffer.context());
-        let result = RustBuffer::allocate_adjacent(context, &plan.sizes)?;
+        let result = RustBuffer::suballocate(context, &plan.sizes)?;
         join_into_new(context, &result, &buffers, &plan.pieces)?;
         let number = result.len();
         // SAFETY: there is room for an answer for each array, of which the result has no more, and for

@@ -37,7 +37,7 @@ mod files;
 mod layouts;
 mod metadata;
 mod pools;
-mod stored;
+mod bodies;
 
 /// Rust's functions for C++.
 #[repr(C)]
@@ -46,7 +46,7 @@ pub(crate) struct RustApi {
     contexts: contexts::Table,
     buffers: buffers::Table,
     batch_copies: batch_copies::Table,
-    stored: stored::Table,
+    bodies: bodies::Table,
     layouts: layouts::Table,
     pools: pools::Table,
     events: events::Table,
@@ -59,7 +59,7 @@ pub(crate) static API: RustApi = RustApi {
     contexts: contexts::TABLE,
     buffers: buffers::TABLE,
     batch_copies: batch_copies::TABLE,
-    stored: stored::TABLE,
+    bodies: bodies::TABLE,
     layouts: layouts::TABLE,
     pools: pools::TABLE,
     events: events::TABLE,

@@ -11,7 +11,7 @@ const JOINED: Ptx = Ptx(c"arrow_cuda_joined", include_str!("joined.ptx"));
 /// Fills the parts, behind the work of the default stream, and waits.  The ranges of `cleared` become 0 before.
 pub(super) fn run(context: &Context, parts: &Parts, cleared: &[(u64, usize)]) -> Result<(), Error> {
     let tables = [&parts.first, &parts.second].map(|parts| bytemuck::cast_slice(parts));
-    let tables = DeviceBuffer::adjacent_from_host(context, &tables)?;
+    let tables = DeviceBuffer::suballocated_from_host(context, &tables)?;
     let current = context.enter()?;
     current.await_turn(StreamHandle::DEFAULT)?;
     let function = JOINED.function(&current)?;

@@ -6,7 +6,7 @@ mod ends;
 mod kernel;
 mod parts;
 
-use crate::adjacent_copies::gaps;
+use crate::suballocated_copies::gaps;
 use crate::error::invalid;
 use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
@@ -23,8 +23,8 @@ use parts::Parts;
 /// use arrow_cuda_layout::{Change, JoinPiece};
 ///
 /// let context = Context::primary(0)?;
-/// let to = DeviceBuffer::allocate_adjacent(&context, &[4])?;
-/// let from = DeviceBuffer::adjacent_from_host(&context, &[b"abcd"])?;
+/// let to = DeviceBuffer::suballocate(&context, &[4])?;
+/// let from = DeviceBuffer::suballocated_from_host(&context, &[b"abcd"])?;
 /// let piece = |to_position, from_position| JoinPiece {
 ///     to: 0, to_position, from: 0, from_position, count: 2, change: Change::Bytes,
 /// };

@@ -2,7 +2,7 @@
 
 use arrow_cuda_buffer::DeviceBuffer;
 
-/// The bytes of adjacent buffers and of what lies between them.
+/// The bytes of buffers of one allocation and of what lies between them.
 pub fn with_padding(buffers: &[DeviceBuffer]) -> Vec<u8> {
     let (first, last) = (&buffers[0], &buffers[buffers.len() - 1]);
     let size = (last.private_address() + last.size() - first.private_address()) as usize;

@@ -49,7 +49,7 @@ impl Context {
     /// ```
     /// use arrow_cuda_context::Context;
     ///
-    /// let blocks = Context::primary(0)?.allocate_adjacent(&[1, 600, 5])?;
+    /// let blocks = Context::primary(0)?.suballocate(&[1, 600, 5])?;
     /// let start = blocks[0].private_address();
     /// assert_eq!(blocks[1].private_address() - start, 512);
     /// assert_eq!(blocks[2].private_address() - start, 512 + 1024);
@@ -59,7 +59,7 @@ impl Context {
     /// # Errors
     ///
     /// As for [`allocate`](Self::allocate).
-    pub fn allocate_adjacent(&self, sizes: &[u64]) -> CudaResult<Vec<Block>> {
+    pub fn suballocate(&self, sizes: &[u64]) -> CudaResult<Vec<Block>> {
         if sizes.is_empty() {
             return Ok(Vec::new());
         }

@@ -250,8 +250,8 @@ impl PyContext {
                 }
             }
             let copies = py.detach(|| {
-                let host = DeviceBuffer::adjacent_from_host(context, &host)?;
-                Ok::<_, BufferError>((host, DeviceBuffer::adjacent_copies(context, &device)?))
+                let host = DeviceBuffer::suballocated_from_host(context, &host)?;
+                Ok::<_, BufferError>((host, DeviceBuffer::suballocated_copies(context, &device)?))
             });
             let (host, device) = copies.or_raise(py)?;
             let (mut host, mut device) = (host.into_iter(), device.into_iter());

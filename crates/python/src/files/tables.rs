@@ -9,7 +9,7 @@ use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::made;
 use crate::signals::copy_for_signals;
 use arrow_cuda_driver::uninterrupted;
-use arrow_cuda_ipc::{Source, StoredMessages};
+use arrow_cuda_ipc::{Source, MessageIndex};
 use pyo3::prelude::*;
 use std::os::fd::AsFd;
 
@@ -34,7 +34,7 @@ pub(super) fn table_of<'py>(
         Some(file) => Source::File { file: file.as_fd(), size: file.metadata()?.len() },
         None => Source::Memory(host_bytes(data)?),
     };
-    let messages = py.detach(|| StoredMessages::read(&source)).or_raise(py)?;
+    let messages = py.detach(|| MessageIndex::read(&source)).or_raise(py)?;
     let Some(messages) = messages else { return Ok(None) };
     let (bridge, device) = (&pyarrow(py)?.bridge, context.get().device_number().cast_signed());
     let columns: Option<Vec<String>> = columns.extract()?;
@@ -56,7 +56,7 @@ pub(super) fn table_of<'py>(
             told.map_err(|error| raised = Some(error)).is_ok()
         };
         let table = py.detach(|| {
-            bridge.table_of_stored(&messages, source, device, columns.as_deref(), &mut watch)
+            bridge.read_table(&messages, source, device, columns.as_deref(), &mut watch)
         });
         if let Some(raised) = raised {
             return Err(raised);

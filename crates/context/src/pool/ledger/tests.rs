@@ -14,7 +14,7 @@ const APART: u64 = 1 << 40;
 enum Step {
     Allocate(u64, Placement),
     /// Sizes of blocks that lie one behind the other.
-    AllocateAdjacent(Vec<u64>),
+    Suballocate(Vec<u64>),
     /// The block in use of that index, modulo how many there are, and whether it is exposed.
     Release(usize, bool),
     Resize(usize, u64),
@@ -38,7 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
     let index = any::<usize>;
     prop_oneof![
         10 => (size(), placement).prop_map(|(size, placement)| Step::Allocate(size, placement)),
-        1 => sizes.prop_map(Step::AllocateAdjacent),
+        1 => sizes.prop_map(Step::Suballocate),
         9 => (index(), any::<bool>()).prop_map(|(at, is_exposed)| Step::Release(at, is_exposed)),
         2 => (index(), size()).prop_map(|(at, size)| Step::Resize(at, size)),
         1 => (index(), access, any::<bool>())
@@ -193,7 +193,7 @@ fn take(ledger: &mut Ledger, model: &mut Model, step: Step) -> Result<(), TestCa
                 prop_assert_eq!(model.segments.get(&address), Some(&block.capacity));
             }
         }
-        Step::AllocateAdjacent(sizes) => {
+        Step::Suballocate(sizes) => {
             let whole = sizes.iter().map(|size| aligned(*size)).sum();
             let request = ledger.request(whole, Placement::Packed);
             let mut address = allocate(ledger, model, &request)?;

@@ -6,8 +6,8 @@
 
 #include "arrow/c/abi.h"
 #include "border/names.h"
-#include "exchange/exportable.h"
-#include "exchange/structure.h"
+#include "c_data/exportable.h"
+#include "c_data/structure.h"
 
 namespace arrow_cuda {
 

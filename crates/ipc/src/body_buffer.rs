@@ -22,20 +22,20 @@ impl Codec {
 
 /// A buffer of a message's body, and the place of its bytes in the file or stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoredBuffer {
-    /// Its address in the reserved range of [`StoredMessages`](crate::StoredMessages).
+pub struct BodyBuffer {
+    /// Its address in the reserved range of [`MessageIndex`](crate::MessageIndex).
     pub address: u64,
     /// The size, in bytes, once decompressed.
     pub size: u64,
     /// Where its bytes begin in the file.
     pub position: u64,
     /// The number of bytes in the file.
-    pub stored: u64,
+    pub encoded_size: u64,
     /// How they are compressed; `None` if they are not.
     pub codec: Option<Codec>,
 }
 
-impl StoredBuffer {
+impl BodyBuffer {
     pub(crate) const EMPTY: Self =
-        Self { address: 0, size: 0, position: 0, stored: 0, codec: None };
+        Self { address: 0, size: 0, position: 0, encoded_size: 0, codec: None };
 }

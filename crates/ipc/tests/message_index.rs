@@ -5,7 +5,7 @@ mod columns;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, RecordBatchWriter};
-use arrow_cuda_ipc::{Error, Source, StoredMessages};
+use arrow_cuda_ipc::{Error, Source, MessageIndex};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_ipc::{Footer, root_as_message};
@@ -29,7 +29,7 @@ fn written(batches: &[RecordBatch], is_file: bool) -> Vec<u8> {
 }
 
 /// A stream of the messages, with bodies of the bytes that are found in `source`.
-fn assembled(messages: &StoredMessages, source: &Source<'_>) -> Vec<u8> {
+fn assembled(messages: &MessageIndex, source: &Source<'_>) -> Vec<u8> {
     let mut stream = Vec::new();
     for message in messages.all() {
         let (address, size) = message.body;
@@ -39,9 +39,9 @@ fn assembled(messages: &StoredMessages, source: &Source<'_>) -> Vec<u8> {
         let batch = metadata.and_then(|metadata| metadata.header_as_record_batch());
         for buffer in batch.and_then(|batch| batch.buffers()).into_iter().flatten() {
             let (offset, size) = (buffer.offset() as u64, buffer.length() as u64);
-            let stored = messages.buffer(address + offset, size).expect("a buffer of a message");
+            let found = messages.buffer(address + offset, size).expect("a buffer of a message");
             let place = &mut body[offset as usize..][..size as usize];
-            source.read(stored.position, place).expect("bytes of the file");
+            source.read(found.position, place).expect("bytes of the file");
         }
         let padding = message.metadata.len().next_multiple_of(8) - message.metadata.len();
         let length = (message.metadata.len() + padding) as u32;
@@ -58,7 +58,7 @@ fn lists_that_lead_to_messages_of_another_kind_are_damage() {
     let words: DictionaryArray<Int32Type> = ["a", "b", "a"].into_iter().collect();
     let batch = RecordBatch::try_from_iter([("words", Arc::new(words) as ArrayRef)]);
     let bytes = written(&[batch.expect("one column")], true);
-    StoredMessages::read(&Source::Memory(&bytes)).expect("a file").expect("a usual one");
+    MessageIndex::read(&Source::Memory(&bytes)).expect("a file").expect("a usual one");
 
     let number = |bytes: &[u8], at: usize| {
         u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes")) as usize
@@ -73,7 +73,7 @@ fn lists_that_lead_to_messages_of_another_kind_are_damage() {
         let mut damaged = bytes.clone();
         let other = if list == batches { dictionaries } else { batches };
         damaged.copy_within(other..other + 2, list);
-        let read = StoredMessages::read(&Source::Memory(&damaged));
+        let read = MessageIndex::read(&Source::Memory(&damaged));
         let told = "where a message of another kind begins";
         assert!(matches!(&read, Err(Error::Message(text)) if text.ends_with(told)), "{read:?}");
     }
@@ -88,7 +88,7 @@ proptest! {
         let batches: Vec<_> = rows.into_iter().map(columns).collect();
         let bytes = written(&batches, is_file);
         let source = Source::Memory(&bytes);
-        let messages = StoredMessages::read(&source).expect("a file").expect("a usual one");
+        let messages = MessageIndex::read(&source).expect("a file").expect("a usual one");
         let stream = assembled(&messages, &source);
         let read = StreamReader::try_new(&stream[..], None).expect("a stream");
         prop_assert_eq!(read.collect::<Result<Vec<_>, _>>().expect("batches"), batches);
@@ -105,7 +105,7 @@ proptest! {
         *place.get_mut(&mut bytes) = byte;
         bytes.truncate(bytes.len() - size.index(bytes.len()) / 8);
         let source = Source::Memory(&bytes);
-        if let Ok(Some(messages)) = StoredMessages::read(&source) {
+        if let Ok(Some(messages)) = MessageIndex::read(&source) {
             assembled(&messages, &source);
         }
     }

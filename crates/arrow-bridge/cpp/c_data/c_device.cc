@@ -1,4 +1,4 @@
-#include "exchange/c_device.h"
+#include "c_data/c_device.h"
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@
 #include "arrow/extension_type.h"
 #include "arrow/type.h"
 #include "arrow/type_traits.h"
-#include "exchange/null_count.h"
+#include "c_data/null_count.h"
 #include "memory/device.h"
 #include "memory/identity.h"
 #include "memory/resolve.h"

@@ -1,4 +1,4 @@
-#include "messages/stored.h"
+#include "messages/tables.h"
 
 #include <cstddef>
 #include <utility>
@@ -37,13 +37,13 @@ class NoMemory : public arrow::MemoryManager {
   }
 };
 
-class StoredReader : public arrow::ipc::MessageReader {
+class IndexedMessageReader : public arrow::ipc::MessageReader {
  public:
-  StoredReader(const RustStored* stored, const std::shared_ptr<arrow::Device>& device)
-      : stored_(stored), manager_(std::make_shared<NoMemory>(device)) {}
+  IndexedMessageReader(const RustBodyReader* reader, const std::shared_ptr<arrow::Device>& device)
+      : reader_(reader), manager_(std::make_shared<NoMemory>(device)) {}
 
   Result<std::unique_ptr<arrow::ipc::Message>> ReadNextMessage() override {
-    const auto message = Rust().stored_message(stored_, next_++);
+    const auto message = Rust().indexed_message(reader_, next_++);
     const auto [data, size] = message.metadata;
     if (data == nullptr) return nullptr;
     ARROW_ASSIGN_OR_RAISE(auto metadata, AlignedCopy({data, size}));
@@ -53,7 +53,7 @@ class StoredReader : public arrow::ipc::MessageReader {
   }
 
  private:
-  const RustStored* const stored_;
+  const RustBodyReader* const reader_;
   const ManagerPtr manager_;
   size_t next_ = 0;
 };
@@ -81,11 +81,11 @@ Status SelectColumns(const std::vector<std::string>& names, SchemaPtr& schema,
 
 }  // namespace
 
-Result<TablePtr> TableOfStored(const RustStored* stored, const ManagerPtr& to,
+Result<TablePtr> ReadTable(const RustBodyReader* reader, const ManagerPtr& to,
                                const std::optional<std::vector<std::string>>& names) {
   ARROW_ASSIGN_OR_RAISE(const auto reader,
                         arrow::ipc::RecordBatchStreamReader::Open(
-                            std::make_unique<StoredReader>(stored, to->device())));
+                            std::make_unique<IndexedMessageReader>(reader, to->device())));
   ARROW_ASSIGN_OR_RAISE(auto batches, reader->ToRecordBatches());
   auto schema = reader->schema();
   if (names) ARROW_RETURN_NOT_OK(SelectColumns(*names, schema, batches));
@@ -106,7 +106,7 @@ Result<TablePtr> TableOfStored(const RustStored* stored, const ManagerPtr& to,
     }
     return arrow::Table::FromRecordBatches(schema, batches).Value(&table);
   };
-  ARROW_RETURN_NOT_OK(CopyStoredBuffers(distinct.buffers(), to, stored, assemble));
+  ARROW_RETURN_NOT_OK(CopyBodyBuffers(distinct.buffers(), to, reader, assemble));
   return table;
 }
 

@@ -5,46 +5,46 @@ use crate::fault::Fault;
 use crate::ffi::{Decoded, RustBuffer};
 use crate::kind::Kind;
 use arrow_cuda_context::Context;
-use arrow_cuda_ipc::{Codec, Source, StoredBuffer, StoredMessages};
+use arrow_cuda_ipc::{Codec, Source, BodyBuffer, MessageIndex};
 use std::cell::RefCell;
 
 /// Gets the number of bytes that have arrived, and that of all.  Nothing else arrives if it returns false.
 pub type Watch<'a> = dyn FnMut(u64, u64) -> bool + 'a;
 
 /// The messages, and where their bodies are.
-pub(crate) struct Stored<'a> {
-    pub(crate) messages: &'a StoredMessages,
+pub(crate) struct BodyReader<'a> {
+    pub(crate) messages: &'a MessageIndex,
     pub(crate) source: Source<'a>,
     pub(crate) watch: RefCell<&'a mut Watch<'a>>,
     pub(crate) decoders: &'static decoders::Table,
 }
 
-impl Stored<'_> {
+impl BodyReader<'_> {
     /// Copies these to buffers on a device: threads read and decompress them.  Meanwhile `use_copies` gets the buffers.
     pub(crate) fn copy(
         &self,
         context: &Context,
-        stored: &[&StoredBuffer],
+        buffers: &[&BodyBuffer],
         use_copies: impl FnOnce(&[RustBuffer]) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let (source, decoders) = (&self.source, self.decoders);
         let sizes: Vec<_> =
-            stored.iter().map(|buffer| (buffer.size as usize, buffer.codec.is_some())).collect();
-        let produce = |reader: &mut Reader, number: usize, at: usize, out: &mut [u8]| {
-            let Some(buffer) = stored.get(number) else { return Ok(()) };
+            buffers.iter().map(|buffer| (buffer.size as usize, buffer.codec.is_some())).collect();
+        let produce = |decompressor: &mut Decompressor, number: usize, at: usize, out: &mut [u8]| {
+            let Some(buffer) = buffers.get(number) else { return Ok(()) };
             match buffer.codec {
                 None => Ok(source.read(buffer.position + at as u64, out)?),
                 Some(codec) => {
                     if at == 0 {
-                        reader.begin(decoders, codec, buffer)?;
+                        decompressor.begin(decoders, codec, buffer)?;
                     }
-                    reader.read(source, buffer, out)?;
+                    decompressor.read(source, buffer, out)?;
                     let is_end = at + out.len() == buffer.size as usize;
-                    if is_end { reader.end(source, buffer) } else { Ok(()) }
+                    if is_end { decompressor.end(source, buffer) } else { Ok(()) }
                 }
             }
         };
-        let total = stored.iter().map(|buffer| buffer.size).sum();
+        let total = buffers.iter().map(|buffer| buffer.size).sum();
         let mut watch = self.watch.borrow_mut();
         let mut use_copies = Some(use_copies);
         let watch = |made: &[RustBuffer], passed: usize| {
@@ -56,7 +56,7 @@ impl Stored<'_> {
                 false => Err(Fault::new(Kind::Io, "the copy was stopped")),
             }
         };
-        RustBuffer::adjacent_from_producer(context, &sizes, produce, watch).map(drop)
+        RustBuffer::suballocated_from_producer(context, &sizes, produce, watch).map(drop)
     }
 }
 
@@ -66,7 +66,7 @@ const CHUNK: u64 = 1 << 20;
 
 /// The state in which a thread decompresses one buffer after the other.
 #[derive(Default)]
-struct Reader {
+struct Decompressor {
     decoder: Option<(Codec, Decoder)>,
     /// Bytes of the file, and how many of them were decompressed.
     chunk: Vec<u8>,
@@ -76,12 +76,12 @@ struct Reader {
     is_finished: bool,
 }
 
-impl Reader {
+impl Decompressor {
     fn begin(
         &mut self,
         decoders: &'static decoders::Table,
         codec: Codec,
-        buffer: &StoredBuffer,
+        buffer: &BodyBuffer,
     ) -> Result<(), Fault> {
         (self.used, self.read, self.is_finished) = (0, 0, false);
         self.chunk.clear();
@@ -98,7 +98,7 @@ impl Reader {
     fn read(
         &mut self,
         source: &Source<'_>,
-        buffer: &StoredBuffer,
+        buffer: &BodyBuffer,
         mut out: &mut [u8],
     ) -> Result<(), Fault> {
         while !out.is_empty() {
@@ -109,11 +109,11 @@ impl Reader {
     }
 
     /// Checks that nothing is left.
-    fn end(&mut self, source: &Source<'_>, buffer: &StoredBuffer) -> Result<(), Fault> {
+    fn end(&mut self, source: &Source<'_>, buffer: &BodyBuffer) -> Result<(), Fault> {
         while !self.is_finished {
             self.step(source, buffer, &mut [])?;
         }
-        match self.used == self.chunk.len() && self.read == buffer.stored {
+        match self.used == self.chunk.len() && self.read == buffer.encoded_size {
             true => Ok(()),
             false => Err(damaged(buffer, "more bytes follow the frame")),
         }
@@ -123,15 +123,15 @@ impl Reader {
     fn step(
         &mut self,
         source: &Source<'_>,
-        buffer: &StoredBuffer,
+        buffer: &BodyBuffer,
         out: &mut [u8],
     ) -> Result<usize, Fault> {
         let Some((_, decoder)) = &self.decoder else { return Ok(0) };
         if self.is_finished {
             return Err(damaged(buffer, "the frame has fewer bytes"));
         }
-        if self.used == self.chunk.len() && self.read < buffer.stored {
-            let count = CHUNK.min(buffer.stored - self.read);
+        if self.used == self.chunk.len() && self.read < buffer.encoded_size {
+            let count = CHUNK.min(buffer.encoded_size - self.read);
             self.chunk.resize(count as usize, 0);
             source.read(buffer.position + self.read, &mut self.chunk)?;
             (self.used, self.read) = (0, self.read + count);
@@ -147,8 +147,8 @@ impl Reader {
     }
 }
 
-fn damaged(buffer: &StoredBuffer, reason: impl std::fmt::Display) -> Fault {
-    let StoredBuffer { size, position, .. } = buffer;
+fn damaged(buffer: &BodyBuffer, reason: impl std::fmt::Display) -> Fault {
+    let BodyBuffer { size, position, .. } = buffer;
     let text =
         format!("cannot decompress the {size} bytes at byte {position} of the file: {reason}");
     Fault::new(Kind::Io, text)

@@ -1,4 +1,4 @@
-#include "exchange/streams.h"
+#include "c_data/streams.h"
 
 #include <cerrno>
 #include <cstring>
@@ -9,10 +9,10 @@
 #include "arrow/c/bridge.h"
 #include "arrow/c/helpers.h"
 #include "arrow/type.h"
-#include "exchange/c_device.h"
-#include "exchange/exportable.h"
-#include "exchange/device_id.h"
-#include "exchange/structure.h"
+#include "c_data/c_device.h"
+#include "c_data/exportable.h"
+#include "c_data/device_id.h"
+#include "c_data/structure.h"
 
 namespace arrow_cuda {
 namespace {

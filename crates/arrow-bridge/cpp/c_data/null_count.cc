@@ -1,4 +1,4 @@
-#include "exchange/null_count.h"
+#include "c_data/null_count.h"
 
 #include <algorithm>
 #include <vector>

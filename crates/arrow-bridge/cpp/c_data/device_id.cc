@@ -1,4 +1,4 @@
-#include "exchange/device_id.h"
+#include "c_data/device_id.h"
 
 #include "memory/resolve.h"
 #include "memory/traverse.h"

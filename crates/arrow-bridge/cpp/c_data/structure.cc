@@ -1,4 +1,4 @@
-#include "exchange/structure.h"
+#include "c_data/structure.h"
 
 #include <cstdint>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "exchange/mappers.h"
+#include "c_data/mappers.h"
 
 #include <algorithm>
 #include <utility>

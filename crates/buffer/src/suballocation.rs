@@ -1,6 +1,6 @@
 //! Buffers that are allocated together: the columns of a record batch.
 //!
-//! They follow each other in one segment, so that one copy moves all of them (`adjacent_copies.rs`).
+//! They follow each other in one segment, so that one copy moves all of them (`suballocated_copies.rs`).
 //!
 //! A buffer that outlives the others retains little more than itself.  Large buffers have blocks of their own.
 //! Small ones share blocks of limited size, because each block costs time.
@@ -32,7 +32,7 @@ impl DeviceBuffer {
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::Context;
     ///
-    /// let buffers = DeviceBuffer::allocate_adjacent(&Context::primary(0)?, &[1000, 0, 3])?;
+    /// let buffers = DeviceBuffer::suballocate(&Context::primary(0)?, &[1000, 0, 3])?;
     /// assert_eq!(buffers[2].private_address(), buffers[0].private_address() + 1024);
     /// assert!(buffers[1].is_empty());
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())
@@ -41,7 +41,7 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; nothing stays allocated then.
-    pub fn allocate_adjacent(context: &Context, sizes: &[u64]) -> CudaResult<Vec<Self>> {
+    pub fn suballocate(context: &Context, sizes: &[u64]) -> CudaResult<Vec<Self>> {
         // Of the allocator that the program has set, if any: one allocation for all.
         if let [all] = shares(sizes, u64::MAX).as_slice()
             && all.size <= MOST // else the driver says so
@@ -52,11 +52,11 @@ impl DeviceBuffer {
         let sum = sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
         let shares = shares(sizes, SHARED.max(sum / MOST_BLOCKS));
         let sizes_of_blocks: Vec<_> = shares.iter().map(|share| share.size).collect();
-        let blocks = match context.allocate_adjacent(&sizes_of_blocks) {
+        let blocks = match context.suballocate(&sizes_of_blocks) {
             Err(error) if CudaError::is_out_of_memory(&error) && sizes.len() > 1 => {
                 let (first, second) = sizes.split_at(sizes.len() / 2);
-                let mut buffers = Self::allocate_adjacent(context, first)?;
-                buffers.extend(Self::allocate_adjacent(context, second)?);
+                let mut buffers = Self::suballocate(context, first)?;
+                buffers.extend(Self::suballocate(context, second)?);
                 return Ok(buffers);
             }
             allocated => allocated?,

@@ -2,17 +2,17 @@
 
 use super::Bridge;
 use crate::fault::Fault;
-use crate::ffi::{CppTable, HostRange, HostRanges, RustStored};
+use crate::ffi::{CppTable, HostRange, HostRanges, RustBodyReader};
 use crate::object_ref::Object;
-use crate::stored::{Stored, Watch};
-use arrow_cuda_ipc::{Source, StoredMessages};
+use crate::body_reader::{BodyReader, Watch};
+use arrow_cuda_ipc::{Source, MessageIndex};
 use std::cell::RefCell;
 use std::ptr;
 
-imported! { Bridge[api.stored]:
+imported! { Bridge[api.tables]:
     /// If `names.first` is null, the table has all columns.
     unsafe fn read_table(
-        stored: &RustStored<'_>,
+        reader: &RustBodyReader<'_>,
         device: i32,
         names: HostRanges,
     ) -> Result<*mut CppTable, Fault>;
@@ -56,16 +56,16 @@ impl Bridge {
     /// [`Kind::Invalid`](crate::Kind::Invalid) for messages that contradict themselves; [`Kind::Key`](crate::Kind::Key)
     /// for a name that no column has, or several; [`Kind::Io`](crate::Kind::Io) for what cannot be read or
     /// decompressed; driver errors.
-    pub fn table_of_stored(
+    pub fn read_table(
         &self,
-        messages: &StoredMessages,
+        messages: &MessageIndex,
         source: Source<'_>,
         device: i32,
         columns: Option<&[String]>,
         watch: &mut Watch<'_>,
     ) -> Result<NewTable, Fault> {
         let (watch, decoders) = (RefCell::new(watch), &self.api.decoders);
-        let stored = Stored { messages, source, watch, decoders };
+        let reader = BodyReader { messages, source, watch, decoders };
         let range = |name: &String| HostRange::of(name.as_bytes());
         let names: Option<Vec<_>> = columns.map(|columns| columns.iter().map(range).collect());
         let ranges = match &names {
@@ -73,7 +73,7 @@ impl Bridge {
             None => HostRanges { first: ptr::null(), count: 0 },
         };
         // SAFETY: all of it is valid during the call.
-        let table = unsafe { self.read_table(&stored, device, ranges) }?;
+        let table = unsafe { self.read_table(&reader, device, ranges) }?;
         Ok(NewTable { table, bridge: *self })
     }
 }

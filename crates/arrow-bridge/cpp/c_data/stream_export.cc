@@ -1,5 +1,5 @@
 // Exports readers of record batches, and chunked arrays, as streams of the C Device interface.
-#include "exchange/streams.h"
+#include "c_data/streams.h"
 
 #include <cerrno>
 #include <cstdint>
@@ -13,9 +13,9 @@
 #include "arrow/array/util.h"
 #include "arrow/c/bridge.h"
 #include "arrow/type.h"
-#include "exchange/c_device.h"
-#include "exchange/exportable.h"
-#include "exchange/device_id.h"
+#include "c_data/c_device.h"
+#include "c_data/exportable.h"
+#include "c_data/device_id.h"
 #include "memory/device.h"
 #include "memory/traverse.h"
 

@@ -29,7 +29,7 @@ fn bytes_of(buffers: &[DeviceBuffer]) -> Vec<Vec<u8>> {
 
 /// The parts on the device, as the default stream copies them.
 fn uploaded(context: &Context, parts: &[&[u8]]) -> Vec<DeviceBuffer> {
-    DeviceBuffer::adjacent_from_host(context, parts).expect("a copy")
+    DeviceBuffer::suballocated_from_host(context, parts).expect("a copy")
 }
 
 fn queued_copies(
@@ -39,7 +39,7 @@ fn queued_copies(
     retained: Retained,
 ) -> Vec<DeviceBuffer> {
     let order = CopyOrder::On(stream);
-    DeviceBuffer::adjacent_copies_in(order, context, sources, retained).expect("a copy").0
+    DeviceBuffer::suballocated_copies_in(order, context, sources, retained).expect("a copy").0
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn pinned_parts_are_queued_and_retain_their_owner() {
     // SAFETY: the memory lives until the stream is done.
     let (buffers, _) = unsafe {
         let parts = [&bytes[..10], &bytes[100..], &bytes[50..50]];
-        DeviceBuffer::adjacent_from_host_in(CopyOrder::On(&stream), &context, &parts, retained)
+        DeviceBuffer::suballocated_from_host_in(CopyOrder::On(&stream), &context, &parts, retained)
     }
     .expect("a copy");
     assert_eq!(Arc::strong_count(&owner), 2);
@@ -81,7 +81,7 @@ fn copies_on_the_device_go_by_one_call_and_clear_the_gaps() {
     assert_eq!(bytes_of(&copies), parts);
     // Of every other source only, so that the copies are one by one.
     drop(copies);
-    for residue in DeviceBuffer::allocate_adjacent(&context, &[200 * 256]).expect("room") {
+    for residue in DeviceBuffer::suballocate(&context, &[200 * 256]).expect("room") {
         residue.fill(0xEE).expect("alive");
     }
     let some: Vec<_> = sources.iter().copied().step_by(2).collect();
@@ -121,7 +121,7 @@ fn a_panic_of_a_watcher_waits_for_the_copies_on_their_way() {
     };
     let panicked = catch_unwind(AssertUnwindSafe(|| {
         let sizes = [(3 << 20, false)];
-        DeviceBuffer::adjacent_from_producer(&context, &sizes, produce, |_, made| {
+        DeviceBuffer::suballocated_from_producer(&context, &sizes, produce, |_, made| {
             match made {
                 0 => Ok(()),
                 _ => resume_unwind(Box::new("a bug in the caller")), // prints nothing

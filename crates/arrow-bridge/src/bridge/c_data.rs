@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use crate::object_ref::{Object, ObjectRef};
 use std::ffi::c_void;
 
-imported! { Bridge[api.exchange]:
+imported! { Bridge[api.c_data]:
     /// Prepares an array, or a record batch if it `is_batch`, for pyarrow's export.  It counts unknown
     /// nulls, since libarrow would read the bitmap on the host, and replaces empty host buffers with
     /// empty ones of the device.  Returns a new reference to the replacement, or `None` if the object

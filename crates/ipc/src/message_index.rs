@@ -5,7 +5,7 @@ use crate::frame::Frame;
 use crate::metadata::{Content, Metadata};
 use crate::outline::{MessageLocation, blocks, schema_message};
 use crate::plain::PlainMessage;
-use crate::stored_buffer::StoredBuffer;
+use crate::body_buffer::BodyBuffer;
 use arrow_cuda_buffer::{Error as BufferError, read_at};
 use flatbuffers::InvalidFlatbuffer;
 use std::collections::BTreeSet;
@@ -75,7 +75,7 @@ impl Source<'_> {
 ///
 /// ```
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-/// use arrow_cuda_ipc::{Source, StoredMessages};
+/// use arrow_cuda_ipc::{Source, MessageIndex};
 /// use arrow_ipc::writer::FileWriter;
 /// use std::sync::Arc;
 ///
@@ -85,7 +85,7 @@ impl Source<'_> {
 /// writer.write(&batch)?;
 /// let file = writer.into_inner()?;
 ///
-/// let messages = StoredMessages::read(&Source::Memory(&file))?.expect("no delta dictionaries");
+/// let messages = MessageIndex::read(&Source::Memory(&file))?.expect("no delta dictionaries");
 /// assert_eq!(messages.all().len(), 2); // the schema, and a record batch
 /// let (body, _size) = messages.all()[1].body;
 /// let numbers = messages.buffer(body, 24)?;
@@ -93,10 +93,10 @@ impl Source<'_> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct StoredMessages {
+pub struct MessageIndex {
     all: Vec<PlainMessage>,
     /// Those that have bytes, by ascending address.
-    buffers: Vec<StoredBuffer>,
+    buffers: Vec<BodyBuffer>,
 }
 
 /// A message that was added: where its body begins in the file, and where it ends.
@@ -114,7 +114,7 @@ const FIRST: u64 = 4 << 10;
 /// No device and no host has memory there.
 const BODIES: u64 = 1 << 56;
 
-impl StoredMessages {
+impl MessageIndex {
     /// Reads the metadata of all messages.  `None` if libarrow has to read it on the host: with delta
     /// dictionaries, the other byte order, or compression as Arrow 0.17 wrote it, and for files with what it refuses: a
     /// second dictionary in place of the first one, and a footer that contradicts the messages.
@@ -151,9 +151,9 @@ impl StoredMessages {
     /// # Errors
     ///
     /// [`Error::Message`] if no message has it.
-    pub fn buffer(&self, address: u64, size: u64) -> Result<&StoredBuffer, Error> {
+    pub fn buffer(&self, address: u64, size: u64) -> Result<&BodyBuffer, Error> {
         if size == 0 {
-            return Ok(&StoredBuffer::EMPTY);
+            return Ok(&BodyBuffer::EMPTY);
         }
         let found = self.buffers.binary_search_by_key(&address, |buffer| buffer.address);
         let found = found.ok().and_then(|at| self.buffers.get(at));

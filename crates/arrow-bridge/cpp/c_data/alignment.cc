@@ -1,4 +1,4 @@
-#include "exchange/alignment.h"
+#include "c_data/alignment.h"
 
 #include <algorithm>
 #include <cstddef>

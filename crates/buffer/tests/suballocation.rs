@@ -28,7 +28,7 @@ fn parts_of(lengths: &[usize]) -> Vec<Vec<u8>> {
 
 fn uploaded(parts: &[Vec<u8>]) -> Vec<DeviceBuffer> {
     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-    DeviceBuffer::adjacent_from_host(&context(), &parts).expect("a copy")
+    DeviceBuffer::suballocated_from_host(&context(), &parts).expect("a copy")
 }
 
 /// The bytes of buffers, by one call.
@@ -46,7 +46,7 @@ fn each_begins_at_a_multiple_of_256_bytes_of_one_segment() {
     let sizes = [1, 0, 256, 257, 1000, 0, 8];
     let _alone = with_threads(0);
     let before = context().bytes_allocated().expect("alive");
-    let buffers = DeviceBuffer::allocate_adjacent(&context(), &sizes).expect("room");
+    let buffers = DeviceBuffer::suballocate(&context(), &sizes).expect("room");
     assert_eq!(buffers.iter().map(DeviceBuffer::size).collect::<Vec<_>>(), sizes);
     let used: Vec<_> = buffers.iter().filter(|buffer| !buffer.is_empty()).collect();
     assert!(used.iter().all(|buffer| buffer.private_address() % 256 == 0 && buffer.is_mutable()));
@@ -63,7 +63,7 @@ fn each_begins_at_a_multiple_of_256_bytes_of_one_segment() {
 fn nothing_is_allocated_for_no_bytes(#[values(&[], &[0, 0])] sizes: &[u64]) {
     let _alone = with_threads(0);
     let before = context().bytes_allocated().expect("alive");
-    let buffers = DeviceBuffer::allocate_adjacent(&context(), sizes).expect("nothing");
+    let buffers = DeviceBuffer::suballocate(&context(), sizes).expect("nothing");
     assert_eq!(buffers.len(), sizes.len());
     assert_eq!(context().bytes_allocated().expect("alive"), before);
 }
@@ -75,7 +75,7 @@ fn sizes_that_no_device_has_are_refused(
 ) {
     let _alone = with_threads(0);
     let before = context().bytes_allocated().expect("alive");
-    let failed = DeviceBuffer::allocate_adjacent(&context(), sizes).expect_err("no room");
+    let failed = DeviceBuffer::suballocate(&context(), sizes).expect_err("no room");
     assert!(failed.is_out_of_memory(), "{failed}");
     assert_eq!(context().bytes_allocated().expect("alive"), before);
 }
@@ -121,7 +121,7 @@ fn gaps_are_cleared_and_nothing_else() {
     let _alone = with_threads(0);
     drop(uploaded(&[vec![0xEE; 1 << 20]]));
     let sizes = [1000, 0, 3, 512, 1000];
-    let buffers = DeviceBuffer::allocate_adjacent(&context(), &sizes).expect("room");
+    let buffers = DeviceBuffer::suballocate(&context(), &sizes).expect("room");
     buffers.iter().for_each(|buffer| buffer.fill(1).expect("alive"));
     join_into_new(&context(), &buffers, &[], &[]).expect("alive");
     let bytes = with_padding(&buffers);
@@ -142,7 +142,7 @@ fn large_pinned_parts_are_copied_directly() {
         [&[1; 10][..], pinned[0].as_slice(), pinned[1].as_slice(), &[2; 10], pinned[0].as_slice()];
     let mut buffers = Vec::new();
     let up = calls_of(c"cuMemcpyHtoDAsync", || {
-        buffers = DeviceBuffer::adjacent_from_host(&context(), &parts).expect("a copy");
+        buffers = DeviceBuffer::suballocated_from_host(&context(), &parts).expect("a copy");
     });
     assert!(up.is_none_or(|calls| calls == 5), "{up:?}");
     let all = with_padding(&buffers);
@@ -173,11 +173,11 @@ fn parts_of_any_order_and_distance_come_down() {
         assert_eq!(downloaded(&[d, f]), [d_bytes, f_bytes]);
     });
     assert!(far.is_none_or(|calls| calls == 2), "{far:?}");
-    let copies = DeviceBuffer::adjacent_copies(&context(), &mixed).expect("a copy");
+    let copies = DeviceBuffer::suballocated_copies(&context(), &mixed).expect("a copy");
     assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);
     // Nearer to each other than their copies.
     let near = [0, 20, 90].map(|at| b.slice(at, 15).expect("a slice"));
-    let copies = DeviceBuffer::adjacent_copies(&context(), &near.each_ref()).expect("a copy");
+    let copies = DeviceBuffer::suballocated_copies(&context(), &near.each_ref()).expect("a copy");
     let wanted = [0, 20, 90].map(|at| &parts[1][at..at + 15]);
     assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);
 }
@@ -199,7 +199,7 @@ fn a_buffer_retains_little_more_than_itself() {
     let context = context();
     let before = context.bytes_allocated().expect("alive");
     let kept = |sizes: &[u64], number: usize| {
-        let buffers = DeviceBuffer::allocate_adjacent(&context, sizes).expect("room");
+        let buffers = DeviceBuffer::suballocate(&context, sizes).expect("room");
         let _kept = buffers[number].clone();
         drop(buffers);
         context.bytes_allocated().expect("alive") - before
@@ -232,7 +232,7 @@ fn memory_in_pieces_serves_what_is_produced_too() {
         };
         let sizes = [(523_000, false); 8];
         let buffers =
-            DeviceBuffer::adjacent_from_producer(&context(), &sizes, produce, |_, _| Ok(()))
+            DeviceBuffer::suballocated_from_producer(&context(), &sizes, produce, |_, _| Ok(()))
                 .expect("room");
         assert!(downloaded(&buffers.iter().collect::<Vec<_>>()) == parts);
     });
@@ -248,7 +248,7 @@ fn padding_between_copies_is_zero() {
     let sources: [_; 4] = std::array::from_fn(|_| allocate(300));
     sources.iter().for_each(|source| source.fill(1).expect("alive"));
     let backwards: Vec<_> = sources.iter().rev().collect();
-    let copies = DeviceBuffer::adjacent_copies(&context(), &backwards).expect("a copy");
+    let copies = DeviceBuffer::suballocated_copies(&context(), &backwards).expect("a copy");
     let mut wanted = [[1; 300].as_slice(), &[0; 212]].concat().repeat(4);
     wanted.truncate(3 * 512 + 300);
     assert_eq!(with_padding(&copies), wanted);

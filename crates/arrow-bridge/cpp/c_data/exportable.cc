@@ -1,4 +1,4 @@
-#include "exchange/exportable.h"
+#include "c_data/exportable.h"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 #include "arrow/buffer.h"
 #include "arrow/type.h"
 #include "arrow/type_traits.h"
-#include "exchange/alignment.h"
-#include "exchange/null_count.h"
+#include "c_data/alignment.h"
+#include "c_data/null_count.h"
 #include "memory/traverse.h"
 #include "messages/check.h"
 

@@ -19,28 +19,28 @@ const LARGE: usize = 1 << 20;
 type Pair<'a> = (&'a DeviceBuffer, &'a DeviceBuffer);
 
 impl DeviceBuffer {
-    /// Adjacent buffers with the bytes of parts of host memory, by one copy.
+    /// Buffers of one allocation with the bytes of parts of host memory, by one copy.
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::Context;
     ///
     /// let parts = [b"one".as_slice(), b"", b"four"];
-    /// let buffers = DeviceBuffer::adjacent_from_host(&Context::primary(0)?, &parts)?;
+    /// let buffers = DeviceBuffer::suballocated_from_host(&Context::primary(0)?, &parts)?;
     /// assert_eq!(buffers[2].to_vec()?, b"four");
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`allocate_adjacent`](Self::allocate_adjacent), and other driver errors.
-    pub fn adjacent_from_host(context: &Context, parts: &[&[u8]]) -> Result<Vec<Self>, Error> {
-        let buffers = Self::allocate_adjacent(context, &sizes_of(parts))?;
+    /// As [`suballocate`](Self::suballocate), and other driver errors.
+    pub fn suballocated_from_host(context: &Context, parts: &[&[u8]]) -> Result<Vec<Self>, Error> {
+        let buffers = Self::suballocate(context, &sizes_of(parts))?;
         let outcome = copy_parts(context, &buffers, parts);
         exposed_if_failed(buffers, outcome).map(|(buffers, ())| buffers)
     }
 
-    /// As [`adjacent_from_host`](Self::adjacent_from_host), now or on a stream of the context.  On a
+    /// As [`suballocated_from_host`](Self::suballocated_from_host), now or on a stream of the context.  On a
     /// stream the copies are queued if all parts are pinned, and retain `owner` until they are complete.
     /// Otherwise the calling thread waits for the stream, and the bytes are there when the call returns.
     ///
@@ -53,9 +53,9 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// As [`adjacent_from_host`](Self::adjacent_from_host); [`Error::Invalid`] for a stream of another
+    /// As [`suballocated_from_host`](Self::suballocated_from_host); [`Error::Invalid`] for a stream of another
     /// context.
-    pub unsafe fn adjacent_from_host_in(
+    pub unsafe fn suballocated_from_host_in(
         order: CopyOrder<'_>,
         context: &Context,
         parts: &[&[u8]],
@@ -65,7 +65,7 @@ impl DeviceBuffer {
         let completed = match order {
             CopyOrder::Now => Completed::default(),
             CopyOrder::On(stream) if are_pinned(context, parts)? => {
-                let buffers = Self::allocate_adjacent(context, &sizes_of(parts))?;
+                let buffers = Self::suballocate(context, &sizes_of(parts))?;
                 let retained = Box::new((buffers.clone(), owner));
                 let queued = stream.enqueue(retained, |current, stream| {
                     clear(current, &buffers, stream)?;
@@ -80,10 +80,10 @@ impl DeviceBuffer {
             }
             CopyOrder::On(stream) => stream.synchronize()?,
         };
-        Ok((Self::adjacent_from_host(context, parts)?, completed))
+        Ok((Self::suballocated_from_host(context, parts)?, completed))
     }
 
-    /// Adjacent buffers of these sizes, each with whether its bytes are made in their order, by one thread.  Several
+    /// Buffers of one allocation, of these sizes, each with whether its bytes are made in their order, by one thread.  Several
     /// threads make them, with [`copy_from_producer`]: `produce` gets a state of its thread, the number of a buffer, a
     /// place in it, and the bytes to make there; `watch` gets the buffers and the number of bytes made so far, now and
     /// then, first while no byte may be there yet.
@@ -98,23 +98,23 @@ impl DeviceBuffer {
     /// };
     /// let sizes = [(3, false), (2, true)];
     /// let context = Context::primary(0)?;
-    /// let buffers = DeviceBuffer::adjacent_from_producer(&context, &sizes, count, |_, _| Ok(()))?;
+    /// let buffers = DeviceBuffer::suballocated_from_producer(&context, &sizes, count, |_, _| Ok(()))?;
     /// assert_eq!(buffers[1].to_vec()?, [1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`allocate_adjacent`](Self::allocate_adjacent), the first error of `produce` or `watch`, and other
+    /// As [`suballocate`](Self::suballocate), the first error of `produce` or `watch`, and other
     /// driver errors.
-    pub fn adjacent_from_producer<S: Default, E: From<CudaError> + Send>(
+    pub fn suballocated_from_producer<S: Default, E: From<CudaError> + Send>(
         context: &Context,
         sizes: &[(usize, bool)],
         produce: impl Fn(&mut S, usize, usize, &mut [u8]) -> Result<(), E> + Sync,
         mut watch: impl FnMut(&[Self], usize) -> Result<(), E>,
     ) -> Result<Vec<Self>, E> {
         let bytes: Vec<_> = sizes.iter().map(|(size, _)| *size as u64).collect();
-        let buffers = Self::allocate_adjacent(context, &bytes)?;
+        let buffers = Self::suballocate(context, &bytes)?;
         let mut before: Option<&Self> = None;
         let part = |(buffer, (size, is_serial)): (_, &(usize, bool))| {
             let is_joined = before.is_some_and(|before| is_next(before, buffer));
@@ -130,18 +130,18 @@ impl DeviceBuffer {
         exposed_if_failed(buffers, outcome).map(|(buffers, ())| buffers)
     }
 
-    /// Adjacent buffers in a context, perhaps of another device, with the bytes of others.  Sources that
+    /// Buffers of one allocation with the bytes of others, in a context, perhaps of another device.  Sources that
     /// are adjacent themselves go by one copy, with what lies between them; other gaps become zeros.
     ///
     /// # Errors
     ///
-    /// As [`allocate_adjacent`](Self::allocate_adjacent), and other driver errors.
-    pub fn adjacent_copies(context: &Context, sources: &[&Self]) -> Result<Vec<Self>, Error> {
-        let made = Self::adjacent_copies_in(CopyOrder::Now, context, sources, Box::new(()));
+    /// As [`suballocate`](Self::suballocate), and other driver errors.
+    pub fn suballocated_copies(context: &Context, sources: &[&Self]) -> Result<Vec<Self>, Error> {
+        let made = Self::suballocated_copies_in(CopyOrder::Now, context, sources, Box::new(()));
         made.map(|(copies, _)| copies)
     }
 
-    /// As [`adjacent_copies`](Self::adjacent_copies), now or on a stream, which may belong to this context
+    /// As [`suballocated_copies`](Self::suballocated_copies), now or on a stream, which may belong to this context
     /// or to that of each source.  On a stream the call returns when the copies are queued, and they
     /// retain the sources and `owner` until they are complete.
     ///
@@ -153,11 +153,11 @@ impl DeviceBuffer {
     ///
     /// let context = Context::primary(0)?;
     /// let stream = Stream::new(&context)?;
-    /// let sources = DeviceBuffer::adjacent_from_host(&context, &[b"one", b"four"])?;
+    /// let sources = DeviceBuffer::suballocated_from_host(&context, &[b"one", b"four"])?;
     /// let sources: Vec<_> = sources.iter().collect();
     /// let order = CopyOrder::On(&stream);
     /// let (copies, _) =
-    ///     DeviceBuffer::adjacent_copies_in(order, &context, &sources, Box::new(()))?;
+    ///     DeviceBuffer::suballocated_copies_in(order, &context, &sources, Box::new(()))?;
     /// stream.synchronize()?;
     /// assert_eq!(copies[1].to_vec()?, b"four");
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
@@ -165,8 +165,8 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// As [`adjacent_copies`](Self::adjacent_copies); [`Error::Invalid`] for a stream of another context.
-    pub fn adjacent_copies_in(
+    /// As [`suballocated_copies`](Self::suballocated_copies); [`Error::Invalid`] for a stream of another context.
+    pub fn suballocated_copies_in(
         order: CopyOrder<'_>,
         context: &Context,
         sources: &[&Self],
@@ -181,7 +181,7 @@ impl DeviceBuffer {
         come_behind(order, sources)?;
         sources.iter().try_for_each(|source| source.check_memory())?;
         let sizes: Vec<_> = sources.iter().map(|source| source.size).collect();
-        let copies = Self::allocate_adjacent(context, &sizes)?;
+        let copies = Self::suballocate(context, &sizes)?;
         let outcome = match order {
             CopyOrder::Now => copy_all(&copies, sources).map(|()| Completed::default()),
             CopyOrder::On(stream) => queue_all(stream, &copies, sources, owner),
@@ -313,7 +313,7 @@ fn are_pinned(context: &Context, parts: &[&[u8]]) -> CudaResult<bool> {
     Ok(true)
 }
 
-/// The ranges that adjacent buffers cover, with the gaps between them, where there are any.
+/// The ranges that buffers of one allocation cover, with the gaps between them, where there are any.
 fn runs(buffers: &[DeviceBuffer]) -> Vec<DeviceBuffer> {
     let filled: Vec<_> = buffers.iter().filter(|buffer| !buffer.is_empty()).collect();
     let runs = filled.chunk_by(|a, b| is_next(a, b)).filter(|run| run.len() > 1);

@@ -3,25 +3,25 @@
 use super::batch_copies::{all, store};
 use crate::fault::done;
 use crate::ffi::{
-    BufferPlace, Callback, Failure, HostRange, RustContext, RustStored, StoredMessage,
+    BufferPlace, Callback, Failure, HostRange, RustContext, RustBodyReader, IndexedMessage,
 };
 use std::ptr;
 
 exported! {
-    answer stored_message(stored: &RustStored<'_>, number: usize) -> StoredMessage {
-        let found = stored.messages.all().get(number);
+    answer indexed_message(reader: &RustBodyReader<'_>, number: usize) -> IndexedMessage {
+        let found = reader.messages.all().get(number);
         let (metadata, (address, size)) = found
             .map_or((ptr::slice_from_raw_parts(ptr::null(), 0), (0, 0)), |message| {
                 (ptr::from_ref(message.metadata.as_slice()), message.body)
             });
         let metadata = HostRange { data: metadata.cast(), size: metadata.len() };
-        StoredMessage { metadata, address, body_size: size.cast_signed() }
+        IndexedMessage { metadata, address, body_size: size.cast_signed() }
     }
 
     /// As `copies_of_host`, with the bytes of buffers at addresses of bodies that are not read yet.  Threads write to
     /// the copies while `use_copies` takes them.
-    attempted copies_of_stored(
-        stored: &RustStored<'_>,
+    attempted copies_of_bodies(
+        reader: &RustBodyReader<'_>,
         context: &RustContext,
         addresses: *const u64,
         sizes: *const u64,
@@ -33,9 +33,9 @@ exported! {
         let (addresses, sizes) = unsafe { (all(addresses, count), all(sizes, count)) };
         let mut buffers = Vec::with_capacity(count);
         for (address, size) in addresses.iter().zip(sizes) {
-            buffers.push(stored.messages.buffer(*address, *size)?);
+            buffers.push(reader.messages.buffer(*address, *size)?);
         }
-        stored.copy(context, &buffers, |made| {
+        reader.copy(context, &buffers, |made| {
             // SAFETY: room for as many buffers; C++ has passed the callback for this call.
             let outcome = unsafe {
                 store(out, made.to_vec());
