@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use crate::ffi::{Decoded, RustBuffer};
 use crate::kind::Kind;
 use arrow_cuda_context::Context;
-use arrow_cuda_ipc::{Codec, Source, BodyBuffer, MessageIndex};
+use arrow_cuda_ipc::{BodyBuffer, Codec, MessageIndex, Source};
 use std::cell::RefCell;
 
 /// Gets the number of bytes that have arrived, and that of all.  Nothing else arrives if it returns false.
@@ -30,20 +30,21 @@ impl BodyReader<'_> {
         let (source, decoders) = (&self.source, self.decoders);
         let sizes: Vec<_> =
             buffers.iter().map(|buffer| (buffer.size as usize, buffer.codec.is_some())).collect();
-        let produce = |decompressor: &mut Decompressor, number: usize, at: usize, out: &mut [u8]| {
-            let Some(buffer) = buffers.get(number) else { return Ok(()) };
-            match buffer.codec {
-                None => Ok(source.read(buffer.position + at as u64, out)?),
-                Some(codec) => {
-                    if at == 0 {
-                        decompressor.begin(decoders, codec, buffer)?;
+        let produce =
+            |decompressor: &mut Decompressor, number: usize, at: usize, out: &mut [u8]| {
+                let Some(buffer) = buffers.get(number) else { return Ok(()) };
+                match buffer.codec {
+                    None => Ok(source.read(buffer.position + at as u64, out)?),
+                    Some(codec) => {
+                        if at == 0 {
+                            decompressor.begin(decoders, codec, buffer)?;
+                        }
+                        decompressor.read(source, buffer, out)?;
+                        let is_end = at + out.len() == buffer.size as usize;
+                        if is_end { decompressor.end(source, buffer) } else { Ok(()) }
                     }
-                    decompressor.read(source, buffer, out)?;
-                    let is_end = at + out.len() == buffer.size as usize;
-                    if is_end { decompressor.end(source, buffer) } else { Ok(()) }
                 }
-            }
-        };
+            };
         let total = buffers.iter().map(|buffer| buffer.size).sum();
         let mut watch = self.watch.borrow_mut();
         let mut use_copies = Some(use_copies);

@@ -17,8 +17,8 @@ use crate::kind::Kind;
 use crate::object_ref::Object;
 use std::ffi::c_void;
 
-pub(crate) use crate::fault::{Failure, Fault as RustFault, Outcome};
 pub(crate) use crate::body_reader::BodyReader as RustBodyReader;
+pub(crate) use crate::fault::{Failure, Fault as RustFault, Outcome};
 pub(crate) use arrow_cuda_buffer::DeviceBuffer as RustBuffer;
 pub(crate) use arrow_cuda_context::{
     Context as RustContext, HostPool as RustPool, Stream as RustStream,

@@ -7,6 +7,7 @@
 mod imported;
 
 mod address_exposure;
+mod body_reader;
 mod bridge;
 mod decoders;
 mod exports;
@@ -14,9 +15,9 @@ mod fault;
 mod ffi;
 mod kind;
 mod object_ref;
-mod body_reader;
 
 pub use address_exposure::watch_addresses;
+pub use body_reader::Watch;
 pub use bridge::{Bridge, Contents, NewTable, Payload};
 pub use fault::Fault;
 pub use ffi::{
@@ -24,4 +25,3 @@ pub use ffi::{
 };
 pub use kind::Kind;
 pub use object_ref::{Destination, Object, ObjectRef, PyObject};
-pub use body_reader::Watch;

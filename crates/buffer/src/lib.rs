@@ -9,9 +9,6 @@
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::string_slice, clippy::unreachable))]
 
-mod suballocation;
-#[expect(unsafe_code, reason = "copies between ranges that it has checked")]
-mod suballocated_copies;
 #[expect(unsafe_code, reason = "declares a trait whose word is trusted")]
 mod allocator;
 #[expect(unsafe_code, reason = "trusts the owners of foreign memory")]
@@ -36,9 +33,11 @@ pub mod range;
 mod scattered;
 mod spans;
 mod strided;
+#[expect(unsafe_code, reason = "copies between ranges that it has checked")]
+mod suballocated_copies;
+mod suballocation;
 mod typed;
 
-pub use suballocated_copies::await_stream_of;
 pub use allocator::{Allocation, Allocator, set_allocator, with_own_memory};
 pub use arrow_cuda_transfer::{CopyOrder, ReadError, copy_from_producer, read_at};
 pub use buffer::DeviceBuffer;
@@ -49,4 +48,5 @@ pub use foreign::{context_of, device_address, host_address, is_device_memory};
 pub use joined::{join, join_into_new};
 pub use scattered::{HostPart, copy_to_host_scattered};
 pub use strided::{Elements, copy_elements, copy_elements_in};
+pub use suballocated_copies::await_stream_of;
 pub use typed::DeviceSlice;

@@ -14,29 +14,29 @@
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::string_slice, clippy::unreachable))]
 
+mod body_buffer;
 mod error;
 mod frame;
 mod handle;
 mod message;
+mod message_index;
 mod metadata;
 #[expect(unsafe_code, reason = "verifies less than arrow-ipc asks for")]
 mod outline;
 mod plain;
 #[expect(unsafe_code, reason = "closes mappings")]
 mod share;
-mod body_buffer;
-mod message_index;
 mod stream;
 
+pub use body_buffer::{BodyBuffer, Codec};
 pub use error::Error;
 pub use frame::{Frame, PREFIX};
 pub use handle::IpcMemHandle;
 pub use message::{DeviceMessage, read_record_batch, serialize_record_batch};
+pub use message_index::{MessageIndex, Source};
 pub use metadata::{Content, Metadata};
 pub use plain::PlainMessage;
 #[cfg(any(feature = "cudarc", feature = "cust"))]
 pub use share::export_adopted;
 pub use share::{export, lend, open};
-pub use body_buffer::{Codec, BodyBuffer};
-pub use message_index::{Source, MessageIndex};
 pub use stream::{read_stream, serialize_stream};

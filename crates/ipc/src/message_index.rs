@@ -1,11 +1,11 @@
 //! The messages of an Arrow file or stream whose bodies are not read yet.
 
 use crate::Error;
+use crate::body_buffer::BodyBuffer;
 use crate::frame::Frame;
 use crate::metadata::{Content, Metadata};
 use crate::outline::{MessageLocation, blocks, schema_message};
 use crate::plain::PlainMessage;
-use crate::body_buffer::BodyBuffer;
 use arrow_cuda_buffer::{Error as BufferError, read_at};
 use flatbuffers::InvalidFlatbuffer;
 use std::collections::BTreeSet;

@@ -4,8 +4,8 @@
 //! the sizes of all buffers are known before any is decompressed.
 
 use crate::Error;
+use crate::body_buffer::{BodyBuffer, Codec};
 use crate::outline::{Header, Outline};
-use crate::body_buffer::{Codec, BodyBuffer};
 use arrow_ipc::{
     Buffer, CompressionType, DictionaryBatch, DictionaryBatchArgs, Message, MessageArgs,
     MessageHeader, RecordBatch, RecordBatchArgs,
@@ -70,7 +70,9 @@ impl PlainMessage {
                 codec: None,
             };
             let found = match codec {
-                Some(codec) if encoded_size > 0 => found.compressed(codec, encoded_size, || prefix(offset))?,
+                Some(codec) if encoded_size > 0 => {
+                    found.compressed(codec, encoded_size, || prefix(offset))?
+                }
                 _ => found,
             };
             places.push(Buffer::new(end.cast_signed(), found.size.cast_signed()));

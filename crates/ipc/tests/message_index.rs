@@ -5,7 +5,7 @@ mod columns;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, RecordBatchWriter};
-use arrow_cuda_ipc::{Error, Source, MessageIndex};
+use arrow_cuda_ipc::{Error, MessageIndex, Source};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_ipc::{Footer, root_as_message};

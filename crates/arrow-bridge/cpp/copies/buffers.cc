@@ -195,7 +195,7 @@ Result<std::optional<std::vector<BufferPtr>>> CopyHostBuffers(
 }
 
 Status CopyBodyBuffers(const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to,
-                         const RustBodyReader* reader, const UseCopies& use) {
+                         const RustBodyReader* bodies, const UseCopies& use) {
   if (sources.empty()) return use({});
   std::vector<uint64_t> addresses;
   std::vector<uint64_t> sizes;
@@ -212,7 +212,7 @@ Status CopyBodyBuffers(const std::vector<const arrow::Buffer*>& sources, const M
     ARROW_ASSIGN_OR_RAISE(auto copies, AsBuffers(places.size(), to, moved));
     return use(std::move(copies));
   };
-  return Call(Rust().copies_of_bodies, reader, ContextOf(*to), addresses.data(), sizes.data(),
+  return Call(Rust().copies_of_bodies, bodies, ContextOf(*to), addresses.data(), sizes.data(),
               places.size(), places.data(), CallbackTo(take));
 }
 

@@ -37,6 +37,6 @@ Result<std::optional<std::vector<BufferPtr>>> CopyHostBuffers(
 // threads write to them.
 using UseCopies = std::function<Status(std::vector<BufferPtr>)>;
 Status CopyBodyBuffers(const std::vector<const arrow::Buffer*>& sources, const ManagerPtr& to,
-                         const RustBodyReader* reader, const UseCopies& use);
+                         const RustBodyReader* bodies, const UseCopies& use);
 
 }  // namespace arrow_cuda

@@ -23,7 +23,7 @@ struct NewTable {
   std::shared_ptr<arrow::Table> table;
 };
 
-Outcome<NewTable*> ReadTableEntry(const RustBodyReader* reader, int32_t device,
+Outcome<NewTable*> TableFromEntry(const RustBodyReader* bodies, int32_t device,
                                   HostRanges names) noexcept {
   return GuardValue([&]() -> arrow::Result<NewTable*> {
     std::optional<std::vector<std::string>> columns;
@@ -33,7 +33,7 @@ Outcome<NewTable*> ReadTableEntry(const RustBodyReader* reader, int32_t device,
       columns->emplace_back(reinterpret_cast<const char*>(data), size);
     }
     ARROW_ASSIGN_OR_RAISE(const auto manager, ManagerOfDevice(device));
-    ARROW_ASSIGN_OR_RAISE(auto table, ReadTable(reader, manager, columns));
+    ARROW_ASSIGN_OR_RAISE(auto table, TableFrom(bodies, manager, columns));
     return new NewTable{std::move(table)};
   });
 }

@@ -39,11 +39,11 @@ class NoMemory : public arrow::MemoryManager {
 
 class IndexedMessageReader : public arrow::ipc::MessageReader {
  public:
-  IndexedMessageReader(const RustBodyReader* reader, const std::shared_ptr<arrow::Device>& device)
-      : reader_(reader), manager_(std::make_shared<NoMemory>(device)) {}
+  IndexedMessageReader(const RustBodyReader* bodies, const std::shared_ptr<arrow::Device>& device)
+      : bodies_(bodies), manager_(std::make_shared<NoMemory>(device)) {}
 
   Result<std::unique_ptr<arrow::ipc::Message>> ReadNextMessage() override {
-    const auto message = Rust().indexed_message(reader_, next_++);
+    const auto message = Rust().indexed_message(bodies_, next_++);
     const auto [data, size] = message.metadata;
     if (data == nullptr) return nullptr;
     ARROW_ASSIGN_OR_RAISE(auto metadata, AlignedCopy({data, size}));
@@ -53,7 +53,7 @@ class IndexedMessageReader : public arrow::ipc::MessageReader {
   }
 
  private:
-  const RustBodyReader* const reader_;
+  const RustBodyReader* const bodies_;
   const ManagerPtr manager_;
   size_t next_ = 0;
 };
@@ -81,11 +81,11 @@ Status SelectColumns(const std::vector<std::string>& names, SchemaPtr& schema,
 
 }  // namespace
 
-Result<TablePtr> ReadTable(const RustBodyReader* reader, const ManagerPtr& to,
-                               const std::optional<std::vector<std::string>>& names) {
+Result<TablePtr> TableFrom(const RustBodyReader* bodies, const ManagerPtr& to,
+                           const std::optional<std::vector<std::string>>& names) {
   ARROW_ASSIGN_OR_RAISE(const auto reader,
                         arrow::ipc::RecordBatchStreamReader::Open(
-                            std::make_unique<IndexedMessageReader>(reader, to->device())));
+                            std::make_unique<IndexedMessageReader>(bodies, to->device())));
   ARROW_ASSIGN_OR_RAISE(auto batches, reader->ToRecordBatches());
   auto schema = reader->schema();
   if (names) ARROW_RETURN_NOT_OK(SelectColumns(*names, schema, batches));
@@ -106,7 +106,7 @@ Result<TablePtr> ReadTable(const RustBodyReader* reader, const ManagerPtr& to,
     }
     return arrow::Table::FromRecordBatches(schema, batches).Value(&table);
   };
-  ARROW_RETURN_NOT_OK(CopyBodyBuffers(distinct.buffers(), to, reader, assemble));
+  ARROW_RETURN_NOT_OK(CopyBodyBuffers(distinct.buffers(), to, bodies, assemble));
   return table;
 }
 

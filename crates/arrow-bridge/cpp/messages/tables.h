@@ -12,7 +12,7 @@ namespace arrow_cuda {
 
 // A table in the memory of `to`, of the columns with these names, in their order, or of all columns.
 // libarrow cuts bodies at addresses of no memory into columns; then all bytes are copied together.
-Result<TablePtr> ReadTable(const RustBodyReader* reader, const ManagerPtr& to,
-                               const std::optional<std::vector<std::string>>& names);
+Result<TablePtr> TableFrom(const RustBodyReader* bodies, const ManagerPtr& to,
+                           const std::optional<std::vector<std::string>>& names);
 
 }  // namespace arrow_cuda

@@ -1,16 +1,15 @@
 //! The C++ library: how it is loaded, and the functions that it has for Rust.
 
-mod copies;
 mod c_data;
+mod copies;
 mod messages;
 mod objects;
 mod readers;
 mod tables;
 
 pub(crate) use self::{
-    copies::Table as CopiesTable, c_data::Table as CDataTable,
-    messages::Table as MessagesTable, objects::Table as ObjectsTable,
-    readers::Table as ReadersTable, tables::Table as TablesTable,
+    c_data::Table as CDataTable, copies::Table as CopiesTable, messages::Table as MessagesTable,
+    objects::Table as ObjectsTable, readers::Table as ReadersTable, tables::Table as TablesTable,
 };
 pub use messages::Payload;
 pub use objects::Contents;

@@ -1,17 +1,17 @@
 //! Tables from files.
 
 use super::Bridge;
+use crate::body_reader::{BodyReader, Watch};
 use crate::fault::Fault;
 use crate::ffi::{CppTable, HostRange, HostRanges, RustBodyReader};
 use crate::object_ref::Object;
-use crate::body_reader::{BodyReader, Watch};
-use arrow_cuda_ipc::{Source, MessageIndex};
+use arrow_cuda_ipc::{MessageIndex, Source};
 use std::cell::RefCell;
 use std::ptr;
 
 imported! { Bridge[api.tables]:
     /// If `names.first` is null, the table has all columns.
-    unsafe fn read_table(
+    unsafe fn table_from(
         reader: &RustBodyReader<'_>,
         device: i32,
         names: HostRanges,
@@ -73,7 +73,7 @@ impl Bridge {
             None => HostRanges { first: ptr::null(), count: 0 },
         };
         // SAFETY: all of it is valid during the call.
-        let table = unsafe { self.read_table(&reader, device, ranges) }?;
+        let table = unsafe { self.table_from(&reader, device, ranges) }?;
         Ok(NewTable { table, bridge: *self })
     }
 }

@@ -3,7 +3,7 @@
 use super::batch_copies::{all, store};
 use crate::fault::done;
 use crate::ffi::{
-    BufferPlace, Callback, Failure, HostRange, RustContext, RustBodyReader, IndexedMessage,
+    BufferPlace, Callback, Failure, HostRange, IndexedMessage, RustBodyReader, RustContext,
 };
 use std::ptr;
 

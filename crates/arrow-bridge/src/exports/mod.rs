@@ -29,6 +29,7 @@ macro_rules! exported {
 }
 
 mod batch_copies;
+mod bodies;
 mod buffers;
 mod contexts;
 pub(crate) mod events;
@@ -37,7 +38,6 @@ mod files;
 mod layouts;
 mod metadata;
 mod pools;
-mod bodies;
 
 /// Rust's functions for C++.
 #[repr(C)]

@@ -6,8 +6,8 @@ mod ends;
 mod kernel;
 mod parts;
 
-use crate::suballocated_copies::gaps;
 use crate::error::invalid;
+use crate::suballocated_copies::gaps;
 use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::Context;
 use arrow_cuda_layout::JoinPiece;

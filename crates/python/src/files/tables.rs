@@ -9,7 +9,7 @@ use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::made;
 use crate::signals::copy_for_signals;
 use arrow_cuda_driver::uninterrupted;
-use arrow_cuda_ipc::{Source, MessageIndex};
+use arrow_cuda_ipc::{MessageIndex, Source};
 use pyo3::prelude::*;
 use std::os::fd::AsFd;
 
