@@ -1,4 +1,7 @@
-//! The one gate for memory that passes between libraries.  It decides which side waits.
+//! The gate for memory that passes between libraries.  It decides which side waits.
+//!
+//! Buffers that C++ brings in do not pass here: `ResolveDevice` of `arrow-bridge` (`cpp/memory/resolve.cc`) waits
+//! for their event first, and hands them on with [`Arrival::complete`].
 //!
 //! Copies of this project run on the legacy default stream, or on a stream that the caller names.  They are complete
 //! or recorded when they return.  But kernels of any library may still write to memory that is handed on.  DLPack,
