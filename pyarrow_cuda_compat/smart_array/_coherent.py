@@ -137,7 +137,7 @@ class CoherentArray:
             _native._order_current_stream(self.device.context)
 
     def _order_copies(self) -> None:
-        """Has copies come behind the last kernels, without waiting for them."""
+        """Orders copies after the last kernels, without waiting for them."""
         self._forget_reached()
         for _stream, event in self._launches.values():
             event.wait(0)

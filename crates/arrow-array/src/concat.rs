@@ -32,8 +32,8 @@ impl DeviceArrayData {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] without arrays, for arrays of different types or contexts, and when offsets or keys
-    /// cannot count so many; driver errors.
+    /// [`Error::Invalid`] without arrays, for arrays of different types or contexts, and when the type's
+    /// offsets or keys cannot count all elements; driver errors.
     pub fn concat(arrays: &[Self]) -> Result<Self, Error> {
         let Some(first) = arrays.first() else { return invalid("there are no arrays") };
         for other in arrays {

@@ -19,7 +19,7 @@ const MOST: u64 = 1 << 62;
 /// Buffers smaller than this share blocks of about this size, and of a larger one where there is much: a
 /// block costs a microsecond, in which the device copies 50 KB.
 const SHARED: u64 = 256 << 10;
-/// All buffers together have at most about so many shared blocks.
+/// All buffers together have at most about this many shared blocks.
 const MOST_BLOCKS: u64 = 256;
 
 impl DeviceBuffer {

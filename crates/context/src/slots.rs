@@ -7,8 +7,8 @@ use std::ptr;
 
 /// Host memory in slots of one size, and events that tell when the last copies of slots have ended.
 ///
-/// Whoever queues a copy records an event behind it, and uses the slot again once the event is reached.  If
-/// that cannot be known, the slots have to be [given up](Self::give_up).
+/// Whoever queues a copy records an event after it, and uses the slot again once the event is reached.  If
+/// nobody can know that, the slots have to be [given up](Self::give_up).
 ///
 /// ```
 /// use arrow_cuda_context::{Context, Slots, StreamHandle};
@@ -95,7 +95,8 @@ impl Slots {
         debug_assert!(self.divided.end <= self.all.end, "no room for {count} slots of {size}");
     }
 
-    /// Makes events, until there are so many: one for each slot, or fewer if the end of one copy stands for others.
+    /// Makes events until there are `count`: one for each slot, or fewer if the end of one copy stands for
+    /// others.
     ///
     /// # Errors
     ///
@@ -122,8 +123,8 @@ impl Slots {
         &self.ends[number % self.ends.len()]
     }
 
-    /// Takes slots out of use which the device may use for ever, since nobody can wait for it: the memory serves again
-    /// after a fence, or never.
+    /// Takes slots out of use.  The device may use them for ever, since nobody can wait for it.  Their memory
+    /// is reused after a fence, or never.
     pub fn give_up(self) {
         match self.memory {
             Memory::Pooled(block) => block.expose(),

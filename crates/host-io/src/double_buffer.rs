@@ -25,7 +25,7 @@ pub(crate) struct DoubleBuffer {
     completed: Completed,
 }
 
-/// One slot of so many bytes, and an event.
+/// One slot of `size` bytes, and an event.
 fn half(context: &Context, size: usize) -> Result<Arc<Slots>, Error> {
     let mut slots = Slots::allocate(context, size)?;
     slots.prepare_ends(&context.enter()?, 1)?;

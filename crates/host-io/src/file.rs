@@ -144,7 +144,7 @@ fn is_refused(error: &BufferError) -> bool {
     matches!(code, Some(libc::EINVAL | libc::EOPNOTSUPP))
 }
 
-/// Whether so many bytes would push most other files out of the page cache, and each other.
+/// Whether `size` bytes would push most other files out of the page cache, and each other.
 fn is_too_large(size: u64, available_memory: Option<u64>) -> bool {
     available_memory.is_some_and(|available| size > available / 2)
 }

@@ -282,7 +282,7 @@ impl State {
         self.write_by(buffer, data.size(), |position| buffer.copy_from_device(position, data))
     }
 
-    /// Writes so many bytes, which `copy` brings to a position, behind the buffered ones.
+    /// Writes `size` bytes after the buffered ones.  `copy` brings them to a position.
     fn write_by(
         &mut self,
         buffer: &DeviceBuffer,

@@ -76,9 +76,9 @@ fn count(answer: isize) -> io::Result<usize> {
     usize::try_from(answer).map_err(|_| io::Error::last_os_error())
 }
 
-/// Calls `step` until `size` bytes are done: it may do fewer than are left, or be interrupted.  It gets
-/// the number of bytes that are done, and the position behind them.  Fails with the position where the
-/// file gave or took no more bytes, and the system's error number.
+/// Calls `step` until `size` bytes are done: it may do fewer than are left, or be interrupted.  It gets the
+/// number of bytes that are done, and the position after them.  Fails with the position where the file gave or
+/// took no more bytes, and the system's error number.
 fn advance(
     start: u64,
     size: usize,

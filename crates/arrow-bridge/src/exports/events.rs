@@ -49,14 +49,15 @@ exported! {
         events: *const *const RustEvent,
         event_count: usize,
     ) -> Made<RustEvent> {
-        // SAFETY: so many live buffers and events.
+        // SAFETY: C++ passes as many live buffers and events as it counts.
         let (buffers, events) =
             unsafe { (borrowed(buffers, buffer_count), borrowed(events, event_count)) };
         let ready = ready_for(Consumer::BehindEvent, context, &buffers, &events)?;
         Ok(ready.into_event().map(|event| Box::new(RustEvent::new(event))))
     }
 
-    /// Exposes memory on a device, for a consumer on the default stream, which comes behind the given events.
+    /// Exposes memory on a device, for a consumer on the default stream, which is ordered after the given
+    /// events.
     attempted ready_on_default_stream(
         context: &RustContext,
         buffers: *const *const RustBuffer,
@@ -64,7 +65,7 @@ exported! {
         events: *const *const RustEvent,
         event_count: usize,
     ) -> Failure {
-        // SAFETY: so many live buffers and events.
+        // SAFETY: C++ passes as many live buffers and events as it counts.
         let (buffers, events) =
             unsafe { (borrowed(buffers, buffer_count), borrowed(events, event_count)) };
         ready_for(Consumer::OnDefaultStream, context, &buffers, &events).map(drop)

@@ -17,8 +17,8 @@ const MAX_ATTEMPTS: u32 = 16;
 impl Context {
     /// Allocates `size` bytes, more than 0, uninitialised.
     ///
-    /// Released memory serves first, if no work can use it any more.  When the device has no room,
-    /// all cached memory goes back to the driver.
+    /// Released memory is reused first, if no work can use it any more.  When the device has no room, all
+    /// cached memory goes back to the driver.
     ///
     /// # Errors
     ///
@@ -32,8 +32,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_OUT_OF_MEMORY` when the driver cannot pin so much memory; an error when the
-    /// context is gone.
+    /// `CUDA_ERROR_OUT_OF_MEMORY` when the driver cannot pin that much memory; an error when the context is
+    /// gone.
     pub fn allocate_pinned(&self, size: usize) -> CudaResult<Block> {
         self.allocate_block(Source::Pinned, size as u64, Placement::Packed)
     }

@@ -18,7 +18,7 @@ pub struct Arrival(Option<Arc<Order>>);
 struct Order {
     /// Whether the default stream may not have come to the end of the producer's work.
     is_pending: AtomicBool,
-    /// Behind that work, once a stream was ordered.
+    /// Recorded after that work, once a stream was ordered.
     event: Lock<Option<Event>>,
 }
 

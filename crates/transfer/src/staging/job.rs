@@ -35,7 +35,7 @@ pub(super) struct Job {
     differs: AtomicBool,
 }
 
-/// With so many helpers the issuer serves the device only.
+/// From this number of helpers on, the issuer attends to the device only.
 const MANY_HELPERS: usize = 4;
 /// A larger piece keeps the issuer from the device for too long.
 const LARGEST_HELP: usize = 128 << 10;

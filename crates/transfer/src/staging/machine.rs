@@ -75,8 +75,8 @@ impl Machine<'_> {
 }
 
 impl Home {
-    /// How many worker threads so many of its devices share, each of which may have `threads`: no more than
-    /// the cores are enough for, beside the program itself, but always as many as one device may have.
+    /// How many worker threads `devices` of its devices share, each of which may have `threads`.  They leave
+    /// cores for the program itself, but are never fewer than one device may have.
     pub(super) fn threads_for(&self, devices: usize, threads: usize) -> usize {
         (threads * devices).min(self.cores * 3 / 4).max(threads)
     }

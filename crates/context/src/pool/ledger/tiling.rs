@@ -14,7 +14,7 @@ impl Ledger {
         segment.begin_use(&mut self.account);
         (block.state, block.size) = (State::InUse(Access::Process), size);
         if block.capacity - capacity >= segment.class.step() {
-            // The block behind it is not ready, or it would have been merged.
+            // The next block is not ready, or it would have been merged.
             let rest = Block { state: State::Ready, ..block.split(capacity) };
             self.index.add(segment, address + capacity, &rest);
             self.blocks.insert(address + capacity, rest);
@@ -61,7 +61,7 @@ impl Ledger {
         }
     }
 
-    /// Closes a segment: nothing in it serves again.
+    /// Closes a segment: nothing in it is reused.
     pub(super) fn close(&mut self, segment: u64) {
         let segment = self.segments.get_mut(&segment).expect("the caller has found it");
         segment.is_open = false;
