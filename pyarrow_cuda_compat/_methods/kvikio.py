@@ -172,7 +172,7 @@ def _task_size() -> int:
 def _parts(
     buffer: _native.CudaBuffer, progress: _Progress
 ) -> Iterator[tuple[_native.CudaBuffer, int]]:
-    """The parts to copy one behind the other, and where they begin; tells `progress` of each."""
+    """The parts to copy one after the other, and where they begin; tells `progress` of each."""
     # KvikIO's copies are in no order with the streams of the device.
     buffer.context.synchronize()
     size = buffer.size

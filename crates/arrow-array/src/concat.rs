@@ -13,7 +13,7 @@ use std::{slice, vec};
 impl DeviceArrayData {
     /// One array of the elements of several, all of one type and in the memory of one context.
     ///
-    /// A kernel writes it to one new allocation, behind the work of the legacy default stream, without the parts that
+    /// A kernel writes it to one new allocation, after the work of the legacy default stream, without the parts that
     /// slices do not reach.  A dictionary that all arrays share is not copied; different ones are concatenated,
     /// and the keys are raised.  The buffers that views refer to are shared.
     ///

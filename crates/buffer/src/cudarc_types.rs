@@ -65,7 +65,7 @@ impl<T> Deref for CudarcSliceMut<'_, T> {
     }
 }
 
-/// Memory of `cudarc`, which is freed on its stream, behind the work here.
+/// Memory of `cudarc`, which is freed on its stream, after the work here.
 struct Slice<T> {
     _slice: Arc<CudaSlice<T>>,
     stream: Stream,

@@ -23,10 +23,9 @@ const SHARED: u64 = 256 << 10;
 const MOST_BLOCKS: u64 = 256;
 
 impl DeviceBuffer {
-    /// Allocates a buffer of each size, in bytes, uninitialised: all in one segment, one behind the
-    /// other, each at a multiple of 256 bytes.  Only if the device has no room for one segment, there
-    /// are several.  A buffer retains its own memory, and of its neighbours' less than 512 KiB, or less than a
-    /// 128th of all.
+    /// Allocates a buffer of each size, in bytes, uninitialised: all in one segment, one after the other, each
+    /// at a multiple of 256 bytes.  Only if the device has no room for one segment, there are several.  A
+    /// buffer retains its own memory, and of its neighbours' less than 512 KiB, or less than a 128th of all.
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;

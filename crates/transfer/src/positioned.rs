@@ -62,7 +62,7 @@ pub(crate) fn write_at(file: &impl AsFd, position: u64, bytes: &[u8]) -> Result<
     written.map_err(|(position, code)| WriteError { position, code })
 }
 
-/// The position behind a file's last byte, as far as the system tells.
+/// The position after a file's last byte, as far as the system tells.
 fn end_of(file: BorrowedFd<'_>) -> u64 {
     let file = file.try_clone_to_owned().map(File::from);
     file.and_then(|file| file.metadata()).map_or(u64::MAX, |metadata| metadata.len())

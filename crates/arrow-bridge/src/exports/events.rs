@@ -39,7 +39,7 @@ exported! {
         Ok(without_interpreter(|| event.event.synchronize()).map(drop)?)
     }
 
-    /// Exposes memory on a device, for a consumer who waits for the event.  It is behind the work in flight
+    /// Exposes memory on a device, for a consumer who waits for the event.  It comes after the work in flight
     /// before the given events, on the default stream and on the streams that are ordered with it; null if there
     /// is no such work.
     attempt ready_behind_event(

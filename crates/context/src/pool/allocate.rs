@@ -43,7 +43,7 @@ impl Context {
         zeroing::prepared(Block::new(self, source, place, size))
     }
 
-    /// Allocates blocks of these sizes, each more than 0, one behind the other in one piece of
+    /// Allocates blocks of these sizes, each more than 0, one after the other in one piece of
     /// memory.  Each is aligned to 512 bytes, and is released by itself.
     ///
     /// ```

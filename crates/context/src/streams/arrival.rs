@@ -73,7 +73,7 @@ impl Order {
         Ok(())
     }
 
-    /// The event behind what the default stream had to do when the first stream was ordered.
+    /// The event after what the default stream had to do when the first stream was ordered.
     fn event_in(&self, context: &Context) -> CudaResult<Event> {
         if let Some(event) = &*self.event.lock()? {
             return Ok(event.clone());

@@ -101,7 +101,7 @@ impl Fences {
         complete
     }
 
-    /// Records a fence behind all work that is in flight.  Returns whether that was possible now: a
+    /// Records a fence after all work that is in flight.  Returns whether that was possible now: a
     /// stream that is being captured is one reason why it may not be.
     fn add(&mut self, current: &Current<'_>, after: u64) -> CudaResult<bool> {
         if self.fences.len() >= MAX_FENCES {

@@ -71,7 +71,7 @@ impl Ready {
         Self { context: None, event: None }
     }
 
-    /// The event behind the pending work; none if there is no such work, or if the consumer was not
+    /// The event after the pending work; none if there is no such work, or if the consumer was not
     /// [`BehindEvent`](Consumer::BehindEvent).
     pub fn event(&self) -> Option<&Event> {
         self.event.as_ref()
@@ -216,7 +216,7 @@ impl Context {
         events.iter().try_for_each(|event| Stream::default_of(self).wait_for(event))
     }
 
-    /// An event behind the work that is pending now: the work before the given events, and that of the legacy
+    /// An event after the work that is pending now: the work before the given events, and that of the legacy
     /// default stream and the streams that are ordered with it.  It is one of `events`, or a new one; there is
     /// none if there is no such work.  Nothing is waited for.
     ///

@@ -90,7 +90,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Splits it behind its first `capacity` bytes.  Returns the second block.
+    /// Splits it after its first `capacity` bytes.  Returns the second block.
     pub(super) fn split(&mut self, capacity: u64) -> Self {
         let rest = Self { capacity: self.capacity - capacity, size: 0, is_alone: false, ..*self };
         self.capacity = capacity;

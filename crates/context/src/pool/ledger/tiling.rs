@@ -22,7 +22,7 @@ impl Ledger {
         segment.address
     }
 
-    /// Splits a block in use behind its first `capacity` bytes.  Returns where the second one begins.
+    /// Splits a block in use after its first `capacity` bytes.  Returns where the second one begins.
     pub(super) fn cut(&mut self, address: u64, capacity: u64) -> u64 {
         let rest = self.block_mut(address).split(capacity);
         self.blocks.insert(address + capacity, rest);
@@ -74,7 +74,7 @@ impl Ledger {
         }
     }
 
-    /// Adds the beginning of the ready block behind a block to it, if that has `more` bytes.
+    /// Adds the beginning of the ready block after a block to it, if that has `more` bytes.
     pub(super) fn grow(&mut self, address: u64, more: u64) -> bool {
         let Block { segment, capacity, .. } = self.blocks[&address];
         let end = address + capacity;
