@@ -96,8 +96,8 @@ exported! {
     }
 }
 
-/// Makes buffers on a device ready in their own contexts, of which one may be gone; and in the primary one of the
-/// device, which they have but for views of other contexts' memory.
+/// Makes buffers on a device ready in the device's primary context, and in their own contexts.  These differ
+/// from it only for views of other contexts' memory.  Fails if one of them is gone.
 fn ready_for(
     consumer: Consumer,
     primary: &Context,

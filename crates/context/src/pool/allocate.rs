@@ -1,4 +1,5 @@
-//! Serves an allocation: from released memory, from the driver, or from the driver after memory was reclaimed.
+//! Allocates memory: released memory, or memory from the driver, if necessary after other memory was given
+//! back.
 
 use super::ledger::{BlockAddress, Ledger, Request, aligned};
 use super::lookup::RANGES;
@@ -83,7 +84,7 @@ impl Context {
         placement: Placement,
     ) -> CudaResult<BlockAddress> {
         let pool = self.pool(source);
-        // Memory that outlives its context serves without a call of the driver.
+        // Memory that outlives its context is reused without a call of the driver.
         let enter = || self.enter_or_abandon();
         let entered = (!source.outlives_context()).then(enter).transpose()?;
         let found = pool.with_ledger(|ledger| ledger.reuse(&ledger.request(size, placement)))?;

@@ -15,7 +15,7 @@ pub struct Region {
     pub device: usize,
     pub context: &'static Context,
     pub kind: Kind,
-    /// A stream frees it when its turn comes.
+    /// Whether a stream has it to free, in the stream's order.
     pub is_being_freed: bool,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Machine<'root>(pub(super) &'root Path);
 pub(super) struct Home {
     /// The processors of its node; empty if threads may run anywhere.
     pub(super) cpus: Cpus,
-    /// How many cores they are, of those that the process may use.
+    /// How many cores these processors belong to, of those that the process may use.
     pub(super) cores: usize,
 }
 
@@ -27,7 +27,7 @@ impl Machine<'_> {
         Self(Path::new("/"))
     }
 
-    /// How many cores these processors are: threads of one core copy no faster together than one of them.
+    /// How many cores these processors belong to: two threads of one core copy no faster than one of them.
     /// `parallelism` is how many threads can run at the same time, which a container's quota may limit.
     pub(super) fn cores(&self, cpus: &Cpus, parallelism: usize) -> usize {
         let first_sibling = |cpu: &usize| {
