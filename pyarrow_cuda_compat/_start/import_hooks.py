@@ -1,4 +1,4 @@
-"""Imports a module of this package once another package, which it serves, has been imported."""
+"""Imports a module of this package once the package that it supports has been imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! Arrays that become one, on the device.
+//! Concatenates arrays on the device.
 
 use crate::error::invalid;
 use crate::node::Node;

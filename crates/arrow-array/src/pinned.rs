@@ -1,4 +1,4 @@
-//! Arrays in pinned host memory, which copies to and from a device like most.
+//! Arrays in pinned host memory, to and from which copies are fastest.
 
 use crate::node::Node;
 use crate::{DeviceArrayData, Error};

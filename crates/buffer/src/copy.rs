@@ -1,7 +1,7 @@
 //! Copies from, to and between device buffers, in any order.
 //!
-//! Each operation stands once, and takes a [`CopyOrder`].  Its name ends in `_in`; the one without that
-//! makes the copy now, and needs no owners.
+//! Each operation is written once, as a function that takes a [`CopyOrder`], and whose name ends in `_in`.  The
+//! function without `_in` makes the copy now, and needs no owners.
 
 use crate::error::invalid;
 use crate::{DeviceBuffer, Error, range};

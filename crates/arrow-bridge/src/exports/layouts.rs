@@ -1,5 +1,5 @@
-//! What `arrow-cuda-layout` plans for C++: the parts of their buffers that slices reach, and arrays on a device
-//! that become one.
+//! Plans of `arrow-cuda-layout` for C++: the parts of buffers that slices reach, and how arrays on a device are
+//! concatenated.
 
 use super::batch_copies::{all, borrowed, store};
 use crate::fault::{Fault, done};
