@@ -26,7 +26,8 @@ TEMPORARY = tempfile.TemporaryDirectory()
 SCRATCH = Path(TEMPORARY.name)
 # `timeout` ends itself by this signal, too, when it has ended a command.
 OUT_OF_TIME = -signal.SIGKILL
-# A log keeps so many characters of a command's output from its beginning, and from its end.
+# A log keeps this many characters from the beginning of a command's output, and as many from its
+# end.
 HALF = 1 << 20
 # The last line of pytest.
 PYTEST = r"^=* ?(\d+ (?:passed|failed|skipped|error|deselected).*?) in [\d.]+s"

@@ -101,7 +101,7 @@ def extent(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> t
 
 
 def bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
-    """The addresses of the first byte of any element, and behind the last one."""
+    """The addresses of the first byte of any element, and after the last one."""
     size, before = extent(array.shape, array.strides, array.itemsize)
     first = address_of(array) - before
     return first, first + size

@@ -146,7 +146,7 @@ def take(steps: Sequence[Call]) -> None:
 
 
 def reading(driver: Driver, memory: int, size: int, out: int, blocks: int) -> Case:
-    """A launch on the default stream, and the wait for it; the kernel reads so many bytes."""
+    """A launch on the default stream, and the wait for it; the kernel reads `size` bytes."""
     module = driver.owned("cuModuleLoadData", "cuModuleUnload", PTX.encode())
     function = driver.answer("cuModuleGetFunction", module, b"read_all")
     values = [c_uint64(each) for each in (memory, memory + size // 16 * 16, out)]
@@ -220,7 +220,7 @@ ALLOC = "cuMemAlloc_v2(to_address, size) or cuMemFree_v2(address)"
 # From the driver's pool, whose memory cannot be shared with other processes.
 ALLOC_ASYNC = "cuMemAllocAsync(to_address, size, None) or cuMemFreeAsync(address, None)"
 PUSH_POP = "cuCtxPushCurrent_v2(context) or cuCtxPopCurrent_v2(to_address)"
-# By the names that rows refer to.  Each is of interest by itself, too: with so many bytes.
+# By the names that rows refer to.  Each is of interest by itself, too, with this number of bytes.
 LIMITS: dict[str, tuple[int, Callable[[Limits, int], Trials]]] = {
     "pinned-up": (1 << 30, by("cuMemcpyHtoD of pinned memory", Works.up, pinned=True)),
     "pinned-down": (1 << 30, by("cuMemcpyDtoH of pinned memory", Works.down, pinned=True)),

@@ -64,7 +64,7 @@ class Case:
     check: Call = nothing
     # Short calls that wait for no device are timed by the hundred.
     is_repeatable: bool = False
-    # So many calls are timed together, or more of them.
+    # At least this many calls are timed together.
     loops: int = 1
     # Work that stays in flight fills the driver's queues, which makes later calls wait; results
     # that are kept need memory.

@@ -18,9 +18,8 @@ LATEST = ("p99", "tail")
 # 4.0002 cores.
 TOLERANCE = 1 / 2000
 
-# `at_most` so many seconds (or units that the row counts), or `at_least` so many bytes a second;
-# with `p99`, 99 of 100 calls also take at most so many seconds, and with `tail` so many times the
-# median of one call.
+# `at_most` is a number of seconds (or of the row's own units), `at_least` of bytes a second.  99 of
+# 100 calls also take at most `p99` seconds, and at most `tail` times the median of one call.
 Goal = dict[str, float | None]
 
 

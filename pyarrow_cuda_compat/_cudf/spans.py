@@ -1,6 +1,6 @@
 """Numbers, times and strings as libcudf's columns, and back, by the addresses of their memory.
 
-This takes a third of the time that the C Device interface takes, which serves all other types.
+This takes a third of the time of the C Device interface, by which all other types are passed.
 """
 
 from __future__ import annotations

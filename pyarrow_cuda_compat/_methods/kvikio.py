@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 #: KvikIO itself uses no GPUDirect Storage for less.
 _LEAST = 1 << 20
-#: With a callback, so many bytes are copied between two of its calls.
+#: With a callback, this many bytes are copied between two of its calls.
 _PIECE = 64 << 20
 
 _Progress = Callable[[int, int], object] | None
 
 
 def is_worth_it(nbytes: int) -> bool:
-    """Whether KvikIO would copy so many bytes without the host's memory."""
+    """Whether KvikIO would copy `nbytes` bytes without the host's memory."""
     return nbytes >= _LEAST and _has_direct_storage()
 
 
@@ -172,7 +172,7 @@ def _task_size() -> int:
 def _parts(
     buffer: _native.CudaBuffer, progress: _Progress
 ) -> Iterator[tuple[_native.CudaBuffer, int]]:
-    """The parts to copy one behind the other, and where they begin; tells `progress` of each."""
+    """The parts to copy one after the other, and where they begin; tells `progress` of each."""
     # KvikIO's copies are in no order with the streams of the device.
     buffer.context.synchronize()
     size = buffer.size

@@ -8,7 +8,8 @@
 `combine`         `combine_chunks`, and chunks that are exported as one array
 `read_ahead`      readers of copies, whose batches a thread reads ahead
 `batches`         methods whose batches have to report the right device
-`guards`          refuses data on a device where functions read host memory, or copies it
+`guards`          refuses data on a device where functions read host memory, or copies it,
+                  or has libcudf answer
 `patching`        how compiled members are guarded, and methods added
 ================  =================================================================================
 """

@@ -99,7 +99,7 @@ def _copy_reader(
     stream : Stream or object with ``__cuda_stream__``, optional
         Makes the copies on that stream.
     read_ahead : int, default 64 MiB
-        The thread waits while it has read so many bytes, or one batch, that nobody has asked
+        The thread waits while it has read this many bytes, or one batch, that nobody has asked
         for.  0 reads each batch when it is asked for, in the thread that asks.
     progress : callable, optional
         Is called with the rows and the bytes that have been copied so far, after each copy.

@@ -5,9 +5,9 @@ This package adds ``__arrow_c_device_stream__`` to tables, record batches, reade
 arrays, and ``_import_from_c_device_capsule`` to readers and chunked arrays.
 ``RecordBatchReader.from_stream`` takes objects of any library that have the method.
 
-A stream has one device.  Data on another one is refused when the stream comes to it; ``copy_to``
-brings all of it to one.  Each array has an event while work on it is in flight, as arrays that are
-exported one by one.
+A stream has one device, and raises an error when it reaches data on another one.  ``copy_to``
+copies all data to one device.  Each array has an event while work on it is in flight, as an array
+that is exported alone does.
 
 With ``PYARROW_CUDA_HOOK=0`` this package does not change pyarrow's classes.
 """
@@ -23,7 +23,8 @@ from .patching import Method, add, named, override
 
 
 def _exports(describe: Method, prepare: Method) -> Method:
-    """The method of a class that `describe`s capsules with schemas as its objects have them."""
+    """The method for a class.  `describe` makes a schema or type of a capsule, and `prepare` casts
+    the data to it."""
 
     def __arrow_c_device_stream__(self: Any, requested_schema: Any = None, **kwargs: Any) -> Any:
         """
@@ -105,7 +106,7 @@ def _from_stream(original: Method, data: Any, schema: Any = None) -> Any:
 
 
 def _imports(cls: type, take: Method, parts: str) -> Method:
-    """The method of a class whose objects `take` makes of capsules."""
+    """The method for a class, whose objects `take` makes of capsules."""
 
     def _import_from_c_device_capsule(capsule: Any) -> Any:
         return take(capsule)

@@ -1,4 +1,4 @@
-"""Imports a module of this package once another package, which it serves, has been imported."""
+"""Imports a module of this package once the package that it supports has been imported."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Watcher:
 
     While a finder is asked, Python holds a lock that imports of other threads need, so nothing is
     imported here.  The list of finders never loses this one again: another thread that walks along
-    the list would miss the one behind it.
+    the list would miss the one after it.
     """
 
     def __init__(self) -> None:

@@ -2,10 +2,9 @@
 
     python replay.py SCRIPT SECONDS
 
-Each statement is echoed, what an expression gives is shown, and an exception, of which the last
-lines are shown, does not end the session.  What differs from machine to machine is masked:
-addresses and the names of devices.
-After SECONDS a watchdog ends the process, which needs no GIL for that.
+It echoes each statement, and shows the result of an expression.  An exception does not end the
+session: its last lines are shown.  Addresses and the names of devices differ from machine to
+machine, so they are masked.  After SECONDS, a watchdog that needs no GIL ends the process.
 
 A script begins with its title, and a second line may name what it needs beside a device:
 

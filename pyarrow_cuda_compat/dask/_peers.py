@@ -1,8 +1,8 @@
 """Which workers of Dask lend device memory to each other.
 
 A worker that may ask another one for data announces itself in the handshake of its connections:
-which machine it is on, and which devices it has.  Nobody else does, so whatever is not deserialised
-by the worker that receives it holds no memory of others.
+which machine it is on, and which devices it has.  Nobody else announces itself.  So no data that
+its receiver passes on without deserialising it contains memory of other workers.
 """
 
 import contextvars

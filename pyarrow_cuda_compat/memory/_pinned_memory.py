@@ -17,7 +17,7 @@ def pinned_array(
     """Allocate an array on the host in pinned (page-locked) memory, uninitialised.  It owns the
     memory.  Copies between it and a device are the fastest, and those on a stream return at once.
     `strides` are in bytes.  Elements that are Python objects raise a `TypeError`.  It raises an
-    `OSError` if the driver cannot pin so much memory.  As `numba.cuda.pinned_array`.
+    `OSError` if the driver cannot pin that much memory.  As `numba.cuda.pinned_array`.
     """
     shape, dtype, steps = layouts.described(shape, dtype, strides, order)
     if dtype.hasobject:  # for which NumPy would take whatever the memory has

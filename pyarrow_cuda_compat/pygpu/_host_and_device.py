@@ -43,7 +43,7 @@ class HostAndDevice:
 
     def allocate(self) -> cudaError_t:
         """Allocate memory on the current device, unless there is some already, and return the
-        status.  That is ``cudaErrorMemoryAllocation`` (2) if the device does not have so much
+        status.  That is ``cudaErrorMemoryAllocation`` (2) if the device does not have that much
         memory.  As PyGPU's `GPUArray.allocate`.
         """
         if self._device is None:

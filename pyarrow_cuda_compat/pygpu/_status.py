@@ -75,7 +75,7 @@ class WithStatusProperty:
     @property
     def last_status(self) -> cudaError_t:
         """The status of the object's last call to the device.  It is ``cudaErrorMemoryAllocation``
-        (2) if there is not so much memory, or so much cannot be pinned.  As PyGPU's
+        (2) if there is not enough memory, or if it cannot be pinned.  As PyGPU's
         `GPUArray.last_status`.
         """
         return self._status

@@ -48,8 +48,8 @@ class _DriversAllocator(_TypedAllocator):
 
     def allocate(self, size: int) -> cudaError_t:
         """Allocate memory for `size` elements, uninitialised, and release what the allocator had
-        before.  The status is ``cudaErrorMemoryAllocation`` (2) if the device does not have so much
-        memory, or so much cannot be pinned.  A negative size raises a `ValueError`.  As PyGPU's
+        before.  The status is ``cudaErrorMemoryAllocation`` (2) if the device does not have that
+        much memory, or if it cannot be pinned.  A negative size raises a `ValueError`.  As PyGPU's
         `DeviceAllocator_int64.allocate`.
         """
         shape, nbytes = described(size, self._dtype)

@@ -16,5 +16,5 @@ cuda_enabled = True
 # AMD's GPUs are not supported.
 use_hip = False
 
-# Out of sight of type checkers, which would take a list that is not written out for an empty one.
+# By `globals()`, because type checkers would treat a computed `__all__` as an empty one.
 globals()["__all__"] = [name for name in globals() if not name.startswith("_")]

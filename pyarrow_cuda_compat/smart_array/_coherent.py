@@ -72,7 +72,7 @@ class CoherentArray:
             self.device = DeviceArray.empty(self.shape, self.dtype, self._order, context=context)
 
     def get(self, where: str) -> Any:
-        """The array of a side, up to date; on the device behind all kernels on the default stream,
+        """The array of a side, up to date; on the device after all kernels on the default stream,
         and on the one that the thread uses in its place."""
         with self._lock:
             if where == HOST:
@@ -127,7 +127,7 @@ class CoherentArray:
         return self.device
 
     def _wait(self) -> None:
-        """Waits for the last kernels behind which copies are not ordered anyway."""
+        """Waits for the last kernels after which copies are not ordered anyway."""
         while self._launches:
             _stream, event = next(iter(self._launches.values()))
             event.synchronize()
@@ -137,7 +137,7 @@ class CoherentArray:
             _native._order_current_stream(self.device.context)
 
     def _order_copies(self) -> None:
-        """Has copies come behind the last kernels, without waiting for them."""
+        """Orders copies after the last kernels, without waiting for them."""
         self._forget_reached()
         for _stream, event in self._launches.values():
             event.wait(0)

@@ -1,7 +1,7 @@
 """A `SmartArray` as an argument of functions that Numba has compiled for the host (``numba.jit``).
 
-To them it is an array of the host.  Those that they return and that come from one are SmartArrays
-again.
+These functions see it as an array of the host.  If they return it, or a view of it, their caller
+gets a SmartArray again.
 """
 
 # The types that Numba states are not those of what it returns.

@@ -173,7 +173,7 @@ def difference(
 
 
 def compare(name: str, takes: Any, each: int, device: int, seconds: float) -> dict[str, Any]:
-    """Compares until so many answers were the same, or for a time."""
+    """Compares until `each` answers were the same, or for `seconds`."""
     from pyarrow import cuda
 
     context = cuda.Context(device)

@@ -53,7 +53,7 @@ ARRAYS = [
 
 
 def shifted(array, shift):
-    """A copy on the device whose buffers all begin so many bytes behind an aligned address."""
+    """A copy on the device whose buffers all begin `shift` bytes after an aligned address."""
 
     def moved(buffer):
         if buffer is None:

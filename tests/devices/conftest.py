@@ -7,5 +7,5 @@ from support.work import NON_BLOCKING, Producer
 
 @pytest.fixture
 def producer(driver, make_stream, make_event):
-    """Work on a stream that is independent of the default stream, and an event behind it."""
+    """Work on a stream that is independent of the default stream, and an event after it."""
     return Producer(driver, make_stream(NON_BLOCKING).stream, make_event())

@@ -11,7 +11,7 @@ CACHES = {
 }
 #: Trials of one process.
 CHUNK = 100
-#: One fault in so many may be for a call that is not made, because of timing.
+#: One fault in this many may be for a call that is not made, because of timing.
 MOST = 10
 
 

@@ -15,7 +15,7 @@ LIBC = ctypes.CDLL(None)
 DEVICES = 2
 #: More events than a scenario has in flight.
 SPARES = 24
-#: So much memory that releases in flight need not be waited for.
+#: Enough memory that releases in flight need not be waited for.
 ROOM = 1 << 30
 _Semaphore = ctypes.c_char * 64
 #: How long others may take to release what they use.

@@ -162,7 +162,7 @@ def test_progress_is_told_and_can_end_the_call(ctx):
 
 
 def test_a_callback_may_copy(run_python):
-    """Also so much that the copy looks for signals."""
+    """Even enough that the copy looks for signals."""
     code = """if True:
         import io
         import numpy as np

@@ -35,7 +35,7 @@ EVERY_PLACE = pytest.mark.parametrize("place", [0, 1, 2, 4, 8])
 
 
 def moved(ctx, array, place):
-    """The array on a device, with each buffer so many bytes behind a multiple of 16."""
+    """The array on a device, with each buffer `place` bytes after a multiple of 16."""
 
     def there(buffer):
         if buffer is None:

@@ -28,7 +28,7 @@ def test_another_stream_has_to_wait_for_queued_work(memory, default_stream, stre
     ("said", "waits"),
     [
         ({}, False),
-        # Copies come behind the default stream.
+        # Copies are ordered after the default stream.
         ({"stream": 1}, False),
         ({"stream": 2}, True),
         ({"stream": 2**40}, True),

@@ -1,7 +1,7 @@
 """Which uses of a buffer show its address to others, so that its memory waits for their work.
 
 In each test the device is busy when the buffer is released.  Memory that nobody else has seen
-serves again at once, all other memory does not.
+is reused at once, other memory is not.
 """
 
 import gc
@@ -20,7 +20,7 @@ SIZE = 20 << 20
 
 @pytest.fixture
 def serves_at_once(ctx, default_stream):
-    """Whether the memory of a new buffer serves again while the device has work."""
+    """Whether the memory of a new buffer is reused while the device has work."""
 
     def check(use):
         gc.collect()

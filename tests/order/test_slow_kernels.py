@@ -48,7 +48,7 @@ def test_their_kernels_are_waited_for(world, library, reader):
 @pytest.mark.parametrize("is_dropped", [False, True])
 @pytest.mark.parametrize("kind", ["default", "blocking", "free"])
 def test_their_kernels_wait(world, library, kind, is_dropped):
-    """For our queued work; and memory does not serve again before they have read it."""
+    """For our queued work; and memory is not reused before they have read it."""
     ctx, stream = world.ctx, getattr(world, kind, None)
     memory = ctx.buffer_from_data(BEFORE)
     queue = world.on_default if stream is None else Queue(world.driver, pointer(stream))

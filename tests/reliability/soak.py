@@ -24,11 +24,11 @@ import pyarrow_cuda_compat as compat
 
 KIB, MIB = 1 << 10, 1 << 20
 CPU = pa.default_cpu_memory_manager()
-#: So much may be in use at a time.
+#: This much may be in use at a time.
 MOST = 512 * MIB
 #: The part of the work that comes first: caches fill, threads start.
 WARM_UP = 10
-#: The process may take so much more: memory is handed out in pages, and returned late.
+#: The process may take this much more: memory is handed out in pages, and returned late.
 RESIDENT_TOLERANCE = 8 * MIB
 
 

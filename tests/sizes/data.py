@@ -31,7 +31,7 @@ def word(row):
 
 
 def words(cupy, rows, start=0, bytes_=None):
-    """So many different strings, of which the last is shorter if the number of bytes is given."""
+    """`rows` different strings, of which the last is shorter if the number of bytes is given."""
     letters = (97 + (start + cupy.arange(rows)) % 26).astype(cupy.uint8)
     data = cupy.repeat(letters, WIDTH)
     offsets = cupy.arange(rows + 1, dtype=cupy.int64) * WIDTH

@@ -57,7 +57,7 @@ def test_a_summary_is_of_the_values_in_any_order(values, loops):
 
 
 class Clock:
-    """Time that passes by calls alone, for so many seconds each."""
+    """Time that passes by calls alone, a given number of seconds each."""
 
     def __init__(self, seconds=0.25):
         self.calls, self.seconds = 0, seconds

@@ -79,7 +79,7 @@ class Queue:
 
 
 class Producer(Queue):
-    """Work on a stream, and an event that is behind it."""
+    """Work on a stream, and an event after it."""
 
     def __init__(self, driver, stream, event):
         super().__init__(driver, stream)

@@ -14,9 +14,9 @@ from ..peers.calls import CALLS
 from ..programs import line_items
 from .base import Setup
 
-# Results are compared with those on the host for so many rows; a host takes seconds for large ones.
+# Results of this many rows are compared with those on the host, which takes seconds for large ones.
 CHECKED = 1000
-# So many calls are enough for what takes seconds on the host.
+# This many calls are enough for work that takes seconds on the host.
 MOST = 5
 WORDS = 100_000
 

@@ -45,7 +45,7 @@ class File:
 
 def spent(case: Case, seconds: float) -> tuple[float, float]:
     """Seconds, and processor seconds of all threads of this process, for each of the calls that
-    begin within so many seconds.
+    begin within `seconds`.
     """
     take = case.sampler()
     calls, took = 0, 0.0
@@ -105,7 +105,7 @@ class Copies(Setup):
         return replace(case, is_repeatable=True)
 
     def queue(self, size: int, *, count: int) -> Case:
-        """A copy of so many that are queued on one stream; the waits for them are not timed."""
+        """One of `count` copies that are queued on one stream; the waits for them are not timed."""
         device, source = self.peer.allocate(size), self.space.source(size, pinned=True)
         self.peer.wait()
         stream = self.peer.stream()

@@ -17,7 +17,7 @@ from .base import Setup
 SMALLEST = 1 << 10
 # How many allocations and releases there are, for each time that a budget allows.
 EACH = 10
-# The reserved memory is read each time after so many of them.
+# The reserved memory is read after each group of this many.
 OFTEN = 50
 # How much memory the device must have, for each byte that may be in use.
 SPARE = 2
@@ -97,7 +97,7 @@ class Memory(Setup):
         return counted(take, partial(self.expect_own_memory, buffers.values()))
 
     def small_buffers(self, size: int, *, count: int) -> Trial:
-        """How much of the device's memory so many buffers take, beside an empty cache."""
+        """How much of the device's memory `count` buffers take, beside an empty cache."""
         each, driver = max(1, size // count), self.space.driver
         buffers: list[tuple[Any, int]] = []
 

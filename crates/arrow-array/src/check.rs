@@ -1,4 +1,4 @@
-//! Whether what an array consists of fits together, as far as the host can tell.
+//! Checks that the parts of an array fit together, as far as the host can tell.
 
 use crate::error::{Error, invalid};
 use crate::node::{Memory, Node};

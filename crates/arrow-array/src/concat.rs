@@ -1,4 +1,4 @@
-//! Arrays that become one, on the device.
+//! Concatenates arrays on the device.
 
 use crate::error::invalid;
 use crate::node::Node;
@@ -13,7 +13,7 @@ use std::{slice, vec};
 impl DeviceArrayData {
     /// One array of the elements of several, all of one type and in the memory of one context.
     ///
-    /// A kernel writes it to one new allocation, behind the work of the legacy default stream, without the parts that
+    /// A kernel writes it to one new allocation, after the work of the legacy default stream, without the parts that
     /// slices do not reach.  A dictionary that all arrays share is not copied; different ones are concatenated,
     /// and the keys are raised.  The buffers that views refer to are shared.
     ///
@@ -32,8 +32,8 @@ impl DeviceArrayData {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] without arrays, for arrays of different types or contexts, and when offsets or keys
-    /// cannot count so many; driver errors.
+    /// [`Error::Invalid`] without arrays, for arrays of different types or contexts, and when the type's
+    /// offsets or keys cannot count all elements; driver errors.
     pub fn concat(arrays: &[Self]) -> Result<Self, Error> {
         let Some(first) = arrays.first() else { return invalid("there are no arrays") };
         for other in arrays {

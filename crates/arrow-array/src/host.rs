@@ -44,7 +44,7 @@ impl Node<Buffer> {
     }
 }
 
-/// A bitmap that begins so many bits before the first element, as the array's other buffers do.
+/// A bitmap that begins `offset` bits before the first element, as the array's other buffers do.
 fn bits_from(offset: usize, nulls: &NullBuffer) -> Buffer {
     if nulls.offset() == offset {
         return nulls.buffer().clone();

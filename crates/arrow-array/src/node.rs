@@ -7,12 +7,12 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_layout::Content;
 use arrow_schema::DataType;
 
-/// Memory that an array's buffer may be.
+/// A kind of memory for the buffers of an array.
 pub(crate) trait Memory: Clone {
     /// The size, in bytes.
     fn size(&self) -> u64;
 
-    /// So many bytes from an offset on, which share the memory.  Fails when it does not have them.
+    /// `size` bytes from `offset` on, which share the memory.  Fails if they lie outside.
     fn part(&self, offset: u64, size: u64) -> Result<Self, Error>;
 
     /// The bytes, on the host.
@@ -61,7 +61,7 @@ impl Memory for DeviceBuffer {
 pub(crate) struct Node<B> {
     pub(crate) data_type: DataType,
     pub(crate) length: u64,
-    /// The first element's position in the buffers, and in children that have as many.
+    /// The first element's position in the buffers, and in children that have as many elements as the array.
     pub(crate) offset: u64,
     /// None: unknown.
     pub(crate) null_count: Option<u64>,
@@ -104,7 +104,7 @@ impl<B> Node<B> {
         }
     }
 
-    /// How many of so many of its elements are null, where that is known.
+    /// How many of `length` elements of the array are null, if that is known.
     pub(crate) fn nulls_among(&self, length: u64) -> Option<u64> {
         match self.null_count {
             _ if self.data_type == DataType::Null => Some(length),
@@ -149,7 +149,7 @@ impl<B> Node<B> {
 }
 
 impl<B: Clone> Node<B> {
-    /// So many elements from one on.  Fails when there are not so many.
+    /// `length` elements from `first` on.  Fails if the array has fewer.
     pub(crate) fn range(&self, first: u64, length: u64) -> Result<Self, Error> {
         arrow_cuda_buffer::range::within(first, length, self.length)?;
         let null_count = self.nulls_among(length);

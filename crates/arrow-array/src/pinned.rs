@@ -1,4 +1,4 @@
-//! Arrays in pinned host memory, which copies to and from a device like most.
+//! Arrays in pinned host memory, to and from which copies are fastest.
 
 use crate::node::Node;
 use crate::{DeviceArrayData, Error};
@@ -37,7 +37,7 @@ impl DeviceArrayData {
     ///
     /// # Errors
     ///
-    /// As [`to_array`](Self::to_array), and driver errors when it cannot pin so much memory.
+    /// As [`to_array`](Self::to_array), and driver errors when it cannot pin that much memory.
     pub fn to_pinned_array(&self) -> Result<ArrayRef, Error> {
         let mut is_sliced = false;
         self.node.visit(&mut |node| is_sliced |= node.offset > 0);
@@ -68,6 +68,6 @@ fn into_arrow(pinned: HostBuffer) -> Buffer {
     let (start, size) = (NonNull::from(bytes).cast(), bytes.len());
     // A release does not panic.
     let owner = Arc::new(AssertUnwindSafe(pinned));
-    // SAFETY: the owner has so many bytes there, which nobody writes to any more.
+    // SAFETY: the owner has `size` bytes there, which nobody writes to any more.
     unsafe { Buffer::from_custom_allocation(start, size, owner) }
 }

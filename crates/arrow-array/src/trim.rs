@@ -1,4 +1,5 @@
-//! Arrays without what they do not reach of their buffers: a slice of a large array is copied as a slice.
+//! Reduces arrays to the parts of their buffers that they reach, so that a copy of a slice does not copy the
+//! whole array.
 
 use crate::Error;
 use crate::node::{Memory, Node};

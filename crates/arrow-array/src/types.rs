@@ -51,9 +51,9 @@ impl Buffers {
     }
 }
 
-/// The size of a buffer for so many elements, in bytes; none if they do not determine it.
+/// The size of a buffer for `count` elements, in bytes; `None` if their number does not determine it.
 ///
-/// Fails when there are not so many addresses.
+/// Fails if that is more than the address space has.
 pub(crate) fn size(content: Content, count: u64) -> Result<Option<u64>, Error> {
     match content.size(count) {
         None if content != Content::Bytes => Err(too_long(count)),

@@ -96,7 +96,7 @@ pub(crate) struct Decoded {
 /// A message whose body is not read yet.
 #[repr(C)]
 pub(crate) struct IndexedMessage {
-    /// Null behind the last message.
+    /// Null after the last message.
     pub(crate) metadata: HostRange,
     /// Where the body would be: no memory is there.
     pub(crate) address: u64,

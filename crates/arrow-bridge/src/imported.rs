@@ -43,9 +43,9 @@ macro_rules! imported {
     };
 }
 
-/// A result of methods.
+/// A type that methods return.
 pub(crate) trait Returned {
-    /// C++'s result, of which it is made.  `examples/header.rs` has the same rules.
+    /// The result of the C++ function, from which the type is made.  `examples/header.rs` has the same rules.
     type Row;
 
     fn of(row: Self::Row) -> Self;

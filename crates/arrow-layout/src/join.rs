@@ -106,7 +106,7 @@ pub struct Join {
 /// Why arrays cannot be concatenated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinError {
-    /// The offsets or run ends of the type cannot count so many elements.
+    /// The offsets or run ends of the type cannot count all elements.
     Overflow,
     /// The arrays contradict each other.
     Invalid,
@@ -394,7 +394,7 @@ fn sums_of_runs(parts: &[Part], children: &[Vec<Part>]) -> Result<Sums, JoinErro
     Ok(sums)
 }
 
-/// The largest number of so many bytes, with a sign.
+/// The largest signed number of `width` bytes.
 fn most_of(width: u64) -> u64 {
     u64::MAX >> 1 >> (64 - 8 * width.min(8))
 }

@@ -80,8 +80,8 @@ impl Layout {
 }
 
 impl Content {
-    /// The size of the buffer for so many elements, in bytes.  None for [`Content::Bytes`], where their
-    /// number does not determine it, and if there are not so many addresses.
+    /// The size of the buffer for `count` elements, in bytes.  `None` for [`Content::Bytes`], where their
+    /// number does not determine it, and if the size does not fit into 64 bits.
     pub fn size(self, count: u64) -> Option<u64> {
         match self {
             Self::Bits => Some(count.div_ceil(8)),

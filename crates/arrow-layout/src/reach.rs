@@ -195,7 +195,7 @@ impl Rest<'_> {
     }
 }
 
-/// Elements of an array that are reached: so many from one on.
+/// Elements of an array that are reached: `count` of them, from `first` on.
 #[derive(Clone, Copy)]
 struct Task {
     array: usize,

@@ -51,8 +51,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// # Safety
 ///
-/// The memory that [`allocate`](Self::allocate) returns must be the result's alone, writable, and stay allocated until
-/// the owner is dropped.  The driver is asked whether it has so much memory there, on that device; not, whose it is.
+/// The memory that [`allocate`](Self::allocate) returns must be the result's alone, writable, and stay
+/// allocated until the owner is dropped.  This crate asks the driver whether that much memory is there, on that
+/// device, but not whose it is.
 pub unsafe trait Allocator: Send + Sync {
     /// Allocates `size` bytes, more than 0, on the device of a primary context.  Work that is queued on
     /// the default stream, or that comes after it, may use them.

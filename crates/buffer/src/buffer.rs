@@ -46,7 +46,7 @@ enum Kind {
     Owned(Block),
     /// An allocator's that the program has set: all of what it gave, released with the last buffer.
     Lent { address: u64, size: u64, _owner: Box<dyn Any + Send + Sync> },
-    /// Somebody else's, kept valid by its owner; streams come behind its arrival.
+    /// Somebody else's, kept valid by its owner; streams are ordered after its arrival.
     Foreign { arrival: Arrival, _owner: Box<dyn Any + Send + Sync> },
     /// Another process's, kept mapped by its owner.
     Imported { _mapping: Box<dyn Any + Send + Sync> },
@@ -202,8 +202,8 @@ impl DeviceBuffer {
         self.private_address
     }
 
-    /// Marks the memory as exposed: other libraries may use it from now on, in work that nobody here
-    /// knows.  Once released, it serves again only when there is evidence that such work is complete.
+    /// Marks the memory as exposed: other libraries may use it from now on, in work that this project does not
+    /// know.  Once released, it is reused only when there is evidence that such work is complete.
     pub fn expose(&self) {
         if let Kind::Owned(block) = &self.memory.kind {
             block.expose();
@@ -337,7 +337,8 @@ impl DeviceBuffer {
         }
     }
 
-    /// Has a stream come behind the work of the memory's producer: before each use of the memory there.
+    /// Orders a stream after the work of the memory's producer.  Called before each use of the memory on the
+    /// stream.
     pub(crate) fn order(&self, stream: &Stream) -> CudaResult<()> {
         match &self.memory.kind {
             Kind::Foreign { arrival, .. } => arrival.order(self.context(), stream),

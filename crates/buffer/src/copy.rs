@@ -1,7 +1,7 @@
 //! Copies from, to and between device buffers, in any order.
 //!
-//! Each operation stands once, and takes a [`CopyOrder`].  Its name ends in `_in`; the one without that
-//! makes the copy now, and needs no owners.
+//! Each operation is written once, as a function that takes a [`CopyOrder`], and whose name ends in `_in`.  The
+//! function without `_in` makes the copy now, and needs no owners.
 
 use crate::error::invalid;
 use crate::{DeviceBuffer, Error, range};
@@ -267,15 +267,15 @@ fn unowned() -> Retained {
     Box::new(())
 }
 
-/// Has the stream of an order come behind the producers of the buffers' memory.  Refuses one that belongs to
+/// Orders the stream of a copy after the producers of the buffers' memory.  Refuses a stream that belongs to
 /// none of their contexts.
 pub(crate) fn begin(order: CopyOrder<'_>, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
     check_order_of(order, buffers.iter().map(|buffer| buffer.context()))?;
     come_behind(order, buffers)
 }
 
-/// Has the stream of an order come behind the producers of the buffers' memory.  The default stream does
-/// without that, and so do copies that are made now.
+/// Orders the stream of a copy after the producers of the buffers' memory.  The default stream is ordered after
+/// them already, and so are copies that are made now.
 pub(crate) fn come_behind(order: CopyOrder<'_>, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
     let CopyOrder::On(stream) = order else { return Ok(()) };
     Ok(buffers.iter().try_for_each(|buffer| buffer.order(stream))?)

@@ -65,7 +65,7 @@ impl<T> Deref for CudarcSliceMut<'_, T> {
     }
 }
 
-/// Memory of `cudarc`, which is freed on its stream, behind the work here.
+/// Memory of `cudarc`, which is freed on its stream, after the work here.
 struct Slice<T> {
     _slice: Arc<CudaSlice<T>>,
     stream: Stream,
@@ -182,8 +182,8 @@ impl DeviceBuffer {
         let _current = self.context().enter()?;
         let ready = follow(&ours)?;
         stream.context().check_err().map_err(CudaError::of_cudarc)?;
-        // SAFETY: so many elements, of a type that any bytes are; the result does not outlive the buffer, and
-        // does not free them.
+        // SAFETY: `length` elements, of a type for which any bytes are valid; the result does not outlive the
+        // buffer, and does not free them.
         let slice = unsafe { stream.upgrade_device_ptr(self.address(&ready), length) };
         Ok(CudarcSlice { slice: ManuallyDrop::new(slice), stream: ours, buffer: PhantomData })
     }

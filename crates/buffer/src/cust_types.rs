@@ -145,7 +145,7 @@ impl DeviceBuffer {
     {
         let length = count_of::<T>(self)?;
         self.check_memory()?;
-        // SAFETY: so many elements, which the caller keeps valid.
+        // SAFETY: `length` elements, which the caller keeps valid.
         Ok(unsafe { DeviceSlice::from_raw_parts(self.as_cust_pointer(), length) })
     }
 

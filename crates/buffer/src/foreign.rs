@@ -194,7 +194,7 @@ fn piece_at(current: &Current<'_>, address: u64) -> CudaResult<Option<(u64, u64)
     }
 }
 
-/// The piece behind the end of another one.  Memory that is mapped in pieces may continue there; an allocation of
+/// The piece after the end of another one.  Memory that is mapped in pieces may continue there; an allocation of
 /// `cuMemAlloc` ends, whatever follows it.
 fn next_piece(current: &Current<'_>, address: u64) -> CudaResult<Option<(u64, u64)>> {
     match current.attribute_if_known(Attribute::IsIpcCapable, address)? {

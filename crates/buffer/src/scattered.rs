@@ -53,7 +53,7 @@ impl DeviceBuffer {
         Ok(vecs)
     }
 
-    /// A new buffer with ranges of host memory, one behind the other.
+    /// A new buffer with ranges of host memory, one after the other.
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
@@ -74,7 +74,7 @@ impl DeviceBuffer {
         Ok(buffer)
     }
 
-    /// Gathers ranges of host memory into the buffer, one behind the other from `position` on: many
+    /// Gathers ranges of host memory into the buffer, one after the other from `position` on: many
     /// small ones cost hardly more than a single one of their total size.
     ///
     /// ```
@@ -159,7 +159,7 @@ pub fn copy_to_host_scattered(mut parts: Vec<HostPart<'_>>) -> Result<(), Error>
     Ok(())
 }
 
-/// Whether a buffer lies behind another one in the same memory, with at most `gap` bytes between them.
+/// Whether a buffer lies after another one in the same memory, with at most `gap` bytes between them.
 pub(crate) fn is_behind(first: &DeviceBuffer, second: &DeviceBuffer, gap: u64) -> bool {
     let end = first.private_address + first.size;
     first.shares_memory(second)

@@ -1,4 +1,4 @@
-//! How two ranges of device memory are divided for kernels that load vectors of both.  Pure arithmetic.
+//! Divides two ranges of device memory for kernels that load vectors from both.  Pure arithmetic.
 
 use crate::kernels::{MAX_BLOCKS, THREADS};
 
@@ -9,21 +9,22 @@ const TILE: u64 = 4 * THREADS as u64;
 /// The size of a cache line of the device.
 const LINE: u64 = 128;
 
-/// The bytes before, in and behind the vectors that a kernel loads.
+/// The bytes before, in and after the vectors that a kernel loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spans {
     /// Bytes that are taken one by one, up to where the left side is aligned.
     pub(crate) head: u64,
     pub(crate) vectors: u64,
-    /// Bytes that are taken one by one, behind the vectors.
+    /// Bytes that are taken one by one, after the vectors.
     pub(crate) tail: u64,
 }
 
 impl Spans {
     /// The plan for `size` bytes at two addresses.
     ///
-    /// The right side is read in aligned vectors, too: two for each vector of the left side if its
-    /// alignment differs.  Head and tail are long enough that all of these lie within it.
+    /// The kernel reads the right side in aligned vectors, too.  If the right side's alignment differs, the
+    /// kernel reads two of its vectors for each one of the left side.  Head and tail are long enough that the
+    /// right side contains all vectors that are read.
     pub(crate) fn of(left: u64, right: u64, size: u64) -> Self {
         let mut head = left.wrapping_neg() % LINE;
         let before = right.wrapping_add(head) % VECTOR;
@@ -38,8 +39,8 @@ impl Spans {
         Self { head, vectors, tail: size - head - vectors * VECTOR }
     }
 
-    /// How many blocks work on them: one per tile; fewer vectors than a tile get one block per
-    /// `THREADS` vectors.
+    /// How many blocks work on the vectors: one per whole tile, and at least one per `THREADS` vectors of the
+    /// rest.
     pub(crate) fn blocks(&self) -> u32 {
         let rest = (self.vectors % TILE).div_ceil(u64::from(THREADS));
         let blocks = u32::try_from((self.vectors / TILE).max(rest));

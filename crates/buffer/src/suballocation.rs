@@ -19,14 +19,13 @@ const MOST: u64 = 1 << 62;
 /// Buffers smaller than this share blocks of about this size, and of a larger one where there is much: a
 /// block costs a microsecond, in which the device copies 50 KB.
 const SHARED: u64 = 256 << 10;
-/// All buffers together have at most about so many shared blocks.
+/// All buffers together have at most about this many shared blocks.
 const MOST_BLOCKS: u64 = 256;
 
 impl DeviceBuffer {
-    /// Allocates a buffer of each size, in bytes, uninitialised: all in one segment, one behind the
-    /// other, each at a multiple of 256 bytes.  Only if the device has no room for one segment, there
-    /// are several.  A buffer retains its own memory, and of its neighbours' less than 512 KiB, or less than a
-    /// 128th of all.
+    /// Allocates a buffer of each size, in bytes, uninitialised: all in one segment, one after the other, each
+    /// at a multiple of 256 bytes.  Only if the device has no room for one segment, there are several.  A
+    /// buffer retains its own memory, and of its neighbours' less than 512 KiB, or less than a 128th of all.
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;

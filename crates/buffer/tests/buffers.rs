@@ -61,7 +61,7 @@ fn foreign_memory_must_reach_far_enough(#[case] at: u64, #[case] size: u64) {
     assert!(matches!(view, Err(Error::Invalid(_))), "{view:?}");
 }
 
-/// A reserved range of addresses, within which two pieces of memory lie one behind the other.
+/// A reserved range of addresses, within which two pieces of memory lie one after the other.
 struct Mapped {
     context: Context,
     reserved: u64,

@@ -11,9 +11,9 @@ use exact::upload;
 use proptest::prelude::*;
 use simulator::{count_of, with_settings};
 
-/// A block compares so many bytes in a step.
+/// A block compares this many bytes in a step.
 const TILE: usize = 16 << 10;
-/// How many blocks there are at most: behind so many tiles, each has a second turn.
+/// How many blocks there are at most.  With more tiles than that, each block takes a second one.
 const MAX_BLOCKS: usize = 132 * 16;
 
 /// Equal bytes at places with these remainders modulo 128.

@@ -32,7 +32,7 @@ fn memory_of_cust_is_a_buffer_like_any_other() {
 #[test]
 fn memory_of_cust_is_released_on_any_thread() {
     let context = Context::primary(0).expect("a device");
-    // So much that memory of another test, which may get the address next, is smaller.
+    // Large enough that memory of another test, which may get the address next, is smaller.
     let whole = theirs(&context, &vec![1; 8 << 20]);
     let ours = DeviceBuffer::from_cust(&context, whole).expect("a buffer");
     let (address, size) = (ours.address(&Ready::by_caller()), ours.size());

@@ -68,7 +68,7 @@ impl Current<'_> {
         let copied = unsafe { call!(cuMemcpyDtoH_v2(out.cast(), from, size)) };
         or_in_steps(copied, size, |at, length| {
             let mut staged = [0u8; STAGED];
-            // SAFETY: guaranteed by the caller; there is room for so much here.
+            // SAFETY: guaranteed by the caller; there is room for `length` bytes here.
             unsafe {
                 call!(cuMemcpyDtoH_v2(staged.as_mut_ptr().cast(), from + at as u64, length))?;
                 ptr::copy_nonoverlapping(staged.as_ptr(), out.add(at), length);
@@ -111,7 +111,7 @@ impl Current<'_> {
         self.await_stream_in_place_of(StreamHandle::DEFAULT)?;
         // The data itself may be pinned, and would be read in its turn.
         let mut staged = [MaybeUninit::<u8>::uninit(); STAGED];
-        // SAFETY: guaranteed by the caller; there is room for so much.
+        // SAFETY: guaranteed by the caller; there is room for `size` bytes.
         unsafe { ptr::copy_nonoverlapping(data, staged.as_mut_ptr().cast(), size) };
         // SAFETY: guaranteed by the caller; the driver has read what is pageable when the call returns.
         let begun = unsafe {

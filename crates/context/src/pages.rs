@@ -1,4 +1,4 @@
-//! Ordinary memory in pages of its own, to be pinned, and what the system says of its memory.
+//! Ordinary memory in pages of its own, to be pinned, and what the system reports of its memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, mem, ptr, thread};

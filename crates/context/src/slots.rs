@@ -1,4 +1,4 @@
-//! Slots: host memory through which copies travel, and the events behind these copies.
+//! Slots: host memory through which copies travel, and the events after these copies.
 
 use crate::{Block, Context, Current, Event, Retained};
 use arrow_cuda_driver::CudaResult;
@@ -7,8 +7,8 @@ use std::ptr;
 
 /// Host memory in slots of one size, and events that tell when the last copies of slots have ended.
 ///
-/// Whoever queues a copy records an event behind it, and uses the slot again once the event is reached.  If
-/// that cannot be known, the slots have to be [given up](Self::give_up).
+/// Whoever queues a copy records an event after it, and uses the slot again once the event is reached.  If
+/// nobody can know that, the slots have to be [given up](Self::give_up).
 ///
 /// ```
 /// use arrow_cuda_context::{Context, Slots, StreamHandle};
@@ -83,7 +83,7 @@ impl Slots {
 
     /// Makes `count` slots of `size` bytes, in place of those before, for which there must be room.
     ///
-    /// They lie behind the last ones if they fit: the device is slow to write where processors have just read, since
+    /// They lie after the last ones if they fit: the device is slow to write where processors have just read, since
     /// they have the memory in their caches (on an H200, 4 MiB took 220 us so, and 120 us elsewhere, measured).
     pub fn divide(&mut self, count: usize, size: usize) {
         let place = |at: usize| at.next_multiple_of(Self::ALIGNMENT);
@@ -95,7 +95,8 @@ impl Slots {
         debug_assert!(self.divided.end <= self.all.end, "no room for {count} slots of {size}");
     }
 
-    /// Makes events, until there are so many: one for each slot, or fewer if the end of one copy stands for others.
+    /// Makes events until there are `count`: one for each slot, or fewer if the end of one copy stands for
+    /// others.
     ///
     /// # Errors
     ///
@@ -122,8 +123,8 @@ impl Slots {
         &self.ends[number % self.ends.len()]
     }
 
-    /// Takes slots out of use which the device may use for ever, since nobody can wait for it: the memory serves again
-    /// after a fence, or never.
+    /// Takes slots out of use.  The device may use them for ever, since nobody can wait for it.  Their memory
+    /// is reused after a fence, or never.
     pub fn give_up(self) {
         match self.memory {
             Memory::Pooled(block) => block.expose(),

@@ -12,11 +12,11 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// At most so many copies are left to the device at a time, each with a slot of pinned memory.
+/// At most this many copies are left to the device at a time, each with a slot of pinned memory.
 const SLOTS: u64 = 16;
-/// An idle device makes so many copies within this time, so long as nobody else queues work.  Until then the
-/// default stream still counts as idle: it is busy with them.  Whoever awaits them also awaits work that
-/// others have queued on that stream meanwhile.
+/// An idle device makes `SLOTS` copies within this time, if nobody else queues work.  Until then the default
+/// stream still counts as idle: it is busy with them.  Whoever awaits them also awaits work that others have
+/// queued on that stream meanwhile.
 const SHORT: Duration = Duration::from_micros(50);
 
 #[derive(Default)]
@@ -30,7 +30,7 @@ struct SmallCopies {
 
 #[derive(Default)]
 struct State {
-    /// They are there until the context is gone.  Their one event is recorded behind each copy.
+    /// They are there until the context is gone.  Their one event is recorded after each copy.
     slots: Option<Slots>,
     /// Whether no memory can be pinned, or a copy has failed, which may still read its slot.
     is_useless: bool,

@@ -73,7 +73,7 @@ fn what_streams_retained_that_are_never_used_again_is_collected() {
     assert_eq!(Arc::strong_count(&other), 1);
 }
 
-/// Not on hardware, which runs many streams through few queues: the stream's work might be behind that
+/// Not on hardware, which runs many streams through few queues: the stream's work might be after that
 /// of a busy one.
 #[test]
 fn synchronizing_a_stream_collects_all_that_it_retained() {

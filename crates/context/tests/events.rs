@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Time for a fault to show; correct code does not depend on it.
 const SHORTLY: Duration = Duration::from_millis(20);
 
-/// A busy stream's gate, and an event behind its work.
+/// A busy stream's gate, and an event after its work.
 ///
 /// Every gate has to be open before the stream is waited for: a driver may run the functions of all
 /// streams on one thread, one after the other, in any order.

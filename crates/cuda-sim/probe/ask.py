@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Question = Callable[["Driver"], object]
 
 QUESTIONS: dict[str, Question] = releases.questions()
-# So many are asked at a time: some wait for half a second.
+# This many are asked at a time: some wait for half a second.
 AT_ONCE = 8
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LIBC = c.CDLL(None)
 SIZE = 4 << 20
-# A stream goes on after so many seconds, for calls that wait for it.
+# A stream goes on after this many seconds, for calls that wait for it.
 LONGEST = 0.5
 NON_BLOCKING = 1
 ALONE = "needs two devices"

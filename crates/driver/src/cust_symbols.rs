@@ -1,4 +1,4 @@
-//! What `cust` is linked against: the driver's C symbols, and the failures that it cannot hold.
+//! The driver's C symbols that `cust` is linked against, and the failures that its errors cannot hold.
 
 use crate::codes::NOT_INITIALIZED;
 use crate::library::NO_LIBRARY;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An environment variable that changes how the process works.
 ///
-/// A value that cannot be used never stops a program.  One line on standard error names the
-/// variable, what it accepts, the value, and what is used instead:
+/// With [`read`](Self::read), a value that cannot be used does not stop a program.  One line on standard error
+/// names the variable, what it accepts, the value, and what is used instead:
 ///
 /// ```text
 /// PYARROW_CUDA_CACHE must be a number of bytes or 'off', not 'lots'; nothing is cached

@@ -12,7 +12,7 @@ use std::panic::{catch_unwind, resume_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Tells whether to give up, since a signal has arrived.  A panic ends the work, too, and goes on behind it.
+/// Tells whether to give up, since a signal has arrived.  A panic also ends the work, and goes on after it.
 pub type Check = fn() -> bool;
 
 /// Work that may be ended.
@@ -40,7 +40,7 @@ thread_local! {
 const SHORT: Duration = Duration::from_millis(10);
 /// How often to look for signals: that takes Python's GIL, for which others may make the thread wait.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// A pause is one part in so many of the time that has passed, and so is what a wait takes too long.
+/// A pause is one part in this many of the time that has passed.  So a wait ends late by at most that fraction.
 const PAUSE_DIVISOR: u32 = 100;
 const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 

@@ -25,7 +25,7 @@ pub(crate) struct DoubleBuffer {
     completed: Completed,
 }
 
-/// One slot of so many bytes, and an event.
+/// One slot of `size` bytes, and an event.
 fn half(context: &Context, size: usize) -> Result<Arc<Slots>, Error> {
     let mut slots = Slots::allocate(context, size)?;
     slots.prepare_ends(&context.enter()?, 1)?;
@@ -61,7 +61,7 @@ impl DoubleBuffer {
         std::mem::take(&mut self.completed)
     }
 
-    /// Takes fewer bytes than a half has, which belong at `position`, behind those before them.  If
+    /// Takes fewer bytes than a half has, which belong at `position`, after those before them.  If
     /// no half's worth of bytes would stay buffered, all of them go on their way.
     ///
     /// After an error these bytes are not buffered.
@@ -179,7 +179,7 @@ impl DoubleBuffer {
         debug_assert!(data.len() <= self.size - self.filled);
         if let Some(half) = &self.current {
             let place = half.slot(0).wrapping_add(self.filled);
-            // SAFETY: within the half, behind all bytes that are on their way.
+            // SAFETY: within the half, after all bytes that are on their way.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), place, data.len()) };
             self.filled += data.len();
         }

@@ -15,7 +15,7 @@ const LEAST_TOO_LARGE: u64 = 256 << 20;
 /// A file on the host that is copied to a device, or written from one.
 ///
 /// Bytes go through the system's page cache, or directly between storage and pinned memory, past the cache.
-/// Direct I/O moves whole pages: what lies before the first and behind the last one goes through the cache,
+/// Direct I/O moves whole pages: what lies before the first and after the last one goes through the cache,
 /// and so does all of it where the file system has no direct I/O.
 ///
 /// ```
@@ -144,7 +144,7 @@ fn is_refused(error: &BufferError) -> bool {
     matches!(code, Some(libc::EINVAL | libc::EOPNOTSUPP))
 }
 
-/// Whether so many bytes would push most other files out of the page cache, and each other.
+/// Whether `size` bytes would push most other files out of the page cache, and each other.
 fn is_too_large(size: u64, available_memory: Option<u64>) -> bool {
     available_memory.is_some_and(|available| size > available / 2)
 }

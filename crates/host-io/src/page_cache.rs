@@ -4,11 +4,11 @@ use arrow_cuda_context::page_size;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-/// So many places of a file say enough about the rest.
+/// This many places of a file are a sufficient sample.
 const PLACES: u64 = 64;
 
-/// Whether most of a range of a file is in the page cache, judged by some places.  True where the system does
-/// not tell, as for files of others.
+/// Whether most of a range of a file is in the page cache, judged by some places.  True if the system does not
+/// tell, as for files of other users.
 pub(crate) fn holds(file: &File, offset: u64, size: u64) -> bool {
     let page = page_size() as u64;
     let start = offset / page * page;

@@ -106,7 +106,7 @@ impl BufferWriter {
         self.with_state(|state, buffer| state.seek(buffer, position))
     }
 
-    /// Writes host bytes at the position and moves it behind them.
+    /// Writes host bytes at the position and moves it after them.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl BufferWriter {
         })
     }
 
-    /// Writes `size` bytes of a file, from `offset` on, and moves the position behind them, as
+    /// Writes `size` bytes of a file, from `offset` on, and moves the position after them, as
     /// [`HostFile::copy_to_device`] does.  Returns when they are on the device.
     ///
     /// ```no_run
@@ -239,7 +239,7 @@ impl BufferWriter {
 }
 
 impl State {
-    /// The position behind the next `size` bytes.  Fails if the buffer ends before it.
+    /// The position after the next `size` bytes.  Fails if the buffer ends before it.
     fn end_of(&self, buffer: &DeviceBuffer, size: u64) -> Result<u64, Error> {
         let limit = buffer.size();
         match self.position.checked_add(size) {
@@ -282,7 +282,7 @@ impl State {
         self.write_by(buffer, data.size(), |position| buffer.copy_from_device(position, data))
     }
 
-    /// Writes so many bytes, which `copy` brings to a position, behind the buffered ones.
+    /// Writes `size` bytes after the buffered ones.  `copy` brings them to a position.
     fn write_by(
         &mut self,
         buffer: &DeviceBuffer,

@@ -7,7 +7,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// The message of a batch with so many columns.
+/// The message of a batch with `columns` columns.
 fn message(columns: usize) -> Vec<u8> {
     let column: ArrayRef = Arc::new(Float64Array::from(vec![1.5; 100]));
     let names = (0..columns).map(|number| format!("c{number}"));

@@ -39,9 +39,9 @@ fn first_process() -> Result<(), Box<dyn Error>> {
         block_dim: (256, 1, 1),
         shared_mem_bytes: 0,
     };
-    // SAFETY: the kernel takes an address and a count, and reads and writes so many numbers there.
+    // SAFETY: the kernel takes an address and a count, and reads and writes `count` numbers there.
     unsafe { stream.launch_builder(&kernel).arg(&mut view).arg(&long).launch(shape) }?;
-    // From here on, our work comes behind cudarc's; that of another process needs a wait.
+    // From here on, our work is ordered after cudarc's; another process needs a wait.
     drop(theirs);
     context.synchronize()?;
 

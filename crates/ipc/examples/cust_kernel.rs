@@ -34,7 +34,7 @@ fn first_process() -> Result<(), Box<dyn Error>> {
     let theirs = unsafe { numbers.as_cust_slice_mut::<i64>() }?;
     let (function, on, count) = (kernel.to_cust(), stream.as_cust(), theirs.len());
     let blocks = u32::try_from(count.div_ceil(256))?;
-    // SAFETY: the kernel takes an address and a count, and reads and writes so many numbers there.
+    // SAFETY: the kernel takes an address and a count, and reads and writes `count` numbers there.
     unsafe { launch!(function<<<blocks, 256, 0, on>>>(theirs.as_device_ptr(), count as u64)) }?;
     drop(stream.synchronize()?);
 

@@ -77,7 +77,7 @@ impl Frame {
     }
 
     /// The metadata of a message that begins with the bytes `first`, at least as many as [`parse`](Self::parse)
-    /// needs; `read` gets bytes behind them by their offset and number.
+    /// needs; `read` gets bytes after them by their offset and number.
     pub(crate) fn metadata(
         &self,
         mut first: Vec<u8>,

@@ -97,7 +97,7 @@ pub(crate) fn schema_message(footer: &[u8]) -> Result<Vec<u8>, InvalidFlatbuffer
     /// The message's position; then its table of fields: their sizes, and where the version, the type of the
     /// header and the header's position are in it; then the message, as far as the header's position.
     const BEGIN: [u8; 20] = [16, 0, 0, 0, 10, 0, 12, 0, 8, 0, 10, 0, 4, 0, 0, 0, 12, 0, 0, 0];
-    /// The type of the header and padding, behind the version.
+    /// The type of the header and padding, after the version.
     const END: [u8; 6] = [1, 0, 0, 0, 0, 0];
     const FROM_HEADER_TO_FOOTER: usize = 12;
     verify::<FooterParts>(footer)?;

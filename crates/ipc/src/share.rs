@@ -13,7 +13,7 @@ use std::sync::{Arc, Weak};
 /// The memory is shared, not copied.  It stays allocated until this process ends, even after the
 /// buffer is dropped, since this process cannot know whether another one still uses it.
 ///
-/// Another process cannot order its work behind the work of this one.  So this call waits for the work on all streams
+/// Another process cannot order its work after the work of this one.  So this call waits for the work on all streams
 /// of the buffer's context, and of the other contexts that may use the memory.
 ///
 /// # Errors

@@ -43,7 +43,7 @@ pub(crate) fn copy_for_signals<T>(
     copy_behind(py, || context.wait_for(&Pending::DefaultStream), attempt)
 }
 
-/// As [`copy_for_signals`], for a copy behind what `wait` waits for.
+/// As [`copy_for_signals`], for a copy after what `wait` waits for.
 pub(crate) fn copy_behind<T>(
     py: Python<'_>,
     wait: impl Fn() -> CudaResult<()> + Sync,

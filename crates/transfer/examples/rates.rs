@@ -19,7 +19,7 @@ fn main() -> Result<(), CudaError> {
         let mut out = vec![MaybeUninit::uninit(); SIZE];
         for _ in 0..3 {
             let start = Instant::now();
-            // SAFETY: the block has so many bytes, and is ours.
+            // SAFETY: the block is as large as `data`, and is ours.
             unsafe { copy_from_host(&context, block.private_address(), data) }?;
             let up = SIZE as f64 / start.elapsed().as_secs_f64() / 1e9;
             let start = Instant::now();

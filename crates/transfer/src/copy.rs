@@ -8,7 +8,8 @@ use arrow_cuda_context::{Block, Context, Current};
 use arrow_cuda_driver::{CudaResult, Patience};
 use std::mem::MaybeUninit;
 
-/// Where a signal may end a copy, the driver copies at most so many bytes by one call: a few milliseconds.
+/// If a signal may end a copy, the driver copies at most this many bytes by one call, which takes a few
+/// milliseconds.
 const PIECE: usize = 256 << 20;
 
 /// Has the driver copy `size` bytes, in pieces if a signal may end that.  Each copy gets an offset and a size.
@@ -157,7 +158,7 @@ pub unsafe fn equals_host(context: &Context, at: u64, bytes: &[u8]) -> CudaResul
     Ok(true)
 }
 
-/// So many bytes, or fewer where the process has no memory for them.
+/// `most` bytes, or fewer if the process has no memory for them.
 fn room(most: usize) -> Vec<u8> {
     let (mut bytes, mut size) = (Vec::new(), most);
     while size > LEAST && bytes.try_reserve_exact(size).is_err() {

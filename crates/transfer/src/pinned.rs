@@ -66,9 +66,9 @@ impl HostBuffer {
         Self { memory }
     }
 
-    /// The memory's address, for others, who may queue work that does not retain the buffer.  Once
-    /// it is dropped, its memory serves again only when all work in the process is complete that
-    /// was queued before.  Dangling, but not null, when there are no bytes.
+    /// The memory's address, for others, who may queue work that does not retain the buffer.  Once the buffer
+    /// is dropped, its memory is reused only when all work that the process queued before is complete.
+    /// Dangling, but not null, when there are no bytes.
     ///
     /// Work that retains the buffer uses the [`private_ptr`](Self::private_ptr).
     pub fn as_ptr(&self) -> *mut u8 {

@@ -62,7 +62,7 @@ pub(crate) fn write_at(file: &impl AsFd, position: u64, bytes: &[u8]) -> Result<
     written.map_err(|(position, code)| WriteError { position, code })
 }
 
-/// The position behind a file's last byte, as far as the system tells.
+/// The position after a file's last byte, as far as the system tells.
 fn end_of(file: BorrowedFd<'_>) -> u64 {
     let file = file.try_clone_to_owned().map(File::from);
     file.and_then(|file| file.metadata()).map_or(u64::MAX, |metadata| metadata.len())
@@ -76,9 +76,9 @@ fn count(answer: isize) -> io::Result<usize> {
     usize::try_from(answer).map_err(|_| io::Error::last_os_error())
 }
 
-/// Calls `step` until `size` bytes are done: it may do fewer than are left, or be interrupted.  It gets
-/// the number of bytes that are done, and the position behind them.  Fails with the position where the
-/// file gave or took no more bytes, and the system's error number.
+/// Calls `step` until `size` bytes are done: it may do fewer than are left, or be interrupted.  It gets the
+/// number of bytes that are done, and the position after them.  Fails with the position where the file gave or
+/// took no more bytes, and the system's error number.
 fn advance(
     start: u64,
     size: usize,

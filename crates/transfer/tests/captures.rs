@@ -37,7 +37,7 @@ fn copy_there_and_back(context: &Context, size: usize) {
     let data = vec![7u8; size];
     let block = context.allocate(data.len() as u64, Placement::Alone).expect("room");
     let mut out = vec![MaybeUninit::uninit(); data.len()];
-    // SAFETY: the block has so many bytes, and is ours.
+    // SAFETY: the block is as large as `data`, and is ours.
     unsafe {
         copy_from_host(context, block.private_address(), &data)
             .expect("of no concern to the capture");

@@ -155,7 +155,7 @@ def count_substring(call: Call) -> Any:
 
 
 #: Regular expressions that pyarrow and libcudf match alike: letters, digits, spaces, some signs
-#: and sets of these, each possibly repeated, behind an optional `^`.
+#: and sets of these, each possibly repeated, after an optional `^`.
 _PORTABLE_UNIT = r"(?:[A-Za-z0-9 _,;:@#%&=<>~\"'!/]|\[(?:[A-Za-z0-9](?:-[A-Za-z0-9])?)+\])"
 _PORTABLE = re.compile(rf"\^?(?:{_PORTABLE_UNIT}[*+?]?)+")
 _RANGE = re.compile(".-.")

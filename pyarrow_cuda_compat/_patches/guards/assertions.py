@@ -62,7 +62,7 @@ def _methods(declarations: str, name: str) -> list[str]:
         if method is not None:
             base += [method[1]] if method[1] not in base else []
         elif not (_ATTRIBUTE.fullmatch(declaration) or _BLOCK.fullmatch(declaration)):
-            # It may have a slot, which would shift those behind it.
+            # It may have a slot, which would shift those after it.
             text = f"pyarrow's lib.pxd declares `{declaration}` in {name}, which is not understood"
             raise ImportError(f"{text}; {_WAY_OUT}")
     return base

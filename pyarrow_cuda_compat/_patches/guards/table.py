@@ -16,7 +16,8 @@
 `VALIDATE`    data that libarrow finds invalid is validated on the host
 `SIZE`        batches with runs are measured on the host, where libarrow reads how long these are
 `RESULTS`     as `TO_HOST`, and results of user-defined functions are copied to the host
-`COMPUTE`     libcudf answers where pylibcudf is installed: see `_cudf`.  Else as `REFUSE`
+`COMPUTE`     libcudf answers if pylibcudf is installed: see `compute.py`, then
+              `_cudf/dispatch.py`.  Otherwise as `REFUSE`
 `QUERY`       likewise, for functions of tables
 `METHOD`      pyarrow's own check is left out: the method only calls functions of the rows above
 ============  ==================================================================================

@@ -46,7 +46,7 @@ def of_pinned_memory():
 
 @scenario(releases={"allocations": 1})
 def of_exposed_memory():
-    """Addresses that others may use: events behind all streams tell when memory may serve again."""
+    """Addresses that others may use: events after all streams tell when memory may be reused."""
     ctx = cuda.Context()
     stream = compat.Stream(ctx)
     for size in (100, 100, 5000, 100):

@@ -159,7 +159,7 @@ def set_threshold(size):
 
 
 def hide_devices(times):
-    """Handles cannot be opened so many times."""
+    """Handles cannot be opened, for the given number of times."""
     import pyarrow_cuda_compat.dask as module
 
     shown, left = module.devices, iter(range(times))

@@ -22,11 +22,11 @@ impl DeviceRecordBatch {
     ///
     /// # Safety
     ///
-    /// As there, with the type of structs of the schema's fields.
+    /// As for [`DeviceArrayData::import`], with the type of structs of the schema's fields.
     ///
     /// # Errors
     ///
-    /// As there, and those of [`new`](Self::new).
+    /// Those of [`DeviceArrayData::import`], and of [`new`](Self::new).
     pub unsafe fn import(
         context: &Context,
         array: FFI_ArrowDeviceArray,

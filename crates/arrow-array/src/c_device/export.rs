@@ -18,7 +18,7 @@ impl DeviceArrayData {
     ///
     /// It shares the memory, which stays as it is until the consumer has released it, on any thread.  While
     /// work of the legacy default stream is in flight, or of a stream that is ordered with it, the
-    /// structure has an event behind that work.
+    /// structure has an event after that work.
     ///
     /// Buffers at addresses from which kernels cannot load the values are copied, as a fault of a consumer's kernel
     /// ends the context.  Unknown numbers of nulls are counted, since some consumers would count on the host.  The sizes of what

@@ -12,8 +12,8 @@ use arrow_schema::DataType;
 use std::ptr;
 use std::sync::Arc;
 
-/// The structure of an array of arrow-rs that lies in pinned memory, for consumers that have their device read it from
-/// there.  It shares the memory until it is released.
+/// The structure of an array of arrow-rs that lies in pinned memory, for consumers whose device reads that
+/// memory.  The structure shares the memory until it is released.
 ///
 /// # Errors
 ///

@@ -257,11 +257,12 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// The sizes of what views lead to.  libarrow has them in host memory, others on the device.
+    /// The sizes of the buffers that views point to.  libarrow keeps these sizes in host memory, others on the
+    /// device.
     ///
     /// # Safety
     ///
-    /// The memory at the address, if it can be read, must have so many of them.
+    /// The memory at the address, if it can be read, must have `count` sizes.
     unsafe fn sizes(&self, address: u64, count: usize) -> Result<Vec<i64>, Error> {
         if count == 0 {
             return Ok(Vec::new());

@@ -1,5 +1,5 @@
 //! The [C Device interface](https://arrow.apache.org/docs/format/CDeviceDataInterface.html): the structure by
-//! which libraries hand arrays on devices to each other.
+//! which libraries exchange arrays on devices.
 //!
 //! * [`DeviceArrayData::export`](crate::DeviceArrayData::export) makes a [`FFI_ArrowDeviceArray`], which
 //!   shares the memory until it is released, on any thread.

@@ -101,7 +101,7 @@ impl Dice {
     }
 }
 
-/// An array of so many elements of a type.
+/// An array of `length` elements of a type.
 pub fn array(data_type: &DataType, length: usize, dice: &mut Dice) -> ArrayRef {
     make_array(data(data_type, length, true, dice))
 }

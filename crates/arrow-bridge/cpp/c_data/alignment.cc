@@ -25,7 +25,7 @@ constexpr uint64_t kOfBitmaps = 4;
 constexpr uint64_t kMost = 16;
 constexpr uint64_t kOfIntervals = 8;
 
-// Of the values of a type, of so many bytes each.
+// The alignment of a type's values, each of `width` bytes.
 uint64_t AlignmentOfValues(const DataType& type, uint64_t width) {
   if (type.id() == Type::FIXED_SIZE_BINARY || width == 0) return 1;
   if (type.id() == Type::INTERVAL_MONTH_DAY_NANO) return kOfIntervals;

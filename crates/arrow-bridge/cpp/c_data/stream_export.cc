@@ -25,7 +25,7 @@ namespace {
 int64_t LengthOf(const arrow::Array& array) { return array.length(); }
 int64_t LengthOf(const arrow::RecordBatch& batch) { return batch.num_rows(); }
 
-// An empty one of the same type, on the host.
+// An empty array or batch of the same type, on the host.
 Result<ArrayPtr> EmptyLike(const arrow::Array& array) {
   return arrow::MakeEmptyArray(array.type());
 }
@@ -59,13 +59,13 @@ class Producer {
 template <typename Type, typename Data>
 class ProducerOf : public Producer {
  public:
-  // `next` gives null at the end.
+  // `next` returns null at the end.
   using Next = std::function<Result<std::shared_ptr<Data>>()>;
 
   ProducerOf(std::shared_ptr<Type> type, Next next)
       : type_(std::move(type)), next_(std::move(next)) {}
 
-  // Reads ahead to the first that has values, whose device becomes the stream's.
+  // Reads up to the first array or batch that has values.  Its device becomes the stream's.
   Status FindDevice() {
     std::optional<DeviceId> found;
     bool has_values = false;

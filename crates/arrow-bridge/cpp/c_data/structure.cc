@@ -27,7 +27,7 @@ Status Check(const ArrowSchema& schema, int depth) {
   if (depth > kMaxDepth) return TooDeep();
   ARROW_RETURN_NOT_OK(RequireLive(schema, "ArrowSchema"));
   if (schema.format == nullptr) return Missing("its format");
-  // libarrow would make a list of so many.
+  // libarrow would make a list of this length.
   if (schema.n_children < 0) {
     return Status::Invalid("a type has a negative number of children: ", schema.n_children);
   }

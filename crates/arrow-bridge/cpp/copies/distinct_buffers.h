@@ -1,4 +1,4 @@
-// The memory that arrays share, once each.
+// The buffers of arrays, without duplicates: arrays may share memory.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class DistinctBuffers {
  public:
   explicit DistinctBuffers(const ArrayDataVector& arrays);
 
-  // A buffer for each memory, in the order in which the arrays first refer to it.
+  // One buffer for each piece of memory, in the order in which the arrays first refer to it.
   const std::vector<const arrow::Buffer*>& buffers() const { return buffers_; }
 
   // The same arrays, each buffer replaced with its copy.

@@ -1,4 +1,4 @@
-// Copies of record batches that one thread reads while another one copies and uses those before them.
+// Copies of record batches: one thread reads batches while another one copies and uses earlier ones.
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// Many of Rust's buffers at once, on their way to a call and from it.
+// Passes many of Rust's buffers at once to a call, and receives them from one.
 #pragma once
 
 #include <cstddef>

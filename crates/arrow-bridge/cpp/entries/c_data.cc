@@ -22,7 +22,7 @@
 namespace arrow_cuda {
 namespace {
 
-// Rust checks that so many bytes can be read.
+// Rust checks that these numbers of bytes can be read.
 static_assert(sizeof(ArrowDeviceArray) == 128 && sizeof(ArrowSchema) == 72);
 
 // Releases both structures after a failed export or import.

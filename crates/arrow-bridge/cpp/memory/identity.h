@@ -1,5 +1,5 @@
-// Whose memory a buffer is: an address alone does not tell.  After a reset of a device, its next context
-// hands out the same addresses.
+// The context that a buffer's memory belongs to.  An address alone does not tell: after a reset of a device,
+// the allocations of its next context have the same addresses.
 #pragma once
 
 #include <compare>

@@ -12,7 +12,7 @@ namespace arrow_cuda {
 // Fails for an inconsistent buffer: a negative size, or a null address with a size.
 Status CheckSpan(const arrow::Buffer& buffer);
 
-// The event behind the work that produces the buffer's bytes, or null. Slices use the events of
+// The event after the work that produces the buffer's bytes, or null. Slices use the events of
 // their parents.
 EventPtr EventOf(const arrow::Buffer& buffer);
 

@@ -33,7 +33,7 @@ bool IsOfUnion(const ArrayData& data, const arrow::Buffer* buffer) {
   return std::ranges::any_of(data.child_data, has_it);
 }
 
-// A slice, and zeros behind the end of its parent.
+// A slice, and zeros after the end of its parent.
 Result<BufferPtr> Padded(const arrow::Buffer& slice) {
   ARROW_ASSIGN_OR_RAISE(BufferPtr padded, arrow::AllocateBuffer(slice.size()));
   const auto present = std::min(RoomFor(slice), static_cast<uint64_t>(slice.size()));

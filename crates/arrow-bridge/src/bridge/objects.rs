@@ -220,7 +220,7 @@ impl Bridge {
         columns: &[ObjectRef<'_>],
     ) -> Result<Object, Fault> {
         let (first, count) = (columns.as_ptr(), columns.len());
-        // SAFETY: so many live objects, which are read during the call only.
+        // SAFETY: `count` live objects, which are read during the call only.
         unsafe { self.assemble_columns(schema, first, count) }
     }
 }

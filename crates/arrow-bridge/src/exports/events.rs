@@ -39,7 +39,7 @@ exported! {
         Ok(without_interpreter(|| event.event.synchronize()).map(drop)?)
     }
 
-    /// Exposes memory on a device, for a consumer who waits for the event.  It is behind the work in flight
+    /// Exposes memory on a device, for a consumer who waits for the event.  It comes after the work in flight
     /// before the given events, on the default stream and on the streams that are ordered with it; null if there
     /// is no such work.
     attempt ready_behind_event(
@@ -49,14 +49,15 @@ exported! {
         events: *const *const RustEvent,
         event_count: usize,
     ) -> Made<RustEvent> {
-        // SAFETY: so many live buffers and events.
+        // SAFETY: C++ passes as many live buffers and events as it counts.
         let (buffers, events) =
             unsafe { (borrowed(buffers, buffer_count), borrowed(events, event_count)) };
         let ready = ready_for(Consumer::BehindEvent, context, &buffers, &events)?;
         Ok(ready.into_event().map(|event| Box::new(RustEvent::new(event))))
     }
 
-    /// Exposes memory on a device, for a consumer on the default stream, which comes behind the given events.
+    /// Exposes memory on a device, for a consumer on the default stream, which is ordered after the given
+    /// events.
     attempted ready_on_default_stream(
         context: &RustContext,
         buffers: *const *const RustBuffer,
@@ -64,7 +65,7 @@ exported! {
         events: *const *const RustEvent,
         event_count: usize,
     ) -> Failure {
-        // SAFETY: so many live buffers and events.
+        // SAFETY: C++ passes as many live buffers and events as it counts.
         let (buffers, events) =
             unsafe { (borrowed(buffers, buffer_count), borrowed(events, event_count)) };
         ready_for(Consumer::OnDefaultStream, context, &buffers, &events).map(drop)
@@ -95,8 +96,8 @@ exported! {
     }
 }
 
-/// Makes buffers on a device ready in their own contexts, of which one may be gone; and in the primary one of the
-/// device, which they have but for views of other contexts' memory.
+/// Makes buffers on a device ready in the device's primary context, and in their own contexts.  These differ
+/// from it only for views of other contexts' memory.  Fails if one of them is gone.
 fn ready_for(
     consumer: Consumer,
     primary: &Context,

@@ -1,5 +1,5 @@
-//! What `arrow-cuda-layout` plans for C++: the parts of their buffers that slices reach, and arrays on a device
-//! that become one.
+//! Plans of `arrow-cuda-layout` for C++: the parts of buffers that slices reach, and how arrays on a device are
+//! concatenated.
 
 use super::batch_copies::{all, borrowed, store};
 use crate::fault::{Fault, done};
@@ -27,7 +27,7 @@ exported! {
         reached: *mut Reached,
         ranges: *mut ByteRange,
     ) -> Outcome<bool> {
-        // SAFETY: C++ passes so many arrays and sizes.
+        // SAFETY: C++ passes `count` arrays and `buffers` sizes.
         let (arrays, sizes) = unsafe { (all(arrays, count), all(sizes, buffers)) };
         let found = find(arrays, sizes, reads, |wanted, out| reader.read(wanted, out))?;
         let Some(found) = found else { return Ok(false) };
@@ -41,7 +41,7 @@ exported! {
 
     /// Stores `size` bytes of offsets less `base` elsewhere; those below become 0.
     answer lower_offsets(from: *const u8, to: *mut u8, size: usize, width: u64, base: u64) {
-        // SAFETY: C++ passes so many bytes, and room for as many elsewhere.
+        // SAFETY: C++ passes `size` bytes, and room for as many elsewhere.
         let (from, to) = unsafe { (all(from, size), slice::from_raw_parts_mut(to, size)) };
         lower(from, to, width, base);
     }
@@ -64,7 +64,7 @@ exported! {
         joined: *mut Joined,
         made: *mut BufferPlace,
     ) -> Outcome<usize> {
-        // SAFETY: C++ passes so many of each; buffers that are not null are live.
+        // SAFETY: C++ passes as many of each as it counts; buffers that are not null are live.
         let (arrays, columns, sizes, buffers) = unsafe {
             let buffers: Vec<_> =
                 all(buffers, buffer_count).iter().map(|buffer| buffer.as_ref()).collect();

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 
 const JOINED: Ptx = Ptx(c"arrow_cuda_joined", include_str!("joined.ptx"));
 
-/// Fills the parts, behind the work of the default stream, and waits.  The ranges of `cleared` become 0 before.
+/// Fills the parts, after the work of the default stream, and waits.  The ranges of `cleared` become 0 before.
 pub(super) fn run(context: &Context, parts: &Parts, cleared: &[(u64, usize)]) -> Result<(), Error> {
     let tables = [&parts.first, &parts.second].map(|parts| bytemuck::cast_slice(parts));
     let tables = DeviceBuffer::suballocated_from_host(context, &tables)?;

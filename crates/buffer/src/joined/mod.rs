@@ -1,5 +1,4 @@
-//! Ranges of device memory that one kernel fills from others, as `arrow-cuda-layout` plans it for arrays that
-//! become one.
+//! One kernel fills ranges of device memory from others, as `arrow-cuda-layout` plans it to concatenate arrays.
 
 mod ends;
 #[expect(unsafe_code, reason = "launches a kernel")]

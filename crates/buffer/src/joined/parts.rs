@@ -7,8 +7,8 @@ use arrow_cuda_layout::{Change, JoinPiece};
 /// The part of a buffer that one block of threads fills.
 pub(super) type Part = [u64; 8];
 
-/// Parts end at multiples of so many bits, 64 KiB: enough that reading an entry of the table costs little, and
-/// little enough that all blocks end at about the same time.
+/// Parts end at multiples of this many bits, which are 64 KiB.  So reading an entry of the table costs little,
+/// and all blocks end at about the same time.
 const STEP: u64 = 64 << 13;
 
 const BYTES: u64 = 0;
@@ -19,8 +19,8 @@ const VIEWS: u64 = 3;
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     pub(super) first: Vec<Part>,
-    /// Those that change what the first ones have brought: their sources lie at addresses that the device
-    /// cannot load numbers from.
+    /// Parts that change what a part of `first` has copied to its place: the device cannot load numbers from
+    /// the address of its source.
     pub(super) second: Vec<Part>,
 }
 
@@ -41,7 +41,7 @@ impl Parts {
     }
 }
 
-/// Divides elements between two addresses in bits.
+/// Divides `count` elements into parts.  `to` and `from` are addresses in bits.
 fn divide(
     change: Change,
     (to, from, count): (u64, u64, u64),
@@ -59,7 +59,7 @@ fn divide(
     }
 }
 
-/// The part of so many elements behind those that are `done`.
+/// The part of `count` elements that follow the first `done` ones.
 fn part(
     change: Change,
     (to, from): (u64, u64),

@@ -1,4 +1,4 @@
-//! Memory that ends behind its last byte, where other buffers have neighbours in the same segment.
+//! Memory that ends after its last byte, where other buffers have neighbours in the same segment.
 
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Arrival, Context, Current};

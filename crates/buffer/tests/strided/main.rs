@@ -64,7 +64,7 @@ proptest! {
 
     #[test]
     fn arrays_that_overlap(case in cases(small_shapes()), apart in -100..100i64, queued: bool) {
-        // Both in one buffer, the source's part of which begins before that of the target, or behind.
+        // Both in one buffer, the source's part of which begins before that of the target, or after it.
         let (to, from) = (apart.max(0).unsigned_abs(), (-apart).max(0).unsigned_abs());
         let size = (to + case.to.size).max(from + case.from.size);
         let mut case = case;

@@ -18,7 +18,7 @@ impl Unused {
         Self(())
     }
 
-    /// After waits for all work that may use the memory: behind its release, or by an event that follows it.
+    /// After waits for all work that may use the memory: after its release, or by an event that follows it.
     pub(crate) const fn after_waits() -> Self {
         Self(())
     }

@@ -56,7 +56,7 @@ impl Device {
     pub fn name(self) -> CudaResult<String> {
         let device = self.handle()?;
         let mut name = [0u8; 256];
-        // SAFETY: stores at most so many bytes through the pointer, a NUL among them.
+        // SAFETY: stores at most `name.len()` bytes through the pointer, a NUL among them.
         unsafe { call!(cuDeviceGetName(name.as_mut_ptr().cast(), name.len() as i32, device)) }?;
         let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
         Ok(String::from_utf8_lossy(&name[..end]).into_owned())

@@ -1,8 +1,8 @@
-//! Which context a handle names: the driver numbers contexts, and never reuses a number.
+//! Which context a handle names.  From CUDA 12 on, the driver numbers contexts, and never reuses a number.
 //!
-//! A handle alone does not identify a context.  After a reset of the device (`numba.cuda.close()`
-//! does one) the next primary context has the same handle, and hands out the same addresses (seen
-//! on an H200).
+//! A handle alone does not identify a context.  After a reset of the device (`numba.cuda.close()` does one),
+//! the next primary context has the same handle.  Its allocations have the same addresses as before (seen on an
+//! H200).
 
 use super::is_readable;
 use crate::out_param::out_param;
@@ -11,8 +11,8 @@ use std::ffi::c_void;
 
 /// The number of the context that a handle names.
 ///
-/// The driver dereferences handles without checking them.  A handle from outside must therefore not
-/// reach the driver before the kernel has found its memory readable.
+/// The driver dereferences handles without checking them.  A handle from outside must therefore not reach the
+/// driver before the operating system has found its memory readable.
 pub(super) fn number_of(handle: usize) -> CudaResult<u64> {
     if !is_readable(handle) {
         return Err(gone());

@@ -1,4 +1,5 @@
-//! Serves an allocation: from released memory, from the driver, or from the driver after memory was reclaimed.
+//! Allocates memory: released memory, or memory from the driver, if necessary after other memory was given
+//! back.
 
 use super::ledger::{BlockAddress, Ledger, Request, aligned};
 use super::lookup::RANGES;
@@ -17,8 +18,8 @@ const MAX_ATTEMPTS: u32 = 16;
 impl Context {
     /// Allocates `size` bytes, more than 0, uninitialised.
     ///
-    /// Released memory serves first, if no work can use it any more.  When the device has no room,
-    /// all cached memory goes back to the driver.
+    /// Released memory is reused first, if no work can use it any more.  When the device has no room, all
+    /// cached memory goes back to the driver.
     ///
     /// # Errors
     ///
@@ -32,8 +33,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_OUT_OF_MEMORY` when the driver cannot pin so much memory; an error when the
-    /// context is gone.
+    /// `CUDA_ERROR_OUT_OF_MEMORY` when the driver cannot pin that much memory; an error when the context is
+    /// gone.
     pub fn allocate_pinned(&self, size: usize) -> CudaResult<Block> {
         self.allocate_block(Source::Pinned, size as u64, Placement::Packed)
     }
@@ -43,7 +44,7 @@ impl Context {
         zeroing::prepared(Block::new(self, source, place, size))
     }
 
-    /// Allocates blocks of these sizes, each more than 0, one behind the other in one piece of
+    /// Allocates blocks of these sizes, each more than 0, one after the other in one piece of
     /// memory.  Each is aligned to 512 bytes, and is released by itself.
     ///
     /// ```
@@ -83,7 +84,7 @@ impl Context {
         placement: Placement,
     ) -> CudaResult<BlockAddress> {
         let pool = self.pool(source);
-        // Memory that outlives its context serves without a call of the driver.
+        // Memory that outlives its context is reused without a call of the driver.
         let enter = || self.enter_or_abandon();
         let entered = (!source.outlives_context()).then(enter).transpose()?;
         let found = pool.with_ledger(|ledger| ledger.reuse(&ledger.request(size, placement)))?;

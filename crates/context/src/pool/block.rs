@@ -5,13 +5,13 @@ use crate::{Context, Ready};
 use arrow_cuda_driver::{may_release, report_failure};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An allocation of device memory or pinned host memory. Dropping it gives the memory back: to its
-/// pool, which caches it, or to the driver.
+/// An allocation of device memory or pinned host memory. Dropping it gives the memory back: to its pool, which
+/// caches it, or to the driver (exported memory stays allocated).
 ///
-/// As long as nobody outside this project has its address, the memory can serve again as soon as it
-/// is released.  Every copy, fill and kernel of this project is complete when its call returns, or
-/// retains the memory until it completes.  Small copies do neither, but every later use of the memory awaits them.
-/// Once the block is *exposed*, other libraries may have queued work that uses it, so it serves again only
+/// As long as nobody outside this project has the block's address, its memory is reused as soon as it is
+/// released.  Every copy, fill and kernel of this project is complete when its call returns, or retains the
+/// memory until it completes.  Small copies do neither, but every later use of the memory awaits them.  Once
+/// the block is *exposed*, other libraries may have queued work that uses the memory.  It is then reused only
 /// when there is evidence that this work is complete.
 ///
 /// ```
@@ -31,7 +31,8 @@ pub struct Block {
     pub(super) source: Source,
     /// Whether somebody outside this project may have the address, or is about to get it.
     is_exposed: AtomicBool,
-    /// Whether the small copies were awaited since then: others may find the bytes there.
+    /// Whether the small copies into the block were awaited after it was exposed, so that others find their
+    /// bytes there.
     is_settled: AtomicBool,
 }
 
@@ -47,7 +48,7 @@ impl Block {
         Self { address, size, segment, context, source, is_exposed, is_settled }
     }
 
-    /// The address, for a consumer who was made ready for.  Asking for it exposes the block.
+    /// The address, for a consumer for whom `ready` was made.  Asking for it exposes the block.
     pub fn address(&self, ready: &Ready) -> u64 {
         debug_assert!(ready.is_for(&self.context), "ready in another context");
         self.expose();

@@ -6,8 +6,8 @@ use super::{MemoryStats, Source};
 use crate::Context;
 use arrow_cuda_driver::CudaResult;
 
-/// Released memory that serves later allocations: device memory, which each context caches for itself, or pinned
-/// host memory, which the process caches.
+/// Released memory that is kept for later allocations: device memory, which each context caches for itself, or
+/// pinned host memory, which the process caches.
 ///
 /// ```
 /// use arrow_cuda_context::{Cache, Context, Placement};

@@ -55,7 +55,7 @@ impl HostPool {
     ///
     /// # Errors
     ///
-    /// When the driver cannot pin so much memory, when the context is gone, and in a forked child.
+    /// When the driver cannot pin that much memory, when the context is gone, and in a forked child.
     pub fn allocate(&self, size: usize, alignment: usize) -> CudaResult<NonNull<u8>> {
         debug_assert!(size > 0 && alignment.is_power_of_two() && alignment as u64 <= SEGMENT);
         // Blocks are aligned already, or have room for an aligned start.
@@ -99,7 +99,7 @@ impl HostPool {
             return Ok(start);
         }
         let moved = self.allocate(new_size, alignment)?;
-        // SAFETY: two allocations, of at least so many bytes.
+        // SAFETY: two allocations, each of at least the copied number of bytes.
         unsafe {
             ptr::copy_nonoverlapping(start.as_ptr(), moved.as_ptr(), old_size.min(new_size));
             self.release(start);

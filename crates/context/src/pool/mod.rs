@@ -1,8 +1,8 @@
 //! Pools of memory: device memory, and pages that the driver pins, for callers that may wait and for others.
 //!
-//! One mechanism serves all three.  A *segment* is memory that comes from a source; a *block* is the part of a segment
-//! that serves an allocation.  Released blocks are split, merged and reused by the same rules.  DESIGN.md beside this
-//! file gives the reasons.
+//! All three use one mechanism.  A *segment* is memory that comes from a source; a *block* is the part of a
+//! segment that one allocation gets.  Released blocks are split, merged and reused by the same rules.
+//! DESIGN.md beside this file gives the reasons.
 
 mod allocate;
 mod block;

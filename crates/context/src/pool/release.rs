@@ -203,7 +203,7 @@ impl Pool {
             // Device memory, before whose release the driver waits for this context.
             (None, true) if self.source == Source::Device => current.context().await_other_users(),
             (None, true) => current.context().await_users(),
-            // SAFETY: a fence is behind their releases, or work of this package alone has used them, which is complete.
+            // SAFETY: a fence follows their releases, or work of this package alone has used them, which is complete.
             _ => Ok(unsafe { Unused::promised() }),
         };
         let free_each = removed.segments.iter().map(|segment| {

@@ -28,16 +28,16 @@ pub struct MemoryStats {
     pub reserved_bytes: u64,
     /// The highest value of the field above so far.
     pub peak_reserved_bytes: u64,
-    /// Released, and cached for reuse: what could go back to the driver, since nothing in the same
-    /// driver allocation is in use.  Parts of others may serve again, too.
+    /// Released, and cached for reuse: what could go back to the driver, since nothing in the same driver
+    /// allocation is in use.  Parts of other allocations may be reused, too.
     pub cached_bytes: u64,
     /// The number of driver allocations that are cached.
     pub cached_blocks: u64,
     /// The most that may be cached.
     pub cache_limit: u64,
-    /// How many allocations a cached block has served.
+    /// How many allocations got a cached block.
     pub cache_hits: u64,
-    /// How many allocations no cached block could serve, although caching is on.
+    /// How many allocations found no cached block that fits, although caching is on.
     pub cache_misses: u64,
     /// How often the driver has allocated memory.
     pub driver_allocations: u64,

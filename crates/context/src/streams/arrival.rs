@@ -18,7 +18,7 @@ pub struct Arrival(Option<Arc<Order>>);
 struct Order {
     /// Whether the default stream may not have come to the end of the producer's work.
     is_pending: AtomicBool,
-    /// Behind that work, once a stream was ordered.
+    /// Recorded after that work, once a stream was ordered.
     event: Lock<Option<Event>>,
 }
 
@@ -73,7 +73,7 @@ impl Order {
         Ok(())
     }
 
-    /// The event behind what the default stream had to do when the first stream was ordered.
+    /// The event after what the default stream had to do when the first stream was ordered.
     fn event_in(&self, context: &Context) -> CudaResult<Event> {
         if let Some(event) = &*self.event.lock()? {
             return Ok(event.clone());

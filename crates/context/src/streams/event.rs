@@ -190,7 +190,7 @@ impl Current<'_> {
         unsafe { call!(cuEventRecord(event, stream)) }
     }
 
-    /// Records an event behind all work of the context, on all streams, those of other libraries
+    /// Records an event after all work of the context, on all streams, those of other libraries
     /// included.
     pub(super) fn record_on_all_streams(&self, event: &Event) -> CudaResult<()> {
         let event = self.raw_event(event, "cuCtxRecordEvent")?;

@@ -2,9 +2,10 @@
 //!
 //! A release never waits for a fence.  An allocation does, if more than the cache's limit is in flight.
 //!
-//! A fence has one event in each context of the process: every context can use pinned memory, and kernels of one
-//! device may use the memory of another.  Each event covers all streams of its context, also streams of other
-//! libraries, and streams that are not ordered with the default stream (seen on an H200).
+//! A fence has one event in each context of the process that this crate knows: every context can use pinned
+//! memory, and kernels of one device may use the memory of another.  Each event covers all streams of its
+//! context, also streams of other libraries, and streams that are not ordered with the default stream (seen on
+//! an H200).
 
 use super::users::contexts_of_the_process;
 use crate::Unused;
@@ -101,7 +102,7 @@ impl Fences {
         complete
     }
 
-    /// Records a fence behind all work that is in flight.  Returns whether that was possible now: a
+    /// Records a fence after all work that is in flight.  Returns whether that was possible now: a
     /// stream that is being captured is one reason why it may not be.
     fn add(&mut self, current: &Current<'_>, after: u64) -> CudaResult<bool> {
         if self.fences.len() >= MAX_FENCES {

@@ -1,4 +1,7 @@
-//! The one gate for memory that passes between libraries.  It decides which side waits.
+//! The gate for memory that passes between libraries.  It decides which side waits.
+//!
+//! Buffers that C++ brings in do not pass here: `ResolveDevice` of `arrow-bridge` (`cpp/memory/resolve.cc`) waits
+//! for their event first, and hands them on with [`Arrival::complete`].
 //!
 //! Copies of this project run on the legacy default stream, or on a stream that the caller names.  They are complete
 //! or recorded when they return.  But kernels of any library may still write to memory that is handed on.  DLPack,
@@ -68,7 +71,7 @@ impl Ready {
         Self { context: None, event: None }
     }
 
-    /// The event behind the pending work; none if there is no such work, or if the consumer was not
+    /// The event after the pending work; none if there is no such work, or if the consumer was not
     /// [`BehindEvent`](Consumer::BehindEvent).
     pub fn event(&self) -> Option<&Event> {
         self.event.as_ref()
@@ -213,7 +216,7 @@ impl Context {
         events.iter().try_for_each(|event| Stream::default_of(self).wait_for(event))
     }
 
-    /// An event behind the work that is pending now: the work before the given events, and that of the legacy
+    /// An event after the work that is pending now: the work before the given events, and that of the legacy
     /// default stream and the streams that are ordered with it.  It is one of `events`, or a new one; there is
     /// none if there is no such work.  Nothing is waited for.
     ///

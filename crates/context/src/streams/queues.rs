@@ -45,7 +45,7 @@ impl<Point, Retained> Queues<Point, Retained> {
         taken
     }
 
-    /// Takes out what up to `count` streams have passed, `except` one.  The next call goes on behind
+    /// Takes out what up to `count` streams have passed, `except` one.  The next call goes on after
     /// them, so that every stream has its turn, also one that nobody uses again.
     pub(super) fn take_from_some(
         &mut self,

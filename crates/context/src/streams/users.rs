@@ -1,8 +1,8 @@
 //! The one wait before memory of any kind goes back to the driver.
 //!
-//! The driver does not wait for all of that work (seen on two H200s).  When it frees large device memory, it waits for
-//! that device only.  When it frees or unpins host memory, it waits for that memory's context only.  Other work would
-//! fault, or read the memory's next contents.  This wait covers it.
+//! The driver does not wait for all work that may use the memory (seen on two H200s).  When it frees large
+//! device memory, it waits for that device only.  When it frees or unpins host memory, it waits for that
+//! memory's context only.  Other work would fault, or read the memory's next contents.  This wait covers it.
 
 use crate::{Context, Device, Unused, contexts};
 use arrow_cuda_driver::{CudaResult, codes};

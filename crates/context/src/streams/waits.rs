@@ -18,7 +18,7 @@ impl Context {
     ///
     /// When queued work failed, or the context is gone.
     pub fn synchronize(&self) -> CudaResult<()> {
-        // An event behind all streams would end graph captures of other threads.
+        // An event after all streams would end graph captures of other threads.
         let (current, _) = self.enter()?.await_long_work(StreamHandle::DEFAULT)?;
         current.synchronize()
     }

@@ -94,7 +94,7 @@ impl Copy {
         let End::Host(address) = self.from else { return None };
         let is_upload = self.to.resolve(driver, self.size).is_ok_and(|(_, to_device)| to_device);
         (self.size <= STAGED && is_upload && self.from.is_pageable(driver, self.size)).then(|| {
-            // SAFETY: the caller promises that so many bytes are readable there.
+            // SAFETY: the caller promises that `size` bytes are readable there.
             unsafe { std::slice::from_raw_parts(address as *const u8, self.size) }.to_vec()
         })
     }

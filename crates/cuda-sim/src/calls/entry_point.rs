@@ -1,4 +1,4 @@
-//! The address of a function by its name, as libraries ask for it that do not link the driver.
+//! Finds the address of a function by its name, for libraries that do not link the driver.
 //!
 //! Versions of the interface are numbers such as 12050, which means CUDA 12.5.  A caller names the
 //! version that it was written for, and gets the variant of the function that was current then.
@@ -52,8 +52,8 @@ exported! { driver:
     }
 }
 
-/// Fails for a version after the driver's and for other flags; also for no name, where a real
-/// driver crashes.
+/// Finds a function.  Fails for a version after the driver's, for unknown flags, and for a null name, with
+/// which a real driver crashes.
 fn find(symbol: *const c_char, version: i32, flags: u64) -> Result<Result<*const c_void, Search>> {
     if symbol.is_null()
         || version > DRIVER_VERSION
@@ -65,7 +65,7 @@ fn find(symbol: *const c_char, version: i32, flags: u64) -> Result<Result<*const
     let symbol = unsafe { CStr::from_ptr(symbol) }.to_bytes();
     let all = ALL.into_iter().flatten();
     let variants = all.filter(|point| plain(point.name).as_bytes() == symbol);
-    // A driver takes a negative version for a great one.
+    // A real driver treats a negative version as a very large one.
     let (version, per_thread) = (version as u32, flags & PER_THREAD_STREAM != 0);
     let mut outcome = Search::Unknown;
     for point in variants {

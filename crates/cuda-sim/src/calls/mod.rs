@@ -1,5 +1,5 @@
-//! The exported functions, by noun.  Their names, parameters and codes are those of the driver
-//! interface; what differs from the documentation there was asked of a real driver.
+//! The exported functions, by noun.  Their names, parameters and codes are those of the driver interface; where
+//! they differ from the documentation, they answer as a real driver did.
 
 mod capture;
 mod chunks;

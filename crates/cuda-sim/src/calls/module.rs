@@ -149,7 +149,7 @@ fn load(driver: &Driver, module: Out<Handle>, image: *const c_char) -> Result {
     Ok(())
 }
 
-/// Reads the parameters of a kernel, one behind the other.
+/// Reads the parameters of a kernel, one after the other.
 fn read_parameters(arguments: *const *const c_void, kernel: &Kernel) -> Result<Vec<u64>> {
     let sizes = kernel.parameters();
     if arguments.is_null() && !sizes.is_empty() {

@@ -26,7 +26,7 @@ pub struct Context {
     pub peers: Mutex<BTreeSet<u64>>,
     /// Held by a synchronous copy, also while it waits for its turn.
     pub copying: Mutex<()>,
-    /// Where functions of the host wait for each other.
+    /// Here, host functions wait for each other.
     pub line: Line,
 }
 
@@ -55,7 +55,7 @@ impl Context {
         self.inherited.get().copied().unwrap_or(ptr::from_ref(self).addr())
     }
 
-    /// Fails once the context is destroyed, and with the error of its work.
+    /// Fails once the context is destroyed, or once its work has failed, with that error.
     pub fn check(&self) -> Result {
         self.health.check()
     }
@@ -68,18 +68,19 @@ impl Context {
         self.health.error()
     }
 
-    /// Whether all work that was queued is done.
+    /// Whether all queued work is complete.
     pub fn is_idle(&self) -> bool {
         self.queues.tails().is_empty()
     }
 
-    /// Waits for all work that was queued.
+    /// Waits for all queued work.
     pub fn synchronize(&self) {
         self.queues.tails().iter().for_each(Mark::wait);
     }
 
-    /// Waits for the synchronous copy that another thread makes, which stalls the calls that allocate or pin memory, make
-    /// streams, make or record events, or queue copies, as on an H200; waits for streams and events stall nobody.
+    /// Waits for the synchronous copy that another thread makes.  As on an H200, it stalls calls that allocate
+    /// or pin memory, make streams, make or record events, or queue copies.  Calls that wait for streams and
+    /// events go on.
     pub fn await_copy(&self) {
         drop(lock(&self.copying));
     }

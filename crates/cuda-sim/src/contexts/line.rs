@@ -24,7 +24,7 @@ pub struct Turn {
 }
 
 impl Line {
-    /// A turn behind all others.
+    /// A turn after all others.
     pub fn enter(&'static self) -> Turn {
         let mut waiting = lock(&self.waiting);
         let number = waiting.next;

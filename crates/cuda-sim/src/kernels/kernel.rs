@@ -16,7 +16,7 @@ const SLEEP: &str = "sim_sleep";
 #[derive(Clone, Debug)]
 pub enum Kernel {
     Program(Arc<Program>),
-    /// Keeps the stream busy for so many milliseconds.
+    /// Keeps the stream busy for the number of milliseconds in its parameter.
     Sleep,
 }
 
@@ -36,7 +36,7 @@ impl Kernel {
         }
     }
 
-    /// Does what the kernel does, in so many blocks of so many threads.  A failure ends the context.
+    /// Does what the kernel does, in the blocks and threads of `grid`.  A failure ends the context.
     pub fn run(
         &self,
         grid: (u32, u32),

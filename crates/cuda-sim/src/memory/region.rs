@@ -15,7 +15,7 @@ pub struct Region {
     pub device: usize,
     pub context: &'static Context,
     pub kind: Kind,
-    /// A stream frees it when its turn comes.
+    /// Whether a stream has it to free, in the stream's order.
     pub is_being_freed: bool,
 }
 
@@ -61,7 +61,7 @@ impl Region {
         !matches!(&self.kind, Kind::Mapped { devices, .. } if devices.is_empty())
     }
 
-    /// Whether a range may reach from another region to this one behind it.
+    /// Whether a range may reach from another region to this one after it.
     pub fn continues(&self, other: &Self) -> bool {
         matches!((&self.kind, &other.kind), (Kind::Mapped { devices, .. }, Kind::Mapped { devices: others, .. })
             if devices == others)

@@ -1,8 +1,8 @@
 //! Streams whose work is captured into a graph, in place of being done, and the calls that must not
 //! happen meanwhile.
 //!
-//! A call that must not happen fails, and invalidates the captures that it conflicts with: it is their
-//! ends that fail then.
+//! A call that must not happen fails, and invalidates the captures that it conflicts with: these fail when they
+//! end.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};

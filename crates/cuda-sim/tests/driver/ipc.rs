@@ -67,7 +67,7 @@ fn both_processes_see_what_either_writes() {
     between(
         |mut importer| {
             let (before, p, after) = (alloc(1000), alloc(1000), alloc(1000));
-            // The other process's copies are not ordered behind this one.
+            // The other process's copies are not ordered after this one.
             assert_eq!((write(p, &[1; 1000]), cuCtxSynchronize()), (OK, OK));
             let done = importer.env(HANDLE, export(p + 8)).output().unwrap();
             assert_success(&done);
@@ -109,7 +109,7 @@ fn a_damaged_handle_is_refused() {
     });
 }
 
-/// An importer that touches a page behind the end of the file would get SIGBUS.
+/// An importer that touches a page after the end of the file would get SIGBUS.
 #[test]
 fn a_devices_memory_keeps_its_size() {
     on_device(|_| {

@@ -32,7 +32,7 @@ impl Block {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    // No small block ends where its neighbour can begin: behind the end there is nothing.
+    // No small block ends where its neighbour can begin: after the end there is nothing.
     let small = (0..4_usize, 1..510_usize).prop_map(|(units, rest)| 512 * units + rest);
     let size = prop_oneof![small, Just(MIB), Just(MIB + 1), Just(5 * MIB)];
     let at = 0..3000_usize;

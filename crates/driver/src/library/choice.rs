@@ -1,4 +1,4 @@
-//! What `PYARROW_CUDA_DRIVER` chooses.
+//! The driver library that `PYARROW_CUDA_DRIVER` chooses.
 
 use super::simulator;
 use crate::environment::Variable;

@@ -11,7 +11,7 @@ use arrow_cuda_context::{Completed, Context, Retained};
 use std::mem::MaybeUninit;
 
 impl DeviceArray {
-    /// Copies the elements to the host, one behind the other in an order.
+    /// Copies the elements to the host, one after the other in an order.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl DeviceArray {
         Ok(completed)
     }
 
-    /// The elements on the host, one behind the other in an order.
+    /// The elements on the host, one after the other in an order.
     pub fn to_vec(&self, order: Order) -> Result<Vec<u8>, Error> {
         match self.is_dense(order) {
             true => Ok(self.buffer.to_vec()?),

@@ -36,7 +36,7 @@ pub struct DeviceArray {
 }
 
 impl DeviceArray {
-    /// An array over a buffer's memory, whose first element begins `offset` bytes behind the
+    /// An array over a buffer's memory, whose first element begins `offset` bytes after the
     /// buffer's start.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! DLPack: the C structure by which array libraries hand memory to each other.
+//! DLPack: the C structure by which array libraries exchange memory.
 //!
 //! * A [`Tensor`] is a buffer with a layout.  [`Tensor::into_versioned`] and
 //!   [`Tensor::into_legacy`] turn it into the structure, which owns the memory until its deleter is

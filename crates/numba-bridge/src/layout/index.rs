@@ -139,7 +139,7 @@ impl Slice {
 impl Layout {
     /// One field of elements that are structures, relative to where it begins in the first of them.
     ///
-    /// It begins `offset` bytes behind its structure's start.  Where it is an array itself, of the
+    /// It begins `offset` bytes after its structure's start.  Where it is an array itself, of the
     /// lengths `shape`, its dimensions follow those of the structures.
     ///
     /// # Errors

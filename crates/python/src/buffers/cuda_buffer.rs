@@ -89,7 +89,7 @@ impl Methods {
     /// The memory is shared, not copied, and stays allocated until this process
     /// ends, even after the buffer is released.  The call waits for the work that is
     /// queued in the buffer's context, on all streams: nothing else would order the
-    /// work of other processes behind it.
+    /// work of other processes after it.
     ///
     /// Returns
     /// -------

@@ -134,7 +134,7 @@ impl Methods {
 /// ValueError
 ///     If `size` is negative.
 /// OSError
-///     If the driver cannot pin so much memory.
+///     If the driver cannot pin that much memory.
 ///
 /// Examples
 /// --------

@@ -164,7 +164,8 @@ pub(super) fn array_of_arrow(
     Ok(PyDeviceArray::with_arrow(array, dtype, Some(Arc::new(arrow))))
 }
 
-/// The same elements with an Arrow type; bits, if these are given, from one of the first byte on, so many.
+/// The same elements with an Arrow type.  If `bits` is given, the elements are bits: the first one's place in
+/// the first byte, and their number.
 #[pyfunction(name = "_with_arrow_type")]
 pub(super) fn with_arrow_type(
     py: Python<'_>,

@@ -1,7 +1,8 @@
 //! Tensors whose values are not those in memory.
 //!
 //! PyTorch conjugates and negates lazily: the result shares the memory, and a bit says that readers have to
-//! conjugate or negate.  Neither DLPack nor the array interface carries the bit, and PyTorch does not refuse each.
+//! conjugate or negate.  Neither DLPack nor the array interface carries the bit, and PyTorch does not refuse
+//! all such exports.
 
 use pyo3::exceptions::PyBufferError;
 use pyo3::intern;

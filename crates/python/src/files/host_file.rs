@@ -84,7 +84,7 @@ pub(crate) fn check_progress(progress: Option<&Bound<'_, PyAny>>) -> PyResult<()
     }
 }
 
-/// Makes a copy, in pieces if there is a callback, which is called behind each.
+/// Makes a copy, in pieces if there is a callback, which is called after each.
 fn copy_pieces(
     context: &Context,
     offset: u64,

@@ -38,13 +38,13 @@ impl RegularFile {
         Ok(found.rest()?.filter(|_| has_size).map(|_| found))
     }
 
-    /// How many bytes there are behind the position at present, if any.
+    /// How many bytes there are after the position at present, if any.
     pub(super) fn rest(&self) -> PyResult<Option<u64>> {
         let size = self.file.metadata()?.len();
         Ok(size.checked_sub(self.position).filter(|rest| *rest > 0))
     }
 
-    /// The file, of which `size` bytes behind the position are to be read.
+    /// The file, of which `size` bytes after the position are to be read.
     pub(super) fn to_read(&self, size: u64) -> PyResult<HostFile> {
         Ok(HostFile::to_read(self.file.try_clone()?, self.position, size, None))
     }

@@ -13,7 +13,7 @@ use arrow_cuda_ipc::{MessageIndex, Source};
 use pyo3::prelude::*;
 use std::os::fd::AsFd;
 
-/// A callback gets so many reports.
+/// A callback gets this many reports.
 const REPORTS: u64 = 64;
 
 /// A table on a context's device of the messages in an open file, or in a `pyarrow.Buffer` of the host, of the columns

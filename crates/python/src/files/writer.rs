@@ -120,7 +120,7 @@ impl Methods {
     /// OSError
     ///     If the file does not fit, cannot be read, or becomes shorter meanwhile.
     ///     No position moves over bytes that did not arrive, but some of the device's
-    ///     bytes behind it may have changed. Where no threads read, the source has moved
+    ///     bytes after it may have changed. Where no threads read, the source has moved
     ///     over the piece that did not arrive.
     /// ValueError
     ///     If one of the files is closed.

@@ -55,7 +55,7 @@ unsafe fn outcome(
     names: *mut ffi::PyObject,
 ) -> Option<*mut ffi::PyObject> {
     Python::attach(|py| {
-        // SAFETY: a tuple, if any; as many arguments as were counted, and behind them one for each name.
+        // SAFETY: a tuple, if any; as many arguments as were counted, and after them one for each name.
         let (named, given) = unsafe {
             let named = Bound::from_borrowed_ptr_or_opt(py, names);
             let named = named.map(|names| names.cast_into_unchecked::<PyTuple>());

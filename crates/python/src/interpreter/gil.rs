@@ -1,4 +1,5 @@
 //! Python's global interpreter lock: whether this thread holds it, and work that runs with it or without it.
+//! Also refuses further interpreters (subinterpreters).
 
 use super::daemon_threads::hang_if_ended;
 use super::main_thread_queue::{Task, run_later};
@@ -11,8 +12,9 @@ use std::sync::OnceLock;
 
 /// Whether this thread holds the GIL; `None` if the interpreter cannot tell.
 ///
-/// `PyGILState_Check` is not enough: once there has been a second interpreter in the process, it returns true on
-/// every thread.  So this makes its other check: whether the current thread state is this thread's.
+/// `PyGILState_Check` is not enough: once there has been a second interpreter in the process, it returns true
+/// on every thread.  So this function makes the other check of `PyGILState_Check`: whether the current thread
+/// state is this thread's.
 pub(super) fn holds_gil() -> Option<bool> {
     type Running = unsafe extern "C" fn() -> *mut ffi::PyThreadState;
     static RUNNING: OnceLock<Option<Running>> = OnceLock::new();
@@ -36,7 +38,8 @@ pub(super) fn holds_gil() -> Option<bool> {
 /// Runs work that may block with the GIL released, where this thread holds it.
 pub(super) fn without_gil(work: &mut dyn FnMut()) {
     if holds_short_lock() {
-        // `blocking` asserts that this does not happen.  To wait for the GIL now could last for ever.
+        // `blocking` asserts that this does not happen.  A wait for the GIL could last for ever: its holder may
+        // wait for that lock.
         return work();
     }
     match holds_gil() {
@@ -62,11 +65,11 @@ pub(super) fn without_gil(work: &mut dyn FnMut()) {
     }
 }
 
-/// Runs a task that needs the GIL: at once where this thread has it and holds no lock of the layers
-/// below, else on the main thread.  Waits for nothing.
+/// Runs a task that needs the GIL, and waits for nothing.  The task runs at once if this thread has the GIL and
+/// holds no lock of the crates below.  Otherwise the main thread runs it later.
 ///
-/// `Python::attach` alone would not do: a function of this extension that calls pyarrow is
-/// attached in PyO3's eyes, also while pyarrow has given the GIL up in its own way.
+/// `Python::attach` alone is not enough.  When a function of this extension calls pyarrow, pyarrow may release
+/// the GIL without PyO3, which then still regards the thread as attached.
 pub(crate) fn with_gil(task: Task) {
     match holds_gil() == Some(true) && !holds_lock() {
         true => Python::attach(task),
@@ -74,10 +77,10 @@ pub(crate) fn with_gil(task: Task) {
     }
 }
 
-/// Runs work that needs the GIL, whether this thread has it or not.  It waits for it, so this is for
-/// threads that hold no lock of the layers below.
+/// Runs work that needs the GIL, whether this thread has it or not.  The thread may wait for the GIL, so it
+/// must hold no lock of the crates below.
 ///
-/// `Python::attach` alone would not do, for the same reason.
+/// `Python::attach` alone is not enough, for the same reason as in [`with_gil`].
 pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
     type Ensure = unsafe extern "C-unwind" fn() -> ffi::PyGILState_STATE;
     unsafe extern "C-unwind" {
@@ -96,8 +99,8 @@ pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
     Python::attach(work)
 }
 
-/// Runs Python code that fails if an exception is set: one may be on its way where this is called, for
-/// example in a destructor.
+/// Runs Python code that would fail while an exception is set, and sets that exception again afterwards.  A
+/// destructor, for example, may run while an exception propagates.
 pub(crate) fn with_exception_kept<T>(py: Python<'_>, work: impl FnOnce() -> T) -> T {
     let raised = PyErr::take(py);
     let outcome = work();

@@ -1,4 +1,4 @@
-//! Releases that failed, which no exception can tell of.
+//! Reports failed releases, which no exception can carry.
 
 use super::gil::{with_exception_kept, with_gil};
 use arrow_cuda_driver::CudaError;

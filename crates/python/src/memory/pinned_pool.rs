@@ -82,13 +82,14 @@ impl Methods {
 /// Notes
 /// -----
 /// If the driver cannot pin more memory, an allocation raises a `pyarrow.ArrowMemoryError`,
-/// which is a MemoryError.  Before that, the process gives back what it has cached of pinned
-/// memory, and waits for work that uses it; an allocation that pyarrow makes with the GIL does
-/// not wait, and another thread gives it back.  If the context is gone, or in a forked process, it raises an OSError.
-/// Memory that the pool has allocated can always be read and written, also then.
+/// which is a MemoryError.  Before that, the process waits for work that uses its cached
+/// pinned memory, and returns that memory.  An allocation that pyarrow makes with the GIL
+/// does not wait: another thread returns the memory.  If the context is gone, or in a forked
+/// process, an allocation raises an OSError.  Memory that the pool has allocated can be read
+/// and written even then.
 ///
-/// Released memory is reused when the work of all devices is complete that came before.  The
-/// process caches what is left over, as it does that of host buffers: see
+/// Released memory is reused when all earlier work of all devices is complete.  Until then,
+/// and if nobody needs it, the process caches it, as it does that of host buffers: see
 /// `pinned_memory_stats`, which counts the memory that the pool has reserved.
 ///
 /// Examples

@@ -9,7 +9,7 @@ const NONE: [u64; MOST_CPUS / BITS] = [0; MOST_CPUS / BITS];
 /// The processors that the calling thread may run on; empty if the system does not tell.
 pub(super) fn allowed() -> Cpus {
     let mut mask = NONE;
-    // SAFETY: stores at most so many bytes.
+    // SAFETY: stores at most as many bytes as the mask has.
     unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) };
     (0..MOST_CPUS).filter(|cpu| mask[cpu / BITS] >> (cpu % BITS) & 1 == 1).collect()
 }
@@ -22,7 +22,7 @@ impl Home {
         for cpu in allowed().intersection(&self.cpus) {
             mask[cpu / BITS] |= 1 << (cpu % BITS);
         }
-        // SAFETY: reads so many bytes; the system refuses an empty mask.
+        // SAFETY: reads the mask; the system refuses an empty one.
         unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) };
     }
 

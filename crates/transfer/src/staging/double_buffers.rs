@@ -20,7 +20,7 @@ use std::time::Duration;
 const LARGEST_HALF: usize = 1 << 20;
 /// Where many threads share little pinned memory, some of them stay away.
 const SMALLEST_HALF: usize = 64 << 10;
-/// To start a thread takes about as long as to copy so many bytes.
+/// Starting a thread takes about as long as copying this many bytes.
 const BYTES_PER_THREAD: usize = 2 << 20;
 /// How often the calling thread looks for signals while it waits for the others.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -115,8 +115,9 @@ pub(crate) unsafe fn copy_stretches<S: Default, E: From<CudaError> + Send>(
 
 /// How many threads make a copy, of which the calling thread is one.
 ///
-/// To decompress takes longer than all else, so every core does it.  Only one writes a file: most file
-/// systems let no others write to it meanwhile (on an H100's host, 12 wrote 2.9 GB/s, and one 4.0, measured).
+/// Decompression takes longer than all else, so it gets a third more threads.  Only one writes a file: most
+/// file systems let no others write to it meanwhile (on an H100's host, 12 wrote 2.9 GB/s, and one 4.0,
+/// measured).
 fn threads_for(task: Task, stretches: &[Stretch], workers: usize) -> usize {
     match task {
         Task::Download => 1,
@@ -161,7 +162,7 @@ struct Work<'copy, P, E> {
 }
 
 impl<P, E: From<CudaError> + Send> Work<'_, P, E> {
-    /// Copies everything by so many threads, or fewer if the system starts no more.
+    /// Copies everything by `threads` threads, or fewer if the system starts no more.
     fn share<S: Default>(
         &self,
         threads: usize,

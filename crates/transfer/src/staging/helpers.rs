@@ -28,7 +28,7 @@ impl Helpers {
         present + self.expected.load(Ordering::Relaxed)
     }
 
-    /// How many more could begin now, when so many pieces are ready.
+    /// How many more could begin now, when `ready` pieces are ready.
     pub(super) fn lacking(&self, ready: usize) -> usize {
         // A single piece is taken by who is done first.
         let work = if ready < 2 { 0 } else { ready };

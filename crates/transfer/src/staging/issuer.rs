@@ -31,7 +31,7 @@ struct Progress {
     /// The pieces below this one are moved, or their move is queued.
     begun: usize,
     moved: usize,
-    /// The pieces behind queued moves of which events tell the ends.
+    /// The pieces after queued moves of which events tell the ends.
     ends: VecDeque<usize>,
     /// How many events were recorded.
     recorded: usize,

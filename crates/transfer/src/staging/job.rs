@@ -35,7 +35,7 @@ pub(super) struct Job {
     differs: AtomicBool,
 }
 
-/// With so many helpers the issuer serves the device only.
+/// From this number of helpers on, the issuer attends to the device only.
 const MANY_HELPERS: usize = 4;
 /// A larger piece keeps the issuer from the device for too long.
 const LARGEST_HELP: usize = 128 << 10;
@@ -47,7 +47,7 @@ unsafe impl Send for Job {}
 unsafe impl Sync for Job {}
 
 impl Job {
-    /// Work on `host` as planned, through slots that lie one behind the other from `slots` on.
+    /// Work on `host` as planned, through slots that lie one after the other from `slots` on.
     pub(super) fn new(task: Task, host: HostMemory<'static>, plan: Plan, slots: *mut u8) -> Self {
         let Plan { helpers, piece, slots: count } = plan;
         // Two threads that touch the same fresh page at the same time wait for each other.

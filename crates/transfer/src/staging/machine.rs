@@ -18,7 +18,7 @@ pub(super) struct Machine<'root>(pub(super) &'root Path);
 pub(super) struct Home {
     /// The processors of its node; empty if threads may run anywhere.
     pub(super) cpus: Cpus,
-    /// How many cores they are, of those that the process may use.
+    /// How many cores these processors belong to, of those that the process may use.
     pub(super) cores: usize,
 }
 
@@ -27,7 +27,7 @@ impl Machine<'_> {
         Self(Path::new("/"))
     }
 
-    /// How many cores these processors are: threads of one core copy no faster together than one of them.
+    /// How many cores these processors belong to: two threads of one core copy no faster than one of them.
     /// `parallelism` is how many threads can run at the same time, which a container's quota may limit.
     pub(super) fn cores(&self, cpus: &Cpus, parallelism: usize) -> usize {
         let first_sibling = |cpu: &usize| {
@@ -75,8 +75,8 @@ impl Machine<'_> {
 }
 
 impl Home {
-    /// How many worker threads so many of its devices share, each of which may have `threads`: no more than
-    /// the cores are enough for, beside the program itself, but always as many as one device may have.
+    /// How many worker threads `devices` of its devices share, each of which may have `threads`.  They leave
+    /// cores for the program itself, but are never fewer than one device may have.
     pub(super) fn threads_for(&self, devices: usize, threads: usize) -> usize {
         (threads * devices).min(self.cores * 3 / 4).max(threads)
     }

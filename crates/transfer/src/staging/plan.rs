@@ -23,7 +23,7 @@ pub const MAX_THREADS: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// At most so many worker threads help.
+    /// At most this many worker threads help.
     pub(super) helpers: usize,
     /// The size of a piece and its slot, in bytes.
     pub(super) piece: usize,
@@ -32,10 +32,10 @@ pub(super) struct Plan {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moves {
-    /// One call moves so many pieces, unless it reaches the end of the slots or of the copy.
+    /// One call moves at least this many pieces, unless it reaches the end of the slots or of the copy.
     pub(super) at_least: usize,
     pub(super) at_most: usize,
-    /// No move begins while so many pieces are on their way.
+    /// No move begins while this many pieces are on their way.
     pub(super) in_flight: usize,
     /// Whether each piece has a slot of its own, so that the end of the last move alone matters.
     pub(super) only_last_matters: bool,
@@ -58,7 +58,7 @@ const SMALLEST_PIECE: usize = 64 << 10;
 const LARGEST_PIECE: usize = 2 << 20;
 /// Other copies wait for no longer move than this; the price is more calls.
 const LARGEST_PIECE_UP: usize = 1 << 20;
-/// So many pieces for each thread let all of them end at about the same time.
+/// With this many pieces for each thread, all threads end at about the same time.
 const PIECES_PER_THREAD: usize = 8;
 const LEAST_SLOTS: usize = 16;
 
@@ -66,7 +66,7 @@ const LEAST_SLOTS: usize = 16;
 const SMALLEST_MOVE: usize = 256 << 10;
 /// Between moves the device pauses for some microseconds.
 const LARGEST_MOVE: usize = 2 << 20;
-/// So much keeps the device busy, while other copies need not wait for long.
+/// This much keeps the device busy, while other copies need not wait for long.
 const MAX_IN_FLIGHT: usize = 2 << 20;
 
 /// Lanes and their slots are whole blocks of direct I/O.
@@ -79,7 +79,7 @@ const LARGE_LANE: usize = 32 << 20;
 const LARGE_LANES: usize = 2;
 const SMALL_LANES: usize = 8;
 const MIN_LARGE: usize = 1 << 20;
-/// Creating a large lane takes about as long as it saves in so many bytes.
+/// Creating a large lane takes about as long as the lane saves in a copy of this many bytes.
 const LARGE_LANE_AFTER: usize = 64 << 20;
 const PINNED_PER_THREAD: usize = 16 << 20;
 const MOST_PINNED: usize = 128 << 20;
@@ -122,7 +122,7 @@ impl TransferLimits {
         SMALL_LANE.min(self.pinned_bytes / parts) / GRAIN * GRAIN
     }
 
-    /// How much pinned memory the lanes of one size may have, on one of so many devices.  Where that is
+    /// How much pinned memory the lanes of one size may have, on one of `devices` devices.  Where that is
     /// little, there are fewer lanes rather than smaller ones, in which two threads would touch a huge page.
     pub(super) fn pinned_for_lanes(&self, devices: usize) -> usize {
         let sizes = if self.has_large_lanes() { 2 } else { 1 };

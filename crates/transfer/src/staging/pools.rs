@@ -20,7 +20,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// The threads, when each device may have so many.  Earlier ones end with the copies that use them.
+    /// The threads, if each device may have `threads` of them.  Earlier ones end with the copies that use them.
     fn workers(&mut self, threads: usize) -> Arc<Workers> {
         let wanted = self.home.threads_for(self.devices.len(), threads);
         if self.workers.wanted() != wanted {

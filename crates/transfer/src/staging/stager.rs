@@ -13,7 +13,7 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Threads that are woken for a copy spin for as long after it, and serve the next one at once.
+/// Threads that are woken for a copy spin for this long after it, and begin the next one at once.
 const SOON: Duration = SPIN_TIME;
 
 #[derive(Debug, Default)]
@@ -115,7 +115,7 @@ impl Stager {
         if task == Task::Upload { up } else { down }.enter()
     }
 
-    /// A lane for a copy of so many bytes, if there is one.
+    /// A lane for a copy of `size` bytes, if there is one.
     pub(super) fn take_lane(
         &self,
         context: &Context,

@@ -1,4 +1,4 @@
-//! Throttles a large copy beside small ones, which would wait behind its moves.
+//! Throttles a large copy beside small ones, which would wait for its moves.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;

@@ -20,7 +20,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// For so many slots, of which each is the turn of `first`.
+    /// For `slots` slots, each of which is the turn of `first`.
     pub(super) fn of(first: Side, slots: usize) -> Self {
         Self { first, stages: (0..slots).map(|_| CachePadded::default()).collect() }
     }

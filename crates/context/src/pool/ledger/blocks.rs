@@ -17,13 +17,13 @@ pub(crate) struct Segment {
     pub(crate) address: u64,
     pub(crate) capacity: u64,
     pub(super) class: Class,
-    /// Whether its released blocks may serve again.  Otherwise it goes back to the driver with its last block.
+    /// Whether its released blocks may be reused.  Otherwise it goes back to the driver with its last block.
     pub(super) is_open: bool,
     /// The number of blocks that somebody uses, or wipes.
     pub(super) in_use: usize,
     /// Its number among the vacant segments, if it is one ready block.
     pub(super) vacant_since: u64,
-    /// Whether work in flight may use a part of it that was released and serves nobody again.
+    /// Whether work in flight may use a part of it that was released and will not be reused.
     pub(crate) may_have_users: bool,
 }
 
@@ -90,7 +90,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Splits it behind its first `capacity` bytes.  Returns the second block.
+    /// Splits it after its first `capacity` bytes.  Returns the second block.
     pub(super) fn split(&mut self, capacity: u64) -> Self {
         let rest = Self { capacity: self.capacity - capacity, size: 0, is_alone: false, ..*self };
         self.capacity = capacity;

@@ -9,7 +9,7 @@ pub(crate) const MAX_SMALL: u64 = 1 << 20;
 pub(crate) const MIN_LARGE: u64 = 16 << 20;
 /// Blocks begin at multiples of this, as the driver's do.
 pub(crate) const ALIGNMENT: u64 = 512;
-/// A vacant segment serves a large block in any case if it is larger by one part in this many at most.
+/// A large block always gets a vacant segment that is larger by at most one part in this many.
 const TOLERANCE_DIVISOR: u64 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +57,9 @@ impl Class {
     }
 }
 
-/// The largest unused segment that serves a large block of that capacity while memory is scarce, if `room`
-/// bytes may be left over.  To split any would leave parts that fit nothing: with sizes up to 256 MiB, a
-/// third of the memory was lost that way (simulated).
+/// The largest unused segment that a large block of that capacity gets while memory is scarce, if `room` bytes
+/// may be left over.  To split any would leave parts that fit nothing: with sizes up to 256 MiB, a third of the
+/// memory was lost that way (simulated).
 pub(crate) fn largest_split(capacity: u64, room: u64) -> u64 {
     // Twice as much while parts that fit nothing are few.
     let divisor = if room > 0 { TOLERANCE_DIVISOR / 2 } else { TOLERANCE_DIVISOR };

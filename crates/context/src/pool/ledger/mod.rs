@@ -84,7 +84,7 @@ impl Ledger {
         Some(place)
     }
 
-    /// Whether memory that work in flight may still use might serve a request.
+    /// Whether a request could get memory that work in flight may still use, once that work is complete.
     pub(crate) fn may_serve_later(&self, request: &Request) -> bool {
         let in_flight = self.index.classes[request.class as usize].in_flight;
         request.is_cacheable && in_flight >= request.capacity
@@ -200,7 +200,7 @@ impl Ledger {
         self.end_use(address, is_exposed);
     }
 
-    /// Removes the segments of which nothing may serve again.
+    /// Removes the segments of which nothing may be reused.
     #[must_use = "the driver is to free what is returned"]
     pub(crate) fn take_finished(&mut self) -> Vec<Segment> {
         let finished = std::mem::take(&mut self.finished);
@@ -212,7 +212,7 @@ impl Ledger {
         self.account.count_reserved(segment.capacity);
     }
 
-    /// Puts a removed segment back as one that serves nobody again.
+    /// Puts a removed segment back as one that will not be reused.
     pub(crate) fn postpone(&mut self, segment: &Segment) {
         self.restore_segment(segment);
         let Segment { address, capacity, class, .. } = *segment;

@@ -24,7 +24,7 @@ pub(crate) struct Request {
     pub(super) alone: Option<u64>,
     /// Whether it has to be that.
     pub(crate) is_alone: bool,
-    /// Whether released memory may serve it.
+    /// Whether it may get released memory.
     pub(super) is_cacheable: bool,
 }
 

@@ -13,7 +13,7 @@ const APART: u64 = 1 << 40;
 #[derive(Clone, Debug)]
 enum Step {
     Allocate(u64, Placement),
-    /// Sizes of blocks that lie one behind the other.
+    /// Sizes of blocks that lie one after the other.
     Suballocate(Vec<u64>),
     /// The block in use of that index, modulo how many there are, and whether it is exposed.
     Release(usize, bool),

@@ -14,7 +14,7 @@ impl Ledger {
         segment.begin_use(&mut self.account);
         (block.state, block.size) = (State::InUse(Access::Process), size);
         if block.capacity - capacity >= segment.class.step() {
-            // The block behind it is not ready, or it would have been merged.
+            // The next block is not ready, or it would have been merged.
             let rest = Block { state: State::Ready, ..block.split(capacity) };
             self.index.add(segment, address + capacity, &rest);
             self.blocks.insert(address + capacity, rest);
@@ -22,7 +22,7 @@ impl Ledger {
         segment.address
     }
 
-    /// Splits a block in use behind its first `capacity` bytes.  Returns where the second one begins.
+    /// Splits a block in use after its first `capacity` bytes.  Returns where the second one begins.
     pub(super) fn cut(&mut self, address: u64, capacity: u64) -> u64 {
         let rest = self.block_mut(address).split(capacity);
         self.blocks.insert(address + capacity, rest);
@@ -61,7 +61,7 @@ impl Ledger {
         }
     }
 
-    /// Closes a segment: nothing in it serves again.
+    /// Closes a segment: nothing in it is reused.
     pub(super) fn close(&mut self, segment: u64) {
         let segment = self.segments.get_mut(&segment).expect("the caller has found it");
         segment.is_open = false;
@@ -74,7 +74,7 @@ impl Ledger {
         }
     }
 
-    /// Adds the beginning of the ready block behind a block to it, if that has `more` bytes.
+    /// Adds the beginning of the ready block after a block to it, if that has `more` bytes.
     pub(super) fn grow(&mut self, address: u64, more: u64) -> bool {
         let Block { segment, capacity, .. } = self.blocks[&address];
         let end = address + capacity;

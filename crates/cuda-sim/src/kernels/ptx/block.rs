@@ -32,7 +32,7 @@ struct Block<'a, F> {
 
 impl Program {
     /// Runs a grid.  Its blocks run one after the other.  `parameters` holds the kernel's parameters
-    /// one behind the other.  Fails with `ILLEGAL_ADDRESS` for memory that it cannot access,
+    /// one after the other.  Fails with `ILLEGAL_ADDRESS` for memory that it cannot access,
     /// `MISALIGNED_ADDRESS` for an address that is no multiple of the access's size,
     /// `LAUNCH_FAILED` for threads that have to meet and took different branches.  The first of them
     /// ends the grid.

@@ -35,7 +35,7 @@ pub(super) struct Instruction {
 
 #[derive(Debug)]
 pub(super) enum Operation {
-    /// Loads or stores values of so many bytes each, together at most 16.
+    /// Loads or stores values, each with this number of bytes, together at most 16.
     Load(Space, usize),
     Store(Space, usize),
     Branch(usize),

@@ -14,7 +14,7 @@ use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
-/// The legacy default stream: copies here come behind it, whichever stream they are made on.
+/// The legacy default stream: copies here are ordered after it, whichever stream they are made on.
 const DEFAULT_STREAM: i64 = 1;
 
 /// The array of an object that supports DLPack, or of a capsule, on a device: where it lies, or the
