@@ -271,12 +271,12 @@ fn unowned() -> Retained {
 /// none of their contexts.
 pub(crate) fn begin(order: CopyOrder<'_>, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
     check_order_of(order, buffers.iter().map(|buffer| buffer.context()))?;
-    come_behind(order, buffers)
+    order_after(order, buffers)
 }
 
 /// Orders the stream of a copy after the producers of the buffers' memory.  The default stream is ordered after
 /// them already, and so are copies that are made now.
-pub(crate) fn come_behind(order: CopyOrder<'_>, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
+pub(crate) fn order_after(order: CopyOrder<'_>, buffers: &[&DeviceBuffer]) -> Result<(), Error> {
     let CopyOrder::On(stream) = order else { return Ok(()) };
     Ok(buffers.iter().try_for_each(|buffer| buffer.order(stream))?)
 }

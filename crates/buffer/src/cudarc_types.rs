@@ -79,7 +79,7 @@ impl<T> Drop for Slice<T> {
 
 /// Has a stream wait for the work here that is on no stream.
 fn follow(stream: &Stream) -> CudaResult<Ready> {
-    let ready = stream.context().make_ready_for(Consumer::BehindEvent, &[])?;
+    let ready = stream.context().make_ready_for(Consumer::AfterEvent, &[])?;
     ready.event().map_or(Ok(()), |event| stream.wait_for(event))?;
     Ok(ready)
 }

@@ -3,7 +3,7 @@
 //! Copies look at where the buffers really lie, and so work for any, in as few copies as their places
 //! allow.
 
-use crate::copy::{begin, check_order_of, come_behind};
+use crate::copy::{begin, check_order_of, order_after};
 use crate::scattered::{ends, is_behind};
 use crate::{DeviceBuffer, Error};
 use arrow_cuda_context::{Completed, Context, Current, Retained, Stream, StreamHandle};
@@ -178,7 +178,7 @@ impl DeviceBuffer {
                 .iter()
                 .try_for_each(|source| check_order_of(order, [source.context()].into_iter())),
         })?;
-        come_behind(order, sources)?;
+        order_after(order, sources)?;
         sources.iter().try_for_each(|source| source.check_memory())?;
         let sizes: Vec<_> = sources.iter().map(|source| source.size).collect();
         let copies = Self::suballocate(context, &sizes)?;

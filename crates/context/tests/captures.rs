@@ -52,7 +52,7 @@ fn use_everything(context: &Context) {
     for consumer in [
         Consumer::OnDefaultStream,
         Consumer::OnOtherStream,
-        Consumer::BehindEvent,
+        Consumer::AfterEvent,
         Consumer::Unknown,
     ] {
         drop(context.make_ready_for(consumer, &[&event]).expect("nor this"));

@@ -17,7 +17,7 @@ use std::thread;
 #[case::on_other_stream(|context: &Context| context.make_ready_for(Consumer::OnOtherStream, &[]).map(drop))]
 #[case::unknown(|context: &Context| context.make_ready_for(Consumer::Unknown, &[]).map(drop))]
 #[case::an_event(|context: &Context| {
-    let event = context.make_ready_for(Consumer::BehindEvent, &[])?.into_event();
+    let event = context.make_ready_for(Consumer::AfterEvent, &[])?.into_event();
     event.map_or(Ok(()), |event| event.wait())
 })]
 fn what_waits_for_the_default_stream_waits_for_the_threads(

@@ -22,7 +22,7 @@ fn busy(context: &Context) -> (Gate, Event) {
 
 /// A new event, which is reached once all gates are open, and no earlier.
 fn check_new(context: &Context, given: &[&Event], gates: &[&Gate]) {
-    let ready = context.make_ready_for(Consumer::BehindEvent, given).expect("alive");
+    let ready = context.make_ready_for(Consumer::AfterEvent, given).expect("alive");
     let event = ready.event().expect("work is pending");
     assert!(!given.contains(&event));
     for gate in gates {
@@ -70,7 +70,7 @@ fn the_default_stream_waits_for_events() {
 }
 
 #[test]
-fn other_streams_come_behind_what_is_taken_over() {
+fn other_streams_are_ordered_after_what_is_taken_over() {
     let (_alone, context) = alone();
     let stream = Stream::non_blocking(&context).expect("room");
     let is_complete = || stream.is_complete().expect("alive");

@@ -223,7 +223,7 @@ fn no_consumer_gets_memory_of_a_context_that_was_reset() {
     let consumers = [
         Consumer::OnDefaultStream,
         Consumer::OnOtherStream,
-        Consumer::BehindEvent,
+        Consumer::AfterEvent,
         Consumer::Unknown,
         Consumer::InOtherProcess,
     ];

@@ -67,7 +67,7 @@ impl DeviceArrayData {
             *buffer = buffer.copy_to(buffer.context())?;
         }
         let counted = node.with_nulls_counted()?;
-        let ready = context.make_ready_for(Consumer::BehindEvent, events)?;
+        let ready = context.make_ready_for(Consumer::AfterEvent, events)?;
         let event = ready.event().cloned();
         let event = event.map(|event| Box::new(Awaited { handle: event.as_raw(), _event: event }));
         let sync_event = event.as_deref().map_or(ptr::null_mut(), |event| {

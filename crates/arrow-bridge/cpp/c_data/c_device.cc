@@ -183,7 +183,7 @@ Status FinishExport(const ArrayDataVector& columns, ArrowDeviceArray* exported) 
   ARROW_RETURN_NOT_OK(CheckContexts(columns, ContextOf(*manager)));
   const Leaving leaving(columns);
   ARROW_ASSIGN_OR_RAISE(
-      auto event, Call(Rust().ready_behind_event, ContextOf(*manager), leaving.buffers.data(),
+      auto event, Call(Rust().ready_after_event, ContextOf(*manager), leaving.buffers.data(),
                        leaving.buffers.size(), leaving.events.data(), leaving.events.size()));
   // A newer pyarrow may have set an event already.
   if (exported->sync_event != nullptr || event == nullptr) return Status::OK();

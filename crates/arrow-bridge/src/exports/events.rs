@@ -42,7 +42,7 @@ exported! {
     /// Exposes memory on a device, for a consumer who waits for the event.  It comes after the work in flight
     /// before the given events, on the default stream and on the streams that are ordered with it; null if there
     /// is no such work.
-    attempt ready_behind_event(
+    attempt ready_after_event(
         context: &RustContext,
         buffers: *const *const RustBuffer,
         buffer_count: usize,
@@ -52,7 +52,7 @@ exported! {
         // SAFETY: C++ passes as many live buffers and events as it counts.
         let (buffers, events) =
             unsafe { (borrowed(buffers, buffer_count), borrowed(events, event_count)) };
-        let ready = ready_for(Consumer::BehindEvent, context, &buffers, &events)?;
+        let ready = ready_for(Consumer::AfterEvent, context, &buffers, &events)?;
         Ok(ready.into_event().map(|event| Box::new(RustEvent::new(event))))
     }
 

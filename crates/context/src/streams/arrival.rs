@@ -30,7 +30,7 @@ impl Arrival {
 
     /// Of memory whose producer's work comes before that event, or else before what the default stream has to do
     /// now.
-    pub(super) fn behind(event: Option<Event>) -> Self {
+    pub(super) fn after(event: Option<Event>) -> Self {
         let (is_pending, event) = (AtomicBool::new(true), Lock::new(event));
         Self(Some(Arc::new(Order { is_pending, event })))
     }

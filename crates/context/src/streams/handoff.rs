@@ -46,7 +46,7 @@ pub enum Consumer {
     /// On a stream that is known by its number only.
     OnOtherStream,
     /// Behind the event that [`Ready::event`] gives it.
-    BehindEvent,
+    AfterEvent,
     /// Unknown: some libraries ignore the producer's information.
     Unknown,
     /// In another process: its work cannot be ordered after this one's.
@@ -72,7 +72,7 @@ impl Ready {
     }
 
     /// The event after the pending work; none if there is no such work, or if the consumer was not
-    /// [`BehindEvent`](Consumer::BehindEvent).
+    /// [`AfterEvent`](Consumer::AfterEvent).
     pub fn event(&self) -> Option<&Event> {
         self.event.as_ref()
     }
@@ -98,11 +98,11 @@ impl Context {
     pub fn take_over(&self, pending: &Pending) -> CudaResult<Arrival> {
         match pending {
             Pending::Nothing => Ok(Arrival::complete()),
-            Pending::DefaultStream => Ok(Arrival::behind(None)),
+            Pending::DefaultStream => Ok(Arrival::after(None)),
             Pending::AnyStream => self.synchronize().map(|()| Arrival::complete()),
             Pending::Event(event) => {
                 self.queue_after(std::slice::from_ref(event))?;
-                Ok(Arrival::behind(Some(event.clone())))
+                Ok(Arrival::after(Some(event.clone())))
             }
         }
     }
@@ -127,7 +127,7 @@ impl Context {
     pub fn make_ready_for(&self, consumer: Consumer, behind: &[&Event]) -> CudaResult<Ready> {
         let event = match consumer {
             Consumer::OrdersItself => return Ok(Ready::by_caller()),
-            Consumer::BehindEvent => self.event_behind(behind)?,
+            Consumer::AfterEvent => self.event_after(behind)?,
             Consumer::InOtherProcess => {
                 behind.iter().try_for_each(|event| event.synchronize().map(drop))?;
                 self.synchronize()?;
@@ -223,7 +223,7 @@ impl Context {
     /// This does not cover non-blocking streams, other than the one that this thread uses in place of the
     /// default stream.  It takes some microseconds, or a tenth of a
     /// millisecond if only streams that are ordered with the default stream are busy.
-    fn event_behind(&self, events: &[&Event]) -> CudaResult<Option<Event>> {
+    fn event_after(&self, events: &[&Event]) -> CudaResult<Option<Event>> {
         self.await_deferred()?;
         let current = self.enter()?;
         let unreached = self.unreached(events)?;

@@ -178,7 +178,7 @@ fn small_blocks_share_segments_and_merge(#[values(Device, Pinned, Pages)] source
 }
 
 #[rstest]
-fn private_memory_serves_at_once(#[values(Device, Pinned)] source: Source) {
+fn private_memory_is_reused_at_once(#[values(Device, Pinned)] source: Source) {
     let (_guard, context) = alone();
     let before = source.stats(&context);
     let gate = Gate::on_default_stream(&context);
