@@ -184,25 +184,19 @@ def leaks(step: Step) -> str:
 
 
 def conformance(step: Step) -> str:
-    """Replays the cases; the crate's tests then check the results, which the project keeps."""
-    results = step.logs / "conformance.json"
-    command = ("-m", "pyarrow_cuda_compat", "conformance", "--json", str(results))
-    counts = step.last_line(*command, **({} if SIMULATED else rapids_if_there(step)))
-    where = {"CONFORMANCE_ROOT": str(HERE / "conformance"), "CONFORMANCE_RESULTS": str(results)}
-    # Else insta asks cargo, which is not here.
-    where |= {"INSTA_WORKSPACE_ROOT": str(HERE), "INSTA_UPDATE": "no"}
-    if not SIMULATED:
-        where["CONFORMANCE_MAY_LACK"] = (
-            "a second device, numba, cupy, torch, jax, distributed, rmm, pylibcudf"
-        )
-    return f"{counts}; snapshots: {rust(step, of_conformance=True, **where)}"
+    """Replays the cases; the project keeps the results."""
+    command = ["-m", "pyarrow_cuda_compat", "conformance"]
+    command += ["--json", str(step.logs / "conformance.json")]
+    if SIMULATED:
+        return step.last_line(*command)
+    libraries = "a second device, numba, cupy, torch, jax, distributed, rmm, pylibcudf"
+    return step.last_line(*command, "--may-lack", libraries, **rapids_if_there(step))
 
 
-def rust(step: Step, of_conformance: bool = False, **env: str) -> str:
-    """The programs of the crates' tests; those of the conformance suite need its results."""
+def rust(step: Step) -> str:
+    """The programs of the crates' tests."""
     programs = sorted(unpacked("rust").glob("*-*"))
-    programs = [path for path in programs if path.match("conformance-*") == of_conformance]
-    outputs = [step.run([str(program)], **env) for program in programs]
+    outputs = [step.run([str(program)]) for program in programs]
     counts = counted(outputs, r"^test result: .*? (\d+ passed.* ignored)")
     return f"{counts} in {len(programs)} programs"
 

@@ -26,8 +26,7 @@ DIST = ROOT / "dist"
 STAMP = DIST / "wheel.stamp"
 ALL = "all bridges"
 FILES = ["Cargo.toml", "Cargo.lock", "LICENSE", "README.md", "pyproject.toml"]
-FOLDERS = [".cargo", "crates", "packaging", "pyarrow_cuda_compat", "stubs"]
-FOLDERS += ["conformance/cases", "conformance/snapshots"]
+FOLDERS = [".cargo", "conformance/cases", "crates", "packaging", "pyarrow_cuda_compat", "stubs"]
 # The wheel contains no tests; the build puts its libraries into the package.
 IGNORED_FOLDERS = {"tests", "benches", "examples", "probe", "lib", "__pycache__"}
 IGNORED_SUFFIXES = {".so", ".pyc", ".md"}

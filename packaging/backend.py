@@ -54,7 +54,6 @@ BESIDE = ROOT / "packaging" / "data" / "purelib"
 # Copies: from the repository to the place from which maturin takes them into the wheel.
 COPIES = {
     ROOT / "conformance" / "cases": BESIDE / "_pyarrow_cuda_compat_conformance" / "cases",
-    ROOT / "conformance" / "snapshots": BESIDE / "_pyarrow_cuda_compat_conformance" / "snapshots",
     ROOT / "stubs" / "pyarrow_cuda_compat" / "_native.pyi": PACKAGE / "_native.pyi",
     ROOT / "crates" / "arrow-bridge" / "cpp": BESIDE / "_pyarrow_cuda_compat_bridge",
     # A .pth file puts the folder above on the path of modules, where type checkers look for it.
@@ -187,9 +186,7 @@ def copy_files() -> None:
     remove_copies()
     for origin, target in COPIES.items():
         if origin.is_dir():
-            shutil.copytree(
-                origin, target, ignore=shutil.ignore_patterns("__pycache__", "*.snap.new")
-            )
+            shutil.copytree(origin, target, ignore=shutil.ignore_patterns("__pycache__"))
         elif origin.is_file():
             shutil.copyfile(origin, target)
 

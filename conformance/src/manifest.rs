@@ -80,7 +80,7 @@ pub struct Difference {
     pub why: String,
     /// The case that shows it.
     pub case: Option<String>,
-    /// The test that shows it, where no script can.
+    /// The test that shows it, where no case can.
     pub test: Option<String>,
 }
 
@@ -97,11 +97,9 @@ pub fn documents() -> io::Result<Vec<Document>> {
     }
     let mut items: BTreeMap<_, Vec<Item>> = BTreeMap::new();
     for area in files(&crate::root().join("cases"))? {
-        for script in
-            files(&area)?.iter().filter(|path| path.extension().is_some_and(|e| e == "py"))
-        {
-            let case = format!("{}/{}", stem(&area), stem(script));
-            for (document, item) in shown_by(&case, &fs::read_to_string(script)?) {
+        for path in files(&area)? {
+            let case = format!("{}/{}", stem(&area), stem(&path));
+            for (document, item) in shown_by(&case, &fs::read_to_string(path)?) {
                 let outline = outlines.get(&document);
                 if !outline.is_some_and(|outline| outline.sections.contains(&item.section)) {
                     let section = &item.section;
@@ -126,7 +124,7 @@ pub fn documents() -> io::Result<Vec<Document>> {
     Ok(documents.collect())
 }
 
-/// The items that the head of a script lists, each with its document's file:
+/// The items that the head of a case lists, each with its document's file:
 ///
 /// ```text
 /// # shows: cuda_buffer, slice
@@ -135,10 +133,10 @@ pub fn documents() -> io::Result<Vec<Document>> {
 /// ```
 ///
 /// Where no section is named, each item's own name is that of its section.
-fn shown_by(case: &str, script: &str) -> Vec<(String, Item)> {
+fn shown_by(case: &str, session: &str) -> Vec<(String, Item)> {
     let mut place = ("", "");
     let mut found: Vec<(String, Item)> = Vec::new();
-    for line in script.lines().take_while(|line| line.starts_with('#')) {
+    for line in session.lines().take_while(|line| line.starts_with('#')) {
         if let Some(named) = line.strip_prefix("# shows: ") {
             place = named.split_once(", ").unwrap_or((named, ""));
         } else if let (Some(more), Some((_, item))) =
@@ -202,10 +200,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_script_lists_what_it_shows() {
-        let script = "# Title\n# needs: gpu\n# shows: one, A section, of two words\n#   Name(size): first\n\
+    fn a_case_lists_what_it_shows() {
+        let session = "# Title\n# needs: gpu\n# shows: one, A section, of two words\n#   Name(size): first\n\
                       #     and more: so\n# shows: two, class\n#   with stream: second\n\
-                      # shows: two\n#   read(size): third\nimport sys\n\
+                      # shows: two\n#   read(size): third\n\n>>> import sys\n\n\
                       # shows: three, not the head\n#   X: y\n";
         let item = |section: &str, name: &str, what: &str, parameter: Option<&str>| Item {
             section: section.to_owned(),
@@ -222,6 +220,6 @@ mod tests {
             ("two".to_owned(), item("class", "with stream", "second", None)),
             ("two".to_owned(), item("read", "read", "third", Some("size"))),
         ];
-        assert_eq!(shown_by("a/b", script), expected);
+        assert_eq!(shown_by("a/b", session), expected);
     }
 }

@@ -21,7 +21,8 @@ pub struct Results {
     pub examples: Vec<Outcome>,
 }
 
-/// The outcome of one case, or of the docstring examples of a module or class.
+/// The outcome of one case, or of the docstring examples of a module or class.  Its transcript is not
+/// kept: that of a case that has passed is the case itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
     /// The case, or `examples/NAME`.
@@ -34,9 +35,6 @@ pub struct Outcome {
     pub seconds: f64,
     /// The difference from what is documented, or what the machine lacks.
     pub detail: String,
-    /// The transcript, unless the case was skipped.  It is not kept: the snapshots have it.
-    #[serde(default, skip_serializing)]
-    pub transcript: Option<String>,
 }
 
 impl Results {
@@ -107,23 +105,5 @@ fn forget(fact: &mut Value) {
         }
         Value::Array(facts) => facts.iter_mut().for_each(forget),
         _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn transcripts_are_read_and_not_kept() {
-        let written = r#"{"date": "", "machine": {}, "cases": [
-            {"name": "a/b", "title": "", "status": "passed", "seconds": 0.1, "detail": "",
-             "transcript": ">>> 1\n1\n"}]}"#;
-        let results: Results = serde_json::from_str(written).expect("it is of this form");
-        assert_eq!(results.cases[0].transcript.as_deref(), Some(">>> 1\n1\n"));
-        let kept = serde_json::to_string(&results).expect("it can be written");
-        assert!(!kept.contains("transcript"));
-        let read: Results = serde_json::from_str(&kept).expect("kept results can be read");
-        assert_eq!(read.cases[0].transcript, None);
     }
 }

@@ -1,7 +1,8 @@
-"""The cases of a suite: scripts, each with the snapshot of its transcript."""
+"""The cases of a suite: sessions of Python's prompt, each in a file."""
 
 from __future__ import annotations
 
+import doctest
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,37 +15,48 @@ PACKAGED = Path(beside.__file__).resolve().with_name("_pyarrow_cuda_compat_confo
 
 @dataclass(frozen=True)
 class Case:
-    """A script, named by its path: ``cuda_buffer/slice``."""
+    """A session, named by its path: ``cuda_buffer/slice``."""
 
     name: str
-    script: Path
-    snapshot: Path
+    path: Path
 
     @property
     def title(self) -> str:
-        """The comment on the script's first line."""
-        with self.script.open(encoding="utf-8") as lines:
+        """The comment on the first line."""
+        with self.path.open(encoding="utf-8") as lines:
             return next(lines).removeprefix("# ").strip()
 
     @property
     def command(self) -> list[str]:
         """What Python runs, with the number of seconds behind it."""
-        return [str(REPLAY), str(self.script)]
+        return [str(REPLAY), str(self.path)]
 
     def expected(self) -> str:
-        """The transcript in the snapshot, below a header between two lines of dashes."""
-        if not self.snapshot.exists():
-            return "(there is no snapshot)"
-        # Read as bytes, so that a carriage return in a transcript stays one.
-        return self.snapshot.read_bytes().decode().split("---\n", 2)[2]
+        """The session, its line endings unchanged."""
+        return self.path.read_bytes().decode()
+
+    def update(self, session: str) -> bool:
+        """Writes the session anew if it differs in outputs only, and returns whether it does."""
+        same = without_outputs(session) == without_outputs(self.expected())
+        if same:
+            self.path.write_bytes(f"{session.rstrip()}\n".encode())
+        return same
+
+
+def without_outputs(session: str) -> list[str] | None:
+    """The comments and statements; None of what is no session, because of a line such as `...x`."""
+    try:
+        pieces = doctest.DocTestParser().parse(session)
+    except ValueError:
+        return None
+    return [piece if isinstance(piece, str) else piece.source for piece in pieces]
 
 
 def find(suite: Path, prefixes: list[str]) -> list[Case]:
     """The cases of a suite whose names begin with one of the prefixes; all, without any."""
     cases = []
-    for script in sorted((suite / "cases").glob("*/*.py")):
-        name = f"{script.parent.name}/{script.stem}"
+    for path in sorted((suite / "cases").glob("*/*.pycon")):
+        name = f"{path.parent.name}/{path.stem}"
         if not prefixes or name.startswith(tuple(prefixes)):
-            snapshot = suite / "snapshots" / f"{name.replace('/', '__')}.snap"
-            cases.append(Case(name, script, snapshot))
+            cases.append(Case(name, path))
     return cases

@@ -3,7 +3,7 @@
     python -m pyarrow_cuda_compat.conformance.examples NAME SECONDS
 
 runs the examples of one case, such as ``examples/Context``, and prints the failures.
-A docstring states the result of its example, so these cases have no snapshot.
+A docstring states the results of its examples, so nothing is printed where they are right.
 """
 
 from __future__ import annotations

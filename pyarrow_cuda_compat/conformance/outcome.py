@@ -1,4 +1,4 @@
-"""Replays a case in a process of its own and compares its transcript with what it should be."""
+"""Replays a case in a process of its own and compares what it prints with what is documented."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO
 
 from .cases import Case
@@ -22,7 +22,10 @@ TALKATIVE = {"PYTHONDEVMODE", "PYTHONINSPECT", "PYTHONVERBOSE", "PYTHONWARNINGS"
 
 @dataclass(frozen=True)
 class Outcome:
-    """``passed``, ``failed`` or ``skipped``; the detail is the difference, or what is lacking."""
+    """``passed``, ``failed``, ``skipped``, or ``updated`` where the file got this transcript.
+
+    The detail is the difference, or what is lacking.
+    """
 
     case: Case | Examples
     status: str
@@ -51,11 +54,11 @@ def run(case: Case | Examples, timeout: float) -> Outcome:
 
 def replay(case: Case | Examples, timeout: float) -> tuple[int, str, str]:
     """The exit status of the replay, and what it wrote to standard output and standard error."""
-    # PYTHONSAFEPATH also keeps the processes that the script starts from importing what lies in
-    # the current folder.
+    # PYTHONSAFEPATH also keeps the processes that the case starts from importing what lies in the
+    # current folder.
     env = {name: value for name, value in os.environ.items() if name not in TALKATIVE}
     env |= {"PYTHONSAFEPATH": "1", "PYTHONIOENCODING": "utf-8"}
-    # Files instead of pipes: a process that the script leaves behind would hold a pipe open.
+    # Files instead of pipes: a process that the case leaves behind would hold a pipe open.
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         done = subprocess.run(
             [sys.executable, *case.command, str(timeout)],
@@ -79,6 +82,23 @@ def ending(status: int) -> str:
     return f"exit status {status}"
 
 
+def judge(outcome: Outcome, may_lack: tuple[str, ...] | None) -> Outcome:
+    """A case has failed if it was skipped for a reason that begins with none of these."""
+    lacking = outcome.detail.removeprefix(LACKING)
+    if outcome.status != "skipped" or may_lack is None or lacking.startswith(may_lack):
+        return outcome
+    detail = f"skipped for a reason that --may-lack does not list: {outcome.detail}"
+    return replace(outcome, status="failed", detail=detail)
+
+
+def update(outcome: Outcome) -> Outcome:
+    """Writes a failed case's outputs anew, unless some statement was not run."""
+    case, transcript = outcome.case, outcome.transcript
+    if outcome.status != "failed" or not isinstance(case, Case) or transcript is None:
+        return outcome
+    return replace(outcome, status="updated") if case.update(transcript) else outcome
+
+
 def compare(expected: str, transcript: str) -> str:
     """The difference between the two; empty if they are equal."""
     lines = difflib.unified_diff(
@@ -88,6 +108,6 @@ def compare(expected: str, transcript: str) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """What insta compares too: without white space at the end, and with Windows' line endings
-    as others, while no other character ends a line."""
+    """Without white space at the end, and with Windows' line endings as others; no other
+    character ends a line."""
     return text.rstrip().replace("\r\n", "\n").split("\n")

@@ -1,12 +1,13 @@
-"""Runs one script as Python's prompt would, and prints the transcript.
+"""Runs the statements of one case as Python's prompt would, and prints the session.
 
-    python replay.py SCRIPT SECONDS
+    python replay.py CASE SECONDS
 
-It echoes each statement, and shows the result of an expression.  An exception does not end the
-session: its last lines are shown.  Addresses and the names of devices differ from machine to
-machine, so they are masked.  After SECONDS, a watchdog that needs no GIL ends the process.
+A case is a session in doctest's layout.  It is printed as it stands, but with the outputs that the
+statements have here.  An exception does not end the session: its last lines are shown.  Addresses
+and the names of devices differ from machine to machine, so they are masked.  After SECONDS, a
+watchdog that needs no GIL ends the process.
 
-A script begins with its title, and a second line may name what it needs beside a device:
+A case begins with its title, and a second line may name what it needs beside a device:
 
     # A kernel over a device buffer.
     # needs: gpu, numba kernels
@@ -20,13 +21,13 @@ is 77 and the output says what.  A line
 
 sets a variable before anything is imported.
 
-This file imports the standard library only, so that a script sees only what it imports itself.
+This file imports the standard library only, so that a case sees only what it imports itself.
 """
 
 from __future__ import annotations
 
-import ast
 import builtins
+import doctest
 import faulthandler
 import importlib
 import os
@@ -35,12 +36,11 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 
 SKIPPED = 77
-# A transcript begins with a prompt or a comment; so only the reason for a skip begins like this.
+# A transcript begins with the title; so only the reason for a skip begins like this.
 LACKING = "needs "
 HEADER = re.compile(r"(#.*\n)+")
 NEEDS = re.compile(r"^# needs: (.+)$", re.MULTILINE)
@@ -76,7 +76,8 @@ class Masked:
     def write(self, text: str) -> int:
         *lines, self.rest = (self.rest + text).split("\n")
         for line in lines:
-            print(mask(line), file=sys.__stdout__)
+            # Where an empty line stands, an example's output is over.
+            print(mask(line) if line.strip() else "<BLANKLINE>", file=sys.__stdout__)
         return len(text)
 
     def flush(self) -> None:
@@ -93,29 +94,14 @@ def show(value: object) -> None:
         builtins.__dict__["_"] = value
 
 
-def statements(source: str) -> Iterator[tuple[str, CodeType]]:
-    """Each statement's lines, with the comments before it, and its code."""
-    lines = source.splitlines()
-    shown = 0
-    for statement in ast.parse(source).body:
-        end = statement.end_lineno or statement.lineno
-        code = compile(ast.Interactive([statement]), "<stdin>", "single")
-        yield "\n".join(lines[shown:end]), code
-        shown = end
-
-
-def echo(lines: str) -> None:
-    prompt = ">>> "
-    for line in lines.splitlines():
-        if line.startswith("#"):
-            print(line)
-        elif line:
-            print(prompt + line)
-            prompt = "... "
+def prompt(source: str) -> str:
+    """A statement behind the prompts."""
+    first, *more = source.removesuffix("\n").split("\n")
+    return "\n".join([f">>> {first}", *(f"... {line}" if line else "..." for line in more), ""])
 
 
 def lacking(header: str) -> str | None:
-    """The first of a script's needs that this machine does not meet."""
+    """The first of a case's needs that this machine does not meet."""
     needs = NEEDS.search(header)
     if not needs or "pylibcudf" not in needs[1]:
         # The others show what a program meets without it.
@@ -175,9 +161,9 @@ def compile_kernel() -> None:
         importlib.import_module("numba.cuda").jit("void()")(lambda: None)
 
 
-def replay(source: str) -> int:
+def replay(session: str) -> int:
     """Returns the exit status."""
-    header = HEADER.match(source)
+    header = HEADER.match(session)
     head = header[0] if header else ""
     os.environ.update(ENVIRONMENT.findall(head))
     missing = lacking(head)
@@ -188,11 +174,14 @@ def replay(source: str) -> int:
     sys.stdout = output
     sys.displayhook = show
     names: dict[str, object] = {"__name__": "__main__", "__builtins__": builtins}
-    # Empty lines instead of the head, so that line numbers hold.
-    for lines, code in statements("\n" * head.count("\n") + source[len(head) :]):
-        echo(lines)
+    for piece in doctest.DocTestParser().parse(session):
+        if isinstance(piece, str):
+            print(piece, end="", file=sys.__stdout__)
+            continue
+        # At once, because the statement may end the process.
+        print(prompt(piece.source), end="", file=sys.__stdout__, flush=True)
         try:
-            exec(code, names)
+            exec(compile(piece.source, "<stdin>", "single"), names)
         except Exception as error:
             output.end_line()
             print(*traceback.format_exception_only(error), sep="", end="")
@@ -203,10 +192,10 @@ def replay(source: str) -> int:
 
 
 def main() -> int:
-    """Replays the script of the first argument, for at most as many seconds as the second says."""
-    script, seconds = sys.argv[1:]
+    """Replays the case of the first argument, for at most as many seconds as the second says."""
+    case, seconds = sys.argv[1:]
     faulthandler.dump_traceback_later(float(seconds), exit=True)
-    return replay(Path(script).read_text(encoding="utf-8"))
+    return replay(Path(case).read_bytes().decode())
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from .outcome import Outcome
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """A line for each case, the differences of those that failed, and how many there are."""
+    """A line for each case, the differences, and how many cases of each status there are."""
     width = max((len(outcome.case.name) for outcome in outcomes), default=0)
     lines = []
     for outcome in outcomes:
@@ -20,10 +20,11 @@ def table(outcomes: list[Outcome]) -> str:
         lines.append(f"{outcome.status:<7}  {name}  {outcome.seconds:6.2f} s  "
                      f"{outcome.case.title}{reason}")  # fmt: skip
     for outcome in outcomes:
-        if outcome.status == "failed":
+        if outcome.status in ("failed", "updated"):
             lines += ["", f"=== {outcome.case.name}", outcome.detail]
     counts = Counter(outcome.status for outcome in outcomes)
-    parts = [f"{counts[status]} {status}" for status in ("passed", "failed", "skipped")]
+    statuses = ["passed", "failed", "skipped"] + ["updated"] * ("updated" in counts)
+    parts = [f"{counts[status]} {status}" for status in statuses]
     return "\n".join([*lines, "", ", ".join(parts)])
 
 

@@ -41,13 +41,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also write the results and the transcripts there",
     )
     output.add_argument("--list", action="store_true", help="list the cases without replaying them")
+    output.add_argument(
+        "--update",
+        action="store_true",
+        help="write what differs here into the cases of --suite, and show it",
+    )
     parser.add_argument(
         "--suite",
         metavar="FOLDER",
         type=suite,
         default=cases.PACKAGED,
-        help="replay the cases of this folder, which has `cases` and `snapshots`, instead of those "
-        "that the package carries; the docstring examples are the installed package's",
+        help="replay the cases of this folder, `cases/AREA/NAME.pycon`, instead of those that the "
+        "package carries; the docstring examples are the installed package's",
+    )
+    parser.add_argument(
+        "--may-lack",
+        metavar="LIST",
+        type=reasons,
+        help="how the reasons begin for which cases may be skipped, such as `a GPU, a second "
+        "device`; a case that is skipped for another reason has failed (default: any reason)",
     )
     parser.add_argument(
         "--jobs",
@@ -85,6 +97,10 @@ def suite(text: str) -> Path:
     return path
 
 
+def reasons(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (each.strip() for each in text.split(","))))
+
+
 def positive(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -112,6 +128,9 @@ def main(arguments: argparse.Namespace) -> int:
         for case in chosen:
             print(f"{case.name:<{width}}  {case.title}")
         return 0
+    if arguments.update and arguments.suite.resolve() == cases.PACKAGED:
+        print("--update changes no case of the package: --suite names others.", file=sys.stderr)
+        return 2
     machine = info.collect()
     if reason := obstacle(machine):
         print(info.render(machine), file=sys.stderr)
@@ -125,6 +144,8 @@ def main(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         status = 130
     done.sort(key=lambda each: each.case.name)
+    if arguments.update:
+        done = [outcome.update(each) for each in done]
     # Before the table, because whoever reads that may stop reading.
     if arguments.json:
         results = json.dumps(report.as_dict(machine, done), indent=2)
@@ -150,7 +171,7 @@ def obstacle(machine: dict[str, Any]) -> str | None:
 
 def exit_status(done: list[Outcome]) -> int:
     found = {each.status for each in done}
-    return 1 if "failed" in found else 0 if "passed" in found else 2
+    return 1 if "failed" in found else 0 if found & {"passed", "updated"} else 2
 
 
 def run_all(chosen: list[Case | Examples], arguments: argparse.Namespace) -> Iterator[Outcome]:
@@ -159,7 +180,7 @@ def run_all(chosen: list[Case | Examples], arguments: argparse.Namespace) -> Ite
         running = [pool.submit(outcome.run, case, arguments.timeout) for case in chosen]
         try:
             for future in as_completed(running):
-                yield future.result()
+                yield outcome.judge(future.result(), arguments.may_lack)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

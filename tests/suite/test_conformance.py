@@ -1,7 +1,7 @@
 """The command ``conformance``: its exit status, its table, its results and its options.
 
 The cases here are made for the purpose; ``ci/test conformance`` replays the real ones, and
-test_replay.py shows how a transcript is made.
+test_replay.py shows how a case is replayed.
 """
 
 import argparse
@@ -14,22 +14,21 @@ import pytest
 
 from pyarrow_cuda_compat.conformance import examples, outcome, runner
 
-GOOD = "# A case that passes.\nprint(1 + 1)\n"
-BAD = "# A case that fails.\nprint(1 + 2)\n"
+GOOD = "# A case that passes.\n\n>>> print(1 + 1)\n2\n"
+BAD = "# A case that fails.\n\n>>> print(1 + 2)\n2\n"
 LACKING = "# A case that is skipped.\n# needs: no_such_module\n"
-SNAPSHOT = "---\nsource: test\n---\n>>> print(1 + 1)\n2\n"
 
 
 @pytest.fixture
 def suite(tmp_path):
-    """Makes a suite of the scripts that it is given, each with the transcript of GOOD."""
-    (tmp_path / "cases" / "area").mkdir(parents=True)
-    (tmp_path / "snapshots").mkdir()
+    """Makes a suite of the cases that it is given, and returns the folder where they lie."""
+    area = tmp_path / "cases" / "area"
+    area.mkdir(parents=True)
 
-    def make(**scripts):
-        for name, script in scripts.items():
-            (tmp_path / "cases" / "area" / f"{name}.py").write_text(script)
-            (tmp_path / "snapshots" / f"area__{name}.snap").write_text(SNAPSHOT)
+    def make(**sessions):
+        for name, session in sessions.items():
+            (area / f"{name}.pycon").write_text(session)
+        return area
 
     return make
 
@@ -67,8 +66,8 @@ def test_one_fails_and_one_is_skipped(suite, run, tmp_path, capsys):
     assert complaints == ""
     for told in ["passed   area/good", "failed   area/bad", "skipped  area/odd", "A case that pas"]:
         assert told in output
-    difference = "--- documented\n+++ here\n@@ -1,2 +1,2 @@\n"
-    difference += "->>> print(1 + 1)\n-2\n+>>> print(1 + 2)\n+3"
+    difference = "--- documented\n+++ here\n@@ -1,4 +1,4 @@\n"
+    difference += " # A case that fails.\n \n >>> print(1 + 2)\n-2\n+3"
     assert f"=== area/bad\n{difference}\n" in output
     assert "(needs no_such_module (No module named 'no_such_module'))" in output
     assert output.endswith("1 passed, 1 failed, 1 skipped\n")
@@ -83,14 +82,14 @@ def test_one_fails_and_one_is_skipped(suite, run, tmp_path, capsys):
             "title": "A case that fails.",
             "status": "failed",
             "detail": difference,
-            "transcript": ">>> print(1 + 2)\n3\n",
+            "transcript": BAD.replace("\n2", "\n3"),
         },
         {
             "name": "area/good",
             "title": "A case that passes.",
             "status": "passed",
             "detail": "",
-            "transcript": ">>> print(1 + 1)\n2\n",
+            "transcript": GOOD,
         },
         {
             "name": "area/odd",
@@ -109,7 +108,7 @@ def test_nothing_could_be_run(suite, run, capsys):
 
 
 def test_a_case_that_hangs(suite, run, capsys):
-    suite(hang="# A case that hangs.\nimport time\ntime.sleep(600)\n")
+    suite(hang="# A case that hangs.\n\n>>> import time\n>>> time.sleep(600)\n")
     assert run("--timeout", "0.1") == 1
     assert "[not done after 0.1 s]" in capsys.readouterr().out
 
@@ -164,11 +163,59 @@ def test_a_run_that_is_interrupted(suite, run, monkeypatch, capsys):
     assert "1 passed, 0 failed, 0 skipped" in output
 
 
-def test_a_case_without_a_snapshot(suite, run, tmp_path, capsys):
-    suite(one=GOOD)
-    (tmp_path / "snapshots" / "area__one.snap").unlink()
-    assert run() == 1
-    assert "there is no snapshot" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("may_lack", "status"),
+    [
+        ("no_such_module", 0),
+        ("a GPU, no_such", 0),
+        ("a GPU, module", 1),
+        (",", 1),
+        ("", 1),
+    ],
+)
+def test_what_this_machine_may_lack(suite, run, capsys, may_lack, status):
+    suite(good=GOOD, odd=LACKING)
+    assert run("--may-lack", may_lack) == status
+    output = capsys.readouterr().out
+    reason = "skipped for a reason that --may-lack does not list: needs no_such_module (No module"
+    assert (f"=== area/odd\n{reason}" in output) == bool(status)
+    assert ("1 passed, 1 failed, 0 skipped" in output) == bool(status)
+
+
+def test_outputs_are_written_anew(suite, run, capsys):
+    area = suite(good=GOOD, bad=BAD, odd=LACKING)
+    assert run("--update") == 0
+    output = capsys.readouterr().out
+    assert "updated  area/bad" in output
+    assert "-2\n+3" in output
+    assert output.endswith("1 passed, 0 failed, 1 skipped, 1 updated\n")
+    found = {path.stem: path.read_text() for path in area.iterdir()}
+    assert found == {"good": GOOD, "bad": BAD.replace("\n2", "\n3"), "odd": LACKING}
+    assert run() == 0
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import os; os._exit(0)",
+        "import sys; sys.exit(1)",
+        "import time; time.sleep(600)",
+        "print('...x')",
+        "print('>>> x')",
+    ],
+)
+def test_statements_are_never_written(suite, run, capsys, statement):
+    session = f"# A case.\n\n>>> {statement}\n>>> print(1 + 2)\n2\n"
+    area = suite(odd=session)
+    assert run("--update", "--timeout", "1") == 1
+    assert (area / "odd.pycon").read_text() == session
+    assert "failed   area/odd" in capsys.readouterr().out
+
+
+def test_cases_of_the_package_are_not_written(command):
+    done = command("conformance", "--update")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "--update changes no case of the package: --suite names others.\n"
 
 
 def test_names(suite, run, capsys):

@@ -1,5 +1,6 @@
 """Each public name has an example or a case, and each case calls what its head lists."""
 
+import doctest
 import inspect
 import re
 import tomllib
@@ -15,9 +16,11 @@ from support.stubs import STUBS
 
 ROOT = Path(__file__).parents[2]
 SUITE = ROOT / "conformance"
-CASES = {f"{path.parent.name}/{path.stem}": path.read_text() for path in SUITE.glob("cases/*/*.py")}
+CASES = {
+    f"{path.parent.name}/{path.stem}": path.read_text() for path in SUITE.glob("cases/*/*.pycon")
+}
 ITEMS = [
-    item | {"case": name} for name, script in CASES.items() for item in case_scripts.shown(script)
+    item | {"case": name} for name, session in CASES.items() for item in case_scripts.shown(session)
 ]
 DIFFERENCES = tomllib.loads((SUITE / "differences.toml").read_text())
 
@@ -58,7 +61,7 @@ def test_the_page_has_each_item():
 
 @pytest.mark.parametrize("item", ITEMS, ids=label)
 def test_an_item_is_shown(item):
-    script = CASES[item["case"]]
+    script = doctest.script_from_examples(CASES[item["case"]])
     text = case_scripts.without_comments(script)
     *_, owner, name = ["", *item["name"].split(".")]
     # Python calls double-underscored names itself.
@@ -77,7 +80,7 @@ def test_an_item_is_shown(item):
 
 
 def test_each_case_begins_with_its_title():
-    assert [name for name, script in CASES.items() if not re.match(r"# \S", script)] == []
+    assert [name for name, session in CASES.items() if not re.match(r"# \S", session)] == []
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

@@ -1,4 +1,4 @@
-"""How a case's transcript is made, masked and compared, and when a case is skipped."""
+"""How a case is replayed, masked and compared, and when it is skipped."""
 
 import os
 import re
@@ -10,17 +10,16 @@ import pytest
 from pyarrow_cuda_compat.conformance import outcome, replay
 from pyarrow_cuda_compat.conformance.cases import Case
 
-SNAPSHOTS = Path(__file__).parents[2] / "conformance" / "snapshots"
+SUITE = Path(__file__).parents[2] / "conformance" / "cases"
 
 
 @pytest.fixture
 def play(tmp_path):
-    """Replays a script, whose snapshot is this transcript, and returns the outcome."""
+    """Replays a case, and returns the outcome."""
 
-    def play(script, transcript="", timeout=60):
-        case = Case("area/case", tmp_path / "case.py", tmp_path / "case.snap")
-        case.script.write_bytes(script.encode())
-        case.snapshot.write_bytes(f"---\nsource: test\n---\n{transcript}".encode())
+    def play(session, timeout=60):
+        case = Case("area/case", tmp_path / "case.pycon")
+        case.path.write_bytes(session.encode())
         return outcome.run(case, timeout)
 
     return play
@@ -29,33 +28,55 @@ def play(tmp_path):
 # --- the prompt ---------------------------------------------------------------------------------
 
 
+PROMPT = """\
+# The title.
+
+>>> x = [1,
+...      2]
+>>> text = '''
+... one
+...
+...  other'''
+
+# A comment.
+>>> x
+[1, 2]
+>>> None
+
+# Another,
+# and a statement of its own.
+
+>>> for each in x:
+...     print(each, end=';')
+...
+...     # A comment within.
+1;2;
+>>> x[2]
+IndexError: list index out of range
+>>> _
+[1, 2]
+>>> print(text)
+<BLANKLINE>
+one
+<BLANKLINE>
+ other
+>>> 1 +
+  File "<stdin>", line 1
+    1 +
+       ^
+SyntaxError: invalid syntax
+"""
+
+
 def test_a_prompt(play):
-    script = (
-        "# The title.\n"
-        "x = [1,\n     2]\n"
-        "\n"
-        "# A comment.\n"
-        "x\n"
-        "None\n"
-        "for each in x:\n    print(each, end=';')\n"
-        "x[2]\n"
-        "_\n"
-    )
-    assert play(script).transcript.splitlines() == [
-        ">>> x = [1,",
-        "...      2]",
-        "# A comment.",
-        ">>> x",
-        "[1, 2]",
-        ">>> None",
-        ">>> for each in x:",
-        "...     print(each, end=';')",
-        "1;2;",
-        ">>> x[2]",
-        "IndexError: list index out of range",
-        ">>> _",
-        "[1, 2]",
-    ]
+    assert play(PROMPT).detail == ""
+
+
+def test_outputs_are_compared(play):
+    """All but them stands in the transcript as in the case."""
+    wrong = PROMPT.replace("1;2;\n", "").replace("line 1", "line 2").replace("[1, 2]", "[1, 3]")
+    result = play(wrong)
+    assert (result.status, result.transcript) == ("failed", PROMPT)
 
 
 @pytest.mark.parametrize(
@@ -70,9 +91,9 @@ def test_a_prompt(play):
     ],
 )
 def test_the_end_of_a_transcript(play, statement, told):
-    result = play(f"# A case.\n{statement}\n")
+    result = play(f"# A case.\n\n>>> {statement}\n")
     assert result.status == "failed"
-    assert result.transcript == f">>> {statement}\n{told}"
+    assert result.transcript == f"# A case.\n\n>>> {statement}\n{told}"
 
 
 def test_a_case_that_leaves_a_process_behind(play, tmp_path):
@@ -86,13 +107,14 @@ fifo = os.open({str(fifo)!r}, os.O_RDWR)
 os.read(fifo, 1)
 os.read(fifo, 1)
 """
-    script = f"""# A case.
-import subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", {waits!r}])
-_ = open({str(fifo)!r}, "w").write("b")
-import os; os._exit(0)
+    session = f"""# A case.
+
+>>> import os, subprocess, sys
+>>> child = subprocess.Popen([sys.executable, "-c", {waits!r}])
+>>> _ = open({str(fifo)!r}, "w").write("b")
+>>> os._exit(0)
 """
-    assert play(script).transcript.endswith("os._exit(0)\n")
+    assert play(session).status == "passed"
     # This fails when nobody reads: when the process is over.
     still_there = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
     os.write(still_there, b"e")
@@ -110,39 +132,37 @@ def test_standard_input(play):
     try:
         os.write(write, b"meant for the command\n")
         os.close(write)
-        result = play("# A case.\nimport sys\nsys.stdin.read()\n")
+        result = play("# A case.\n\n>>> import sys\n>>> sys.stdin.read()\n''\n")
     finally:
         os.dup2(stdin, 0)
         os.close(read)
         os.close(stdin)
-    assert result.transcript.endswith(">>> sys.stdin.read()\n''\n")
+    assert result.detail == ""
 
 
 def test_a_talkative_python(play, monkeypatch):
     for name in outcome.TALKATIVE - {"PYTHONWARNINGS"}:
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("PYTHONWARNINGS", "always")
-    script = "# A case.\n_ = open('/dev/null')\n_ = 0\n"
-    assert play(script).transcript == ">>> _ = open('/dev/null')\n>>> _ = 0\n"
+    assert play("# A case.\n\n>>> _ = open('/dev/null')\n>>> _ = 0\n").detail == ""
 
 
 def test_another_encoding_than_utf_8(run_python, tmp_path):
-    """Scripts and snapshots are UTF-8, whatever this machine's files are."""
-    script, snapshot = tmp_path / "case.py", tmp_path / "case.snap"
-    script.write_bytes("# Für alle.\nprint('é')\n".encode())
-    snapshot.write_bytes("---\nsource: test\n---\n>>> print('é')\né\n".encode())
+    """Cases are UTF-8, whatever this machine's files are."""
+    path = tmp_path / "case.pycon"
+    path.write_bytes("# Für alle.\n\n>>> print('é')\né\n".encode())
     code = (
         "import sys; from pathlib import Path\n"
         "from pyarrow_cuda_compat.conformance import cases, outcome\n"
-        "case = cases.Case('area/case', *map(Path, sys.argv[1:]))\n"
+        "case = cases.Case('area/case', Path(sys.argv[1]))\n"
         "print(ascii(case.title), outcome.run(case, 60).status)"
     )
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    found = run_python(code, script, snapshot, **ascii_only)
+    found = run_python(code, path, **ascii_only)
     assert found == (0, "'F\\xfcr alle.' passed\n", "")
 
 
-# --- comparison: as insta compares in the crate's tests -----------------------------------------
+# --- comparison ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("separator", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
@@ -158,10 +178,9 @@ def test_what_makes_no_difference():
 
 def test_bytes_are_kept(play):
     statement = r"_ = __import__('os').write(1, b'a\rb\xff\n')"
-    shown = f">>> {statement}\na\rb\\xff\n"
-    result = play(f"# A case.\n{statement}\n", shown)
-    assert (result.transcript, result.detail) == (shown, "")
-    assert play(f"# A case.\n{statement}\n", shown.replace("\r", "\n")).status == "failed"
+    session = f"# A case.\n\n>>> {statement}\na\rb\\xff\n"
+    assert play(session).detail == ""
+    assert play(session.replace("\r", "\n")).status == "failed"
 
 
 # --- needs --------------------------------------------------------------------------------------
@@ -180,7 +199,7 @@ def test_what_is_lacking(play, monkeypatch, tmp_path, need):
     (tmp_path / "numba" / "__init__.py").touch()
     (tmp_path / "numba" / "cuda.py").write_text("raise RuntimeError('no compiler')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    result = play(f"# A case.\n# needs: {need}\nprint(1)\n")
+    result = play(f"# A case.\n# needs: {need}\n\n>>> print(1)\n1\n")
     assert (result.status, result.transcript) == ("skipped", None)
     assert result.detail.startswith(f"needs {need} (")
 
@@ -192,7 +211,7 @@ def test_a_library_that_can_use_the_gpu(play, monkeypatch, tmp_path, need):
     for name in ("jax", "jax_cuda99_plugin"):
         (tmp_path / f"{name}.py").touch()
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    assert play(f"# A case.\n# needs: {need}\nprint(1)\n").transcript == ">>> print(1)\n1\n"
+    assert play(f"# A case.\n# needs: {need}\n\n>>> print(1)\n1\n").status == "passed"
 
 
 @pytest.mark.simulator
@@ -209,24 +228,23 @@ def test_numba_finds_a_driver_itself(play, monkeypatch, tmp_path, name, status):
         sys.modules["numba.cuda"].gpus = [SimpleNamespace(name={name!r})]"""
     (tmp_path / "sitecustomize.py").write_text(stand_in)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    script = "# A case.\n# needs: numba.cuda\nprint(1)\n"
-    assert play(script, ">>> print(1)\n1\n").status == status
+    assert play("# A case.\n# needs: numba.cuda\n\n>>> print(1)\n1\n").status == status
 
 
 def test_variables_are_set_before_anything_is_imported(play, monkeypatch, tmp_path):
     (tmp_path / "looks.py").write_text("import os; assert os.environ['OF_THE_CASE'] == 'a b'")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    result = play("# A case.\n# environment: OF_THE_CASE=a b\n# needs: looks\nprint(1)\n")
-    assert result.transcript == ">>> print(1)\n1\n"
+    head = "# A case.\n# environment: OF_THE_CASE=a b\n# needs: looks\n"
+    assert play(f"{head}\n>>> print(1)\n1\n").status == "passed"
 
 
 @pytest.mark.simulator
 def test_a_case_for_hardware(play):
-    assert play("# A case.\n# needs: gpu\nprint(1)\n").detail == "needs a GPU"
+    assert play("# A case.\n# needs: gpu\n\n>>> print(1)\n1\n").detail == "needs a GPU"
 
 
 def test_a_case_for_two_devices(play, contexts):
-    lacking = play("# A case.\n# needs: two devices\nprint(1)\n", ">>> print(1)\n1\n").detail
+    lacking = play("# A case.\n# needs: two devices\n\n>>> print(1)\n1\n").detail
     assert lacking == ("needs a second device" if len(contexts) < 2 else "")
 
 
@@ -236,7 +254,7 @@ def test_a_case_for_two_devices(play, contexts):
 )
 def test_a_case_for_large_memory(play, monkeypatch, memory, lacking):
     monkeypatch.setenv("CUDA_SIM_MEMORY", memory)
-    assert play("# A case.\n# needs: 4 GiB\nprint(1)\n", ">>> print(1)\n1\n").detail == lacking
+    assert play("# A case.\n# needs: 4 GiB\n\n>>> print(1)\n1\n").detail == lacking
 
 
 # --- masks --------------------------------------------------------------------------------------
@@ -276,37 +294,44 @@ def test_masks_of_values(shown, masked):
 
 
 def test_masks_are_put_on(play):
-    script = "# A case.\nx = 30088364544\nx\nprint(hex(x))\nprint(x)\n"
-    assert play(script).transcript.splitlines()[1:] == [
-        ">>> x",
-        "<address>",
-        ">>> print(hex(x))",
-        "0x<address>",
-        # Not what an expression gives.
-        ">>> print(x)",
-        "30088364544",
-    ]
+    session = """\
+# A case.
+
+>>> x = 30088364544
+>>> x
+<address>
+>>> print(hex(x))
+0x<address>
+
+# Not what an expression gives.
+>>> print(x)
+30088364544
+"""
+    assert play(session).detail == ""
 
 
-def test_what_the_snapshots_mask():
+def test_what_the_cases_mask():
     """Nothing but addresses: a size above 4 GiB would look like one, and be masked unnoticed."""
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in SNAPSHOTS.glob("*.snap")}
+    texts = {
+        f"{path.parent.name}/{path.stem}": path.read_text(encoding="utf-8")
+        for path in SUITE.glob("*/*.pycon")
+    }
     assert {name for name, text in texts.items() if "0x<address>" in text} == {
-        "arrays__processes",
-        "context__borrowed",
-        "context__new_buffer",
-        "context__numba_arguments",
-        "context__two_devices",
-        "cuda_buffer__attributes",
-        "differences__array_interface",
-        "differences__foreign_memory",
-        "host_buffer__new",
-        "numba_memory__memory_streams",
-        "streams__two_devices",
+        "arrays/processes",
+        "context/borrowed",
+        "context/new_buffer",
+        "context/numba_arguments",
+        "context/two_devices",
+        "cuda_buffer/attributes",
+        "differences/array_interface",
+        "differences/foreign_memory",
+        "host_buffer/new",
+        "numba_memory/memory_streams",
+        "streams/two_devices",
     }
     # As a number of its own.
     assert [name for name, text in texts.items() if re.search("(?<!0x)<address>", text)] == [
-        "host_buffer__new"
+        "host_buffer/new"
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the scripts of the conformance suite mention and call, as far as it can be read off them."""
+"""What the cases of the conformance suite mention and call, as far as it can be read off them."""
 
 import ast
 import io
@@ -34,9 +34,9 @@ SHOWN = re.compile(
 )
 
 
-def shown(source):
-    """The documented items in a script's head: name, parameter if any, and what they promise."""
-    for line in itertools.takewhile(lambda line: line.startswith("#"), source.splitlines()):
+def shown(session):
+    """The documented items in a case's head: name, parameter if any, and what they promise."""
+    for line in itertools.takewhile(lambda line: line.startswith("#"), session.splitlines()):
         found = SHOWN.match(line)
         if found and not found["place"]:
             yield found.groupdict()
