@@ -3,7 +3,7 @@
 ========== ===================================================================================
 module     what it does
 ========== ===================================================================================
-cases      finds the cases: sessions of Python's prompt, each in a file, and writes them anew
+cases      finds the cases, which are console sessions in files, and writes them anew
 examples   finds and runs the docstring examples of the package's names
 replay     runs one case as Python's prompt would, unless the machine lacks what its ``# needs:``
            names, and masks what differs between machines

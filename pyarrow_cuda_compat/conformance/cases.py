@@ -1,4 +1,4 @@
-"""The cases of a suite: sessions of Python's prompt, each in a file."""
+"""The cases of a suite: console sessions, each in a file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Case:
 
 
 def without_outputs(session: str) -> list[str] | None:
-    """The comments and statements; None of what is no session, because of a line such as `...x`."""
+    """The comments and statements; None if a line such as `...x` makes it no session."""
     try:
         pieces = doctest.DocTestParser().parse(session)
     except ValueError:

@@ -58,8 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--may-lack",
         metavar="LIST",
         type=reasons,
-        help="how the reasons begin for which cases may be skipped, such as `a GPU, a second "
-        "device`; a case that is skipped for another reason has failed (default: any reason)",
+        help="what this machine may lack, such as `a GPU, a second device`: how the reasons begin; "
+        "a case that is skipped for another reason has failed (default: any reason is fine)",
     )
     parser.add_argument(
         "--jobs",

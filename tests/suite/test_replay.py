@@ -73,7 +73,7 @@ def test_a_prompt(play):
 
 
 def test_outputs_are_compared(play):
-    """All but them stands in the transcript as in the case."""
+    """Everything else stands in the transcript as in the case."""
     wrong = PROMPT.replace("1;2;\n", "").replace("line 1", "line 2").replace("[1, 2]", "[1, 3]")
     result = play(wrong)
     assert (result.status, result.transcript) == ("failed", PROMPT)
