@@ -58,10 +58,10 @@ def make(folder: Path, scale: float) -> None:
             made.rename(folder)
 
 
-def load(folder: Path) -> dict[str, pa.Table]:
-    """Reads the columns that the queries use."""
+def load(folder: Path, *, decimals: bool = False) -> dict[str, pa.Table]:
+    """Reads the columns that the queries use; decimals become doubles, unless they are to stay."""
     return {
-        name: _usable(pq.read_table(_path(folder, name), columns=columns.split()))
+        name: _usable(pq.read_table(_path(folder, name), columns=columns.split()), decimals)
         for name, columns in COLUMNS.items()
     }
 
@@ -76,13 +76,14 @@ def _path(folder: Path, name: str) -> Path:
     return folder / f"{name}.parquet"
 
 
-def _usable(table: pa.Table) -> pa.Table:
-    """With doubles in place of decimals, and with `string` in place of views."""
-    return table.cast(pa.schema([(it.name, _usable_type(it.type)) for it in table.schema]))
+def _usable(table: pa.Table, decimals: bool) -> pa.Table:
+    """With `string` in place of views, for which pyarrow has few functions."""
+    types = [(it.name, _usable_type(it.type, decimals)) for it in table.schema]
+    return table.cast(pa.schema(types))
 
 
-def _usable_type(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_decimal(kind):
+def _usable_type(kind: pa.DataType, decimals: bool) -> pa.DataType:
+    if pa.types.is_decimal(kind) and not decimals:
         return pa.float64()
     return pa.string() if pa.types.is_string_view(kind) else kind
 

@@ -30,7 +30,7 @@ def _named(table: pa.Table, **names: str) -> pa.Table:
 
 def _only(name: str, value: Any) -> pa.Table:
     """A table of one number, which pyarrow returns on the host."""
-    return pa.table({name: pa.array([value.as_py()], pa.float64())})
+    return pa.table({name: pa.array([value.cast(pa.float64()).as_py()], pa.float64())})
 
 
 def _revenue(items: pa.Table) -> Any:
@@ -179,7 +179,7 @@ def q6(t: Tables) -> pa.Table:
         _between("l_shipdate", date(1994, 1, 1), date(1995, 1, 1))
         & (field("l_discount") >= 0.05)
         & (field("l_discount") <= 0.07)
-        & (field("l_quantity") < 24)
+        & (field("l_quantity") < 24.0)
     )
     return _only("revenue", pc.sum(pc.multiply(items["l_extendedprice"], items["l_discount"])))
 
@@ -411,7 +411,7 @@ def q18(t: Tables) -> pa.Table:
     """Large volume customer."""
     items = t["lineitem"].select(["l_orderkey", "l_quantity"])
     large = items.group_by("l_orderkey").aggregate([("l_quantity", "sum")])
-    large = large.filter(field("l_quantity_sum") > 300)
+    large = large.filter(field("l_quantity_sum") > 300.0)
     orders = t["orders"].select(["o_orderkey", "o_custkey", "o_totalprice", "o_orderdate"])
     orders = orders.join(large, "o_orderkey", "l_orderkey", join_type="inner")
     customers = t["customer"].select(["c_custkey", "c_name"])
@@ -502,7 +502,7 @@ def q22(t: Tables) -> pa.Table:
     customers = customers.append_column("cntrycode", code)
     codes = pa.array(["13", "31", "23", "29", "30", "18", "17"])
     customers = customers.filter(pc.is_in(code, value_set=codes))
-    mean = pc.mean(customers.filter(field("c_acctbal") > 0)["c_acctbal"])
+    mean = pc.mean(customers.filter(field("c_acctbal") > 0.0)["c_acctbal"])
     customers = customers.filter(pc.greater(customers["c_acctbal"], mean))
     orders = t["orders"].select(["o_custkey"])
     customers = customers.join(orders, "c_custkey", "o_custkey", join_type="left anti")

@@ -30,6 +30,7 @@ def parser(description: str) -> argparse.ArgumentParser:
     made.add_argument("--scale", type=float, default=0.01, help="TPC-H's scale factor (0.01)")
     made.add_argument("--folder", type=Path, help="of the Parquet files, which are made if missing")
     made.add_argument("--on", choices=["host", "device"], default="host", help="where to compute")
+    made.add_argument("--decimals", action="store_true", help="keep the files' decimals")
     made.add_argument("--rounds", type=int, default=3, help="of which the median counts (3)")
     made.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
     return made
@@ -96,6 +97,7 @@ def write(options: argparse.Namespace, **figures: Any) -> None:
     """Writes the figures as JSON, if the program was asked to."""
     if options.json is not None:
         given = {"scale": scale_of(options.folder), "on": options.on, "rounds": options.rounds}
+        given["decimals"] = options.decimals
         options.json.write_text(json.dumps(given | figures, indent=2) + "\n")
 
 
@@ -104,7 +106,7 @@ def main() -> None:
     arguments.add_argument("--device", type=int, default=0, help="the number of the device (0)")
     arguments.add_argument("--check", action="store_true", help="compare with DuckDB's answers")
     options = parsed(arguments)
-    tables, load_ms = timed(lambda: load(options.folder))
+    tables, load_ms = timed(lambda: load(options.folder, decimals=options.decimals))
     print(f"read {options.folder} in {load_ms:.0f} ms")
     copy_ms = 0.0
     if options.on == "device":

@@ -19,6 +19,7 @@ from .calls import object_of
 from .columns import scalar_of
 from .expressions import Part, parsed, serialized
 from .functions.casts import EXACT
+from .refusals import need
 from .types import kind_of
 
 _is = pa.types
@@ -89,6 +90,15 @@ class Evaluation:
         values, types = zip(*map(self._value, arguments), strict=True)
         if len(set(types)) > 1:
             values, types = zip(*map(_small, values, types), strict=True)
+        if any(map(_is.is_decimal, types)):
+            literals = (
+                kind for it, kind in zip(values, types, strict=True) if isinstance(it, pa.Scalar)
+            )
+            # pyarrow raises for those of 64 bits.
+            need(
+                not any(map(_is.is_integer, literals)),
+                "not decimals with integers that are literals",
+            )
         if all(isinstance(value, pa.Scalar) for value in values):
             value = function.call(values, object_of(options))
             return value, value.type

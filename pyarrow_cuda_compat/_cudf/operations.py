@@ -60,6 +60,12 @@ def same_bits(value: Any, kind: Any) -> Any:
     return plc.unary.bit_cast(value, kind)
 
 
+def unscaled(column: Any) -> Any:
+    """The integers of which the decimals of a column are made, over the same memory."""
+    facts = column.data(), column.null_mask(), column.null_count(), column.offset()
+    return plc.Column(WIDE, column.size(), *facts, [])
+
+
 def column_of(value: Any, rows: int) -> Any:
     return plc.Column.from_scalar(value, rows) if isinstance(value, plc.Scalar) else value
 
@@ -127,8 +133,16 @@ def are_within(column: Any, most: int) -> bool:
         return True
     if plc.traits.is_chrono(kind):
         column = same_bits(column, INT32 if bits == 32 else INT64)
-    ends = plc.reduce.minmax(column)
-    return all(each is None or abs(each) <= most for each in (it.to_py() for it in ends))
+    return all(each is None or abs(each) <= most for each in ends_of(column))
+
+
+def ends_of(column: Any) -> list[Any]:
+    """The smallest and the largest number; None without any."""
+    if column.type().id() == plc.TypeId.DECIMAL128:  # `minmax` has none
+        ends = [reduced(column, each()) for each in (plc.aggregation.min, plc.aggregation.max)]
+    else:
+        ends = plc.reduce.minmax(column)
+    return [each.to_py() for each in ends]
 
 
 def is_anywhere(mask: Any) -> bool:

@@ -81,12 +81,12 @@ def _result_of(original: _Original, *arguments: Any, **options: Any) -> Any:
 
 #: pyarrow tells -0.0 from 0.0 in keys, and libcudf does not.
 _KEYS = f"bool int decimal string {TIMES}"
-_EXTREMES = f"bool {NUMBERS} string {TIMES}"
+_EXTREMES = f"bool {NUMBERS} decimal string {TIMES}"
 #: By name: libcudf's aggregation of the values that are not null, and what it needs of their types.
 _AGGREGATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "hash_sum": (lambda _: plc.aggregation.sum(), NUMBERS),
+    "hash_sum": (lambda _: plc.aggregation.sum(), f"{NUMBERS} decimal"),
     "hash_product": (lambda _: plc.aggregation.product(), NUMBERS),
-    "hash_mean": (lambda _: plc.aggregation.mean(), "float"),
+    "hash_mean": (lambda _: plc.aggregation.mean(), "float decimal"),
     "hash_min": (lambda _: plc.aggregation.min(), _EXTREMES),
     "hash_max": (lambda _: plc.aggregation.max(), _EXTREMES),
     "hash_variance": (lambda it: plc.aggregation.variance(it["ddof"]), NUMBERS),
@@ -158,6 +158,8 @@ class _Aggregate:
     ) -> None:
         target, name, options, _ = wanted
         self.kind, self.least, self.place = kind, 0, 0
+        #: Whether the result is a sum by a count.
+        self.is_quotient = False
         #: Names the values among those of the other results.
         self.source: Any = target[0] if target else any_key
         self.values = columns[self.source]
@@ -178,7 +180,8 @@ class _Aggregate:
             need(not op.has_nan(self.values), f"not {name} with NaN")
             need_no_negative_zero(self.values)
         if is_spread or name in ("hash_sum", "hash_product", "hash_mean"):
-            self.source = self.source if given == kind else (self.source, kind)
+            if cudf_type(given) != cudf_type(kind):
+                self.source = self.source, kind
             self.values = op.cast(self.values, cudf_type(kind))
         self.aggregations = [make(decoded)]
         self.least = decoded.get("min_count", 0)
@@ -187,7 +190,10 @@ class _Aggregate:
         need(decoded.get("skip_nulls", True) or not self.values.null_count(), "not with nulls")
         # pyarrow itself asks for no number of values there.
         need(self.least <= 1 or name not in ("hash_min", "hash_max"), f"not {name} with min_count")
-        if self.least > 1:
+        self.is_quotient = name == "hash_mean" and _is.is_decimal(kind)
+        if self.is_quotient:
+            self.aggregations, self.nothing = [plc.aggregation.sum()], None
+        if self.is_quotient or self.least > 1:
             self.aggregations.append(_count(0))
         if is_spread:
             # Has libcudf sort the groups: without, it sums squares, whose digits cancel.
@@ -195,12 +201,24 @@ class _Aggregate:
 
     def result(self, found: Any) -> Any:
         result = op.cast(found[self.place], cudf_type(self.kind))
+        if self.is_quotient:
+            result = self._mean(result, found[self.place + 1])
         if self.nothing is not None and result.null_count():
             result = op.filled(result, op.scalar(self.nothing, self.kind))
         if self.least <= 1:
             return result
         is_less = op.binary("LESS", found[self.place + 1], op.scalar(self.least, pa.int32()))
         return op.null_where(is_less, result)
+
+    def _mean(self, total: Any, count: Any) -> Any:
+        """Of decimals: rounded half away from zero, where libcudf's own would be truncated."""
+        if not self.least and op.is_anywhere(op.binary("EQUAL", count, op.scalar(0, pa.int32()))):
+            raise pa.ArrowInvalid("Division by 0 in Decimal")
+        need(op.are_within(op.unscaled(total), 10**37 - 1), "not hash_mean of so large decimals")
+        scale = self.kind.scale
+        longer = cudf_type(pa.decimal128(38, scale + 1))
+        quotient = op.binary("DIV", op.cast(total, longer), op.cast(count, op.WIDE), longer)
+        return plc.round.round_decimal(quotient, scale, plc.round.RoundingMethod.HALF_UP)
 
 
 #: Results of aggregations without values, where these are not null.

@@ -14,7 +14,7 @@ from .. import _native
 from .types import Form, form_of
 
 #: Kinds of types whose values lie in one buffer, as libcudf has them.
-_FLAT = frozenset(("int", "float", "date", "time", "duration"))
+_FLAT = frozenset(("int", "float", "decimal", "date", "time", "duration"))
 _OFFSETS = plc.DataType(plc.TypeId.INT32)
 
 

@@ -14,7 +14,7 @@ TYPES: dict[str, list[pa.DataType]] = {
     "bool": [pa.bool_()],
     "int": [getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in (8, 16, 32, 64)],
     "float": [pa.float32(), pa.float64()],
-    "decimal": [pa.decimal128(9, 2), pa.decimal128(38, 0)],
+    "decimal": [*(pa.decimal128(*it) for it in ((9, 2), (15, 4), (18, 6), (38, 0)))],
     "string": [pa.string()],
     "date": [pa.date32()],
     "time": [
@@ -298,7 +298,7 @@ def _rank(maker: Maker, _: list[Any]) -> Any:
 
 def _cast(maker: Maker, given: list[Any]) -> Any:
     kind = given[0].type
-    kinds = ["bool", "int", "float", "string", "date", "time", "duration"]
+    kinds = ["bool", "int", "float", "decimal", "string", "date", "time", "duration"]
     to = kind.value_type if pa.types.is_dictionary(kind) else maker.kind(tuple(kinds))
     return (pc.CastOptions.safe if maker.random.random() < 0.6 else pc.CastOptions.unsafe)(to)
 
@@ -491,9 +491,10 @@ _KEY_KINDS = "int string bool date time"
 def _grouped(maker: Maker) -> tuple[list[Any], Any]:
     size = maker.pick([0, 1, 7, 40])
     table = _table_of(maker, "k", size, _KEY_KINDS).append_column(
-        "v", maker.array(maker.kind(("int", "float", "string", "bool")), size)
+        "v", maker.array(maker.kind(("int", "float", "decimal", "string", "bool")), size)
     )
-    kind = maker.pick([pa.float64(), pa.float64(), pa.float32(), pa.int64(), pa.uint32()])
+    kinds = [pa.float64(), pa.float64(), pa.float32(), pa.int64(), pa.uint32()]
+    kind = maker.pick([*kinds, *TYPES["decimal"]])
     table = table.append_column("w", maker.array(kind, size))
     options = pc.ScalarAggregateOptions(**{k: maker.pick(v) for k, v in _NULLS.items()})
     count = pc.CountOptions(maker.pick(_COUNTS))
@@ -551,9 +552,10 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             "i": maker.array(maker.kind(("int",)), size),
             "f": maker.array(maker.kind(("float",)), size),
             "s": maker.array(pa.string(), size),
+            "d": maker.array(pa.decimal128(15, 2), size),
         }
     )
-    i, f, s = (pc.field(name) for name in "ifs")
+    i, f, s, d = (pc.field(name) for name in "ifsd")
     expression = maker.pick(
         [
             i > 3,
@@ -569,6 +571,11 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             i * 2 - 1 < 2.5,
             f + 0.5 > pc.scalar(1) + 2,
             i > 2.5,
+            d > 2.5,
+            (d >= pa.scalar(Decimal("-1.00"))) & (d <= pa.scalar(Decimal("9.99"))),
+            (d - 1.0) * d > 0.25,
+            d.cast("float64") < 3.0,
+            d > i.cast("int32", safe=False),
         ]
     )
     return [table], lambda it: it.filter(expression)

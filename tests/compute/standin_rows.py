@@ -33,7 +33,8 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
                 whole = self.keys.append_column("v", values.value)
                 kinds = [("v", each._name) for each in aggregations]
                 made = whole.group_by(names, use_threads=False).aggregate(kinds)
-                found.append(made.select([f"v_{kind}" for _, kind in kinds]))
+                columns = made.columns[len(names) :]
+                found.append(pa.table(columns, names=[*map(str, range(len(columns)))]))
             backwards = pa.array(range(groups.num_rows - 1, -1, -1), pa.int64())
             return back(groups.take(backwards)), [back(each.take(backwards)) for each in found]
 

@@ -59,7 +59,7 @@ def on_columns(function):
 def queries_run(libcudf, monkeypatch):
     """The stand-in's functions, and further ones that the queries need."""
     plc = sys.modules["pylibcudf"]
-    binary = {"DIV": pc.divide, "LESS_EQUAL": pc.less_equal}
+    binary = {"LESS_EQUAL": pc.less_equal}
     binary |= {"LOGICAL_OR": pc.or_, "NULL_LOGICAL_OR": pc.or_kleene}
     for name, function in binary.items():
         monkeypatch.setitem(standin._BINARY, name, function)
@@ -102,7 +102,6 @@ def queries_run(libcudf, monkeypatch):
             [standin.Column(it.value.filter(pc.is_finite(it.value))) for it in table.columns()]
         ),
     )
-    add(plc.types, size_of=lambda kind: kind.kind.bit_width // 8)
     add(
         plc.aggregation,
         count=lambda _: standin.Names("count"),
@@ -111,12 +110,18 @@ def queries_run(libcudf, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory):
-    data = runpy.run_path(str(PROGRAMS / "data.py"))
+def data(tmp_path_factory):
+    program = runpy.run_path(str(PROGRAMS / "data.py"))
     folder = tmp_path_factory.mktemp("tpch") / "tables"
-    data["make"](folder, 0.01)
-    found = data["load"](folder)
-    return found, data["to_device"](found, 0)
+    program["make"](folder, 0.01)
+    return program, folder
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["doubles", "decimals"])
+def tables(data, request):
+    program, folder = data
+    found = program["load"](folder, decimals=request.param)
+    return found, program["to_device"](found, 0)
 
 
 @pytest.mark.parametrize("name", list(QUERIES))

@@ -37,9 +37,10 @@ def run(tmp_path_factory):
     return run
 
 
-def test_the_answers_are_duckdbs(run):
+@pytest.mark.parametrize("options", [[], ["--decimals"]])
+def test_the_answers_are_duckdbs(run, options):
     pytest.importorskip("duckdb")
-    done = run("--check")
+    done = run("--check", *options)
     assert done.returncode == 0, done.stderr
     lines = [line.split()[0] for line in done.stdout.splitlines()]
     assert lines == ["read", *(f"q{number}" for number in range(1, 23)), "total", "all"]
@@ -50,8 +51,8 @@ def test_a_wrong_answer_is_found(run, tmp_path):
     folder = shutil.copytree(PROGRAMS, tmp_path / "programs")
     queries = folder / "queries.py"
     text = queries.read_text()
-    assert text.count('field("l_quantity") < 24') == 1
-    queries.write_text(text.replace('field("l_quantity") < 24', 'field("l_quantity") < 25'))
+    assert text.count('field("l_quantity") < 24.0') == 1
+    queries.write_text(text.replace('field("l_quantity") < 24.0', 'field("l_quantity") < 25.0'))
     done = run("--check", folder=folder)
     assert done.returncode == 1
     assert done.stderr.startswith("q6: row 0 is ")

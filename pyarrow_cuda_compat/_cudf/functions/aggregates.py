@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -48,19 +49,32 @@ def _reduce(call: Call, aggregation: Any) -> Any:
     return to_scalar(op.reduced(value, aggregation, kind), call.type)
 
 
-@kernel(f"bool {NUMBERS}", sum_="sum", product="product")
+@kernel(f"bool {NUMBERS} decimal", sum_="sum")
+@kernel(f"bool {NUMBERS}", product="product")
 def sum_or_product(call: Call, aggregation: str) -> Any:
     decided = _result_by_count(call)
     return decided if decided is not None else _reduce(call, getattr(_aggregation, aggregation)())
 
 
-@kernel(f"bool {NUMBERS}")
+@kernel(f"bool {NUMBERS} decimal")
 def mean(call: Call) -> Any:
     decided = _result_by_count(call)
     if decided is not None:
         return decided
+    if _is.is_decimal(call.given):
+        return _mean_of_decimals(call)
     value = op.cast(call.value, op.FLOAT64)
     return to_scalar(op.reduced(value, _aggregation.mean()), call.type)
+
+
+def _mean_of_decimals(call: Call) -> Any:
+    """Rounded half away from zero to the digits of the type."""
+    total = int(op.reduced(op.unscaled(call.value), _aggregation.sum()).to_py())
+    call.need(abs(total) < 10**37, "not of so large decimals")
+    count = _count_valid(call.value)
+    digits = (2 * abs(total) + count) // (2 * count)
+    found = Decimal((total < 0, tuple(map(int, str(digits))), -call.type.scale))
+    return pa.scalar(found, call.type)
 
 
 _ORDERED = f"bool {NUMBERS} string {TIMES}"
@@ -83,13 +97,13 @@ def _extremes(call: Call, names: tuple[str, ...]) -> list[Any]:
     return [to_scalar(each, kind) for each in found]
 
 
-@kernel(_ORDERED, min="min", max="max")
+@kernel(f"{_ORDERED} decimal", min="min", max="max")
 def min_or_max(call: Call, name: str) -> Any:
     decided = _result_by_count(call)
     return decided if decided is not None else _extremes(call, (name,))[0]
 
 
-@kernel(_ORDERED)
+@kernel(f"{_ORDERED} decimal")
 def min_max(call: Call) -> Any:
     return _struct_scalar(
         call, [] if _result_is_null(call, least=1) else _extremes(call, ("min", "max"))
@@ -113,7 +127,7 @@ def count(call: Call) -> Any:
     return pa.scalar(counts.get(call.options["mode"], call.value.size()), pa.int64())
 
 
-@kernel(_ORDERED)
+@kernel(f"{_ORDERED} decimal")
 def count_distinct(call: Call) -> Any:
     value, mode = call.value, call.options["mode"]
     has_null = int(value.null_count() > 0)

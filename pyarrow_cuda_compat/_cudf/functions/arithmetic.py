@@ -46,16 +46,19 @@ _NUMERIC = f"{NUMBERS} decimal time duration"
 @kernel(_NUMERIC, add_checked=("ADD", True), subtract_checked=("SUB", True))
 @kernel(_NUMERIC, multiply_checked=("MUL", True))
 def arithmetic(call: Call, operator: str, checks: bool) -> Any:
-    kinds = [kind for kind in call.types if not (_is.is_integer(kind) or _is.is_floating(kind))]
-    if not kinds:
+    if _is.is_decimal(call.type):
+        left, right = (
+            op.cast(value, op.WIDE) if _is.is_integer(kind) else value
+            for value, kind in zip(call.values, call.types, strict=True)
+        )
+        return op.binary(operator, left, right, cudf_type(call.type))
+    if _is.is_integer(call.type) or _is.is_floating(call.type):
         return _checked_binary(
             operator, *_in_result_type(call), checks=checks and _is.is_integer(call.type)
         )
-    call.need(len(kinds) == 2, "not with numbers of both kinds")
-    if _is.is_decimal(call.type):
-        return op.binary(operator, call.value, call.values[1], cudf_type(call.type))
     # Times in the same unit are added as integers are.
-    call.need(len({kind.unit for kind in (*kinds, call.type)}) == 1, "not with several units")
+    units = {getattr(kind, "unit", None) for kind in (*call.types, call.type)}
+    call.need(len(units) == 1, "not with several units")
     left, right = (op.same_bits(value, op.INT64) for value in call.values)
     return op.same_bits(_checked_binary(operator, left, right, checks=checks), cudf_type(call.type))
 

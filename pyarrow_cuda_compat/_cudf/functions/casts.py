@@ -10,6 +10,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import operations as op
 from ..calls import Call
 from ..columns import to_cudf
+from ..refusals import need
 from ..registry import kernel
 from ..types import NUMBERS, TIMES, cudf_type, kind_of
 from .times import PER_SECOND, need_calendar
@@ -19,7 +20,7 @@ _is = pa.types
 EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
 
 
-@kernel(f"bool {NUMBERS} {TIMES} string dictionary")
+@kernel(f"bool {NUMBERS} decimal {TIMES} string dictionary")
 def cast(call: Call) -> Any:
     wanted = call.options["to_type"]
     if call.given == wanted:
@@ -55,9 +56,27 @@ def _range_of(kind: pa.DataType) -> tuple[int, int]:
 
 def cast_without_loss(value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
     """A value in the type of a computation; raises pyarrow's error where that loses digits."""
+    if _is.is_decimal(given) and _is.is_floating(wanted):
+        return _float_of_decimal(value, given, wanted)
+    if _is.is_decimal(wanted):
+        # Integers have no cast to the type in one step.
+        return op.cast(
+            op.cast(value, op.WIDE) if _is.is_integer(given) else value, cudf_type(wanted)
+        )
     if given != wanted and _is.is_integer(given):
         _check_range(op.column_of(value, 1), given, wanted)
     return op.cast(value, cudf_type(wanted))
+
+
+def _float_of_decimal(value: Any, given: pa.DataType, wanted: pa.DataType) -> Any:
+    """libcudf rounds once where pyarrow multiplies a rounded power of ten."""
+    if isinstance(value, plc.Scalar):
+        return op.scalar(value.to_arrow().cast(wanted).as_py(), wanted)
+    digits = op.unscaled(value)
+    is_exact = 10**given.precision <= EXACT[wanted] or op.are_within(digits, EXACT[wanted])
+    need(is_exact, f"not of decimals with more digits than {wanted} has")
+    power = op.scalar(float(f"1e{-given.scale}"), wanted)
+    return op.binary("MUL", op.cast(digits, cudf_type(wanted)), power, cudf_type(wanted))
 
 
 def _check_range(value: Any, given: pa.DataType, wanted: pa.DataType) -> None:
@@ -70,8 +89,7 @@ def _check_range(value: Any, given: pa.DataType, wanted: pa.DataType) -> None:
         lowest, highest = _range_of(wanted)
     if (least >= lowest and most <= highest) or value.size() == value.null_count():
         return
-    for found in plc.reduce.minmax(value):
-        number = found.to_py()
+    for number in op.ends_of(value):
         if not lowest <= number <= highest:
             raise pa.ArrowInvalid(f"Integer value {number} not in range: {lowest} to {highest}")
 
@@ -89,6 +107,60 @@ def _float_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
     if not op.is_everywhere(op.computed(("LOGICAL_AND", is_right, is_in_range), *columns)):
         call.need(is_strict, "not numbers that the type does not have")
         raise pa.ArrowInvalid(f"Float value was truncated converting to {wanted}")
+    return result
+
+
+#: By type: the most decimal digits of an integer.
+_DIGITS = {
+    getattr(pa, f"{sign}int{bits}")(): len(str(2 ** (bits - (not sign)) - 1))
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+}
+
+
+def _int_to_decimal(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    least = _DIGITS[call.given] + wanted.scale
+    if wanted.precision < least:
+        text = f"Precision is not great enough for the result. It should be at least {least}"
+        raise pa.ArrowInvalid(text)
+    return cast_without_loss(value, call.given, wanted)
+
+
+def _decimal_to_float(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    return cast_without_loss(value, call.given, wanted)
+
+
+def _need_same_decimals(call: Call, result: Any, value: Any) -> None:
+    """Raises pyarrow's error if a cast has dropped digits that it may not drop."""
+    is_allowed = call.options["allow_decimal_truncate"]
+    if not is_allowed and op.is_anywhere(
+        op.binary("NOT_EQUAL", op.cast(result, value.type()), value)
+    ):
+        raise pa.ArrowInvalid("Rescaling Decimal value would cause data loss")
+
+
+def _decimal_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    whole = op.cast(value, op.WIDE)
+    _need_same_decimals(call, whole, value)
+    lowest, highest = _range_of(wanted)
+    if not all(end is None or lowest <= end <= highest for end in op.ends_of(whole)):
+        call.need(not call.options["allow_int_overflow"], "not numbers that the type does not have")
+        raise pa.ArrowInvalid("Integer value out of bounds")
+    return op.cast(whole, cudf_type(wanted))
+
+
+def _decimal_to_decimal(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    most_digits = call.given.precision + wanted.scale - call.given.scale
+    call.need(most_digits <= 38, "not to numbers of more than 38 digits")
+    result = op.cast(value, cudf_type(wanted))
+    if wanted.scale < call.given.scale:
+        _need_same_decimals(call, result, value)
+    fits = most_digits <= wanted.precision or op.are_within(
+        op.unscaled(result), 10**wanted.precision - 1
+    )
+    if not fits:
+        call.need(not call.options["allow_decimal_truncate"], "not numbers of too many digits")
+        raise pa.ArrowInvalid(f"Decimal value does not fit in precision {wanted.precision}")
     return result
 
 
@@ -164,6 +236,10 @@ _CASTS: list[tuple[str, str, Any]] = [
     ("int", NUMBERS, _int_to_number),
     ("float", "int", _float_to_int),
     ("float", "float", _plain_cast),
+    ("decimal", "float", _decimal_to_float),
+    ("decimal", "int", _decimal_to_int),
+    ("decimal", "decimal", _decimal_to_decimal),
+    ("int", "decimal", _int_to_decimal),
     ("bool", NUMBERS, _plain_cast),
     (NUMBERS, "bool", _to_bool),
     ("int", TIMES, _int_or_time),

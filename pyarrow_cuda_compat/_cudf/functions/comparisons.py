@@ -24,14 +24,18 @@ _WITHOUT_BOOL = SIMPLE.removeprefix("bool ")
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    return bool(_is.is_integer(kind) or _is.is_floating(kind))
+    return bool(_is.is_integer(kind) or _is.is_floating(kind) or _is.is_decimal(kind))
 
 
 _common_types = Cache(256)
 
 
 def _common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType:
-    """The type in which pyarrow compares numbers: that of their sum."""
+    """The type in which pyarrow compares numbers: that of their sum, but for decimals."""
+    if any(map(_is.is_decimal, (left, right))):
+        if any(map(_is.is_floating, (left, right))):
+            return pa.float64()
+        return pa.decimal128(38, max(getattr(it, "scale", 0) for it in (left, right)))
     return _common_types.get(
         lambda: pc.add(pa.array([], left), pa.array([], right)).type, left, right
     )

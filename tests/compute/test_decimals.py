@@ -1,0 +1,177 @@
+"""Decimals, compared with pyarrow's results on the host."""
+
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
+HOST = pa.default_cpu_memory_manager()
+D = pa.decimal128
+
+
+def decimals(*texts, kind=None):
+    return pa.array([None if it is None else Decimal(it) for it in texts], kind or D(9, 2))
+
+
+MONEY = decimals("1.25", "-3.00", None, "0.57", "0.00")
+COUNTS = pa.array([2, -3, 4, None, 0], pa.int32())
+HALVES = pa.array([0.5, -3.0, 0.57, None, 0.0])
+LONG = decimals("1.2500", "3.0000", None, "-0.5700", "0.0001", kind=D(15, 4))
+
+
+def on_host(found):
+    return found if isinstance(found, pa.Scalar) else found.copy_to(HOST)
+
+
+def check(call, *given, there):
+    """The device's answer has the value and the type of the host's."""
+    expected = call(*given)
+    found = on_host(call(*map(there, given)))
+    assert found.type == expected.type
+    assert found.equals(expected)
+
+
+@pytest.mark.parametrize("other", [COUNTS, HALVES, LONG, HALVES.cast(pa.float32())])
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "equal", "less", "greater_equal"])
+def test_decimals_beside_other_numbers(there, name, other):
+    check(getattr(pc, name), MONEY, other, there=there)
+    check(getattr(pc, name), other, MONEY, there=there)
+
+
+@pytest.mark.parametrize("literal", [Decimal("0.57"), 0.57, 2])
+def test_a_literal_beside_decimals(there, literal):
+    check(lambda it: pc.subtract(literal, it), MONEY, there=there)
+    check(lambda it: pc.greater(it, literal), MONEY, there=there)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "safe"),
+    [
+        (MONEY, pa.float64(), True),
+        (MONEY, pa.float32(), True),
+        (decimals("1e3", "-12e5", kind=D(9, -3)), pa.float64(), True),
+        (decimals("3.00", "-128.00", None), pa.int8(), True),
+        (decimals("3.75", "-0.99", None), pa.int64(), False),
+        (MONEY, D(12, 4), True),
+        (decimals("1.20", "-3.50"), D(9, 1), True),
+        (MONEY, D(9, 1), False),
+        (decimals("999.99"), D(5, 2), True),
+        (COUNTS, D(12, 2), True),
+        (COUNTS.cast(pa.uint64(), safe=False), D(38, 0), True),
+    ],
+)
+def test_casts_of_decimals(there, given, wanted, safe):
+    check(lambda it: it.cast(wanted, safe=safe), given, there=there)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "text"),
+    [
+        (decimals("1.25"), pa.int64(), "would cause data loss"),
+        (decimals("300.00"), pa.int8(), "Integer value out of bounds"),
+        (decimals("1.25"), D(9, 1), "would cause data loss"),
+        (decimals("1234.25"), D(5, 2), "does not fit in precision 5"),
+        (COUNTS, D(9, 2), "should be at least 12"),
+        (COUNTS.cast(pa.int64()), D(20, 2), "should be at least 21"),
+    ],
+)
+def test_digits_that_a_cast_would_lose_are_pyarrows_error(there, given, wanted, text):
+    for array in (given, there(given)):
+        with pytest.raises(pa.ArrowInvalid, match=text):
+            array.cast(wanted)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (decimals(str(2**53 + 1), kind=D(38, 0)), pa.float64()),
+        (decimals("167772.17"), pa.float32()),
+        (decimals("1.25", kind=D(38, 2)), D(38, 4)),
+        (decimals("300.00"), pa.int8()),
+        (decimals("1234.25"), D(5, 2)),
+    ],
+)
+def test_decimals_that_libcudf_would_cast_otherwise_are_refused(there, given, wanted):
+    with pytest.raises(NotImplementedError, match="libcudf"):
+        there(given).cast(wanted, safe=False)
+
+
+@pytest.mark.parametrize("skips", [True, False])
+@pytest.mark.parametrize("name", ["sum", "mean", "min", "max"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        MONEY,
+        decimals("0.01", "0.02"),
+        decimals("-0.01", "-0.02"),
+        decimals("-0.01", "0.00", "0.00"),
+        decimals(None, None),
+    ],
+)
+def test_aggregates_of_decimals(there, name, given, skips):
+    options = pc.ScalarAggregateOptions(skip_nulls=skips)
+    check(lambda it: pc.call_function(name, [it], options), given, there=there)
+
+
+def test_a_mean_of_decimals_whose_sum_is_too_large_is_refused(there):
+    given = decimals("9" * 38, kind=D(38, 0))
+    with pytest.raises(NotImplementedError, match="not of so large decimals"):
+        pc.mean(there(given))
+
+
+ROWS = pa.table(
+    {
+        "k": ["a", "b", "a", "b", "c"],
+        "d": decimals("0.01", "-0.01", "0.02", "-0.02", None),
+        "w": decimals("1.25", None, "3.00", "0.57", None),
+    }
+)
+
+
+@pytest.mark.parametrize("least", [1, 2])
+@pytest.mark.parametrize("name", ["sum", "mean"])
+def test_sums_and_means_of_decimals_in_groups(there, name, least):
+    options = pc.ScalarAggregateOptions(min_count=least)
+    wanted = [("d", name, options), ("w", name, options), ("w", "sum")]
+    check_groups(there, wanted)
+
+
+def test_extremes_of_decimals_in_groups(there):
+    check_groups(there, [("d", "min"), ("d", "max"), ("w", "mean"), ("w", "sum"), ("w", "count")])
+
+
+def check_groups(there, wanted):
+    expected = ROWS.group_by("k", use_threads=False).aggregate(wanted)
+    found = there(ROWS).group_by("k", use_threads=False).aggregate(wanted).copy_to(HOST)
+    assert found.schema == expected.schema
+    assert found.equals(expected)
+
+
+def test_a_group_without_decimals_has_no_mean(there):
+    wanted = [("d", "mean", pc.ScalarAggregateOptions(min_count=0))]
+    for table in (ROWS, there(ROWS)):
+        with pytest.raises(pa.ArrowInvalid, match="Division by 0 in Decimal"):
+            table.group_by("k").aggregate(wanted)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pc.field("w") > 1.0,
+        pc.field("w") > pa.scalar(Decimal("0.6")),
+        (pc.field("w") - 1.0) * pc.field("w") > 0.0,
+        pc.field("w").cast("float64") < 2.0,
+        pc.field("w") > pc.field("d"),
+    ],
+)
+def test_expressions_of_decimals(there, expression):
+    assert there(ROWS).filter(expression).copy_to(HOST).equals(ROWS.filter(expression))
+
+
+def test_an_integer_literal_beside_decimals_is_refused_where_pyarrow_raises(there):
+    with pytest.raises(pa.ArrowInvalid, match="at least 21"):
+        ROWS.filter(pc.field("w") > 1)
+    with pytest.raises(NotImplementedError, match="integers that are literals"):
+        there(ROWS).filter(pc.field("w") > 1)
