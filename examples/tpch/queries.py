@@ -2,7 +2,7 @@
 
 Each function takes the tables by name.  It returns a table with the columns and the order of rows
 that the specification demands, for the parameters with which the specification validates answers.
-Money and quantities are doubles, as `data.load` makes them.
+Money and quantities are doubles or decimals, as `data.load` was asked to make them.
 
 In most joins the right table is the smaller one, of which pyarrow builds its hash table.
 """

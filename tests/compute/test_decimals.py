@@ -40,6 +40,26 @@ def test_decimals_beside_other_numbers(there, name, other):
     check(getattr(pc, name), other, MONEY, there=there)
 
 
+@pytest.mark.parametrize("other", [LONG, COUNTS, HALVES])
+def test_quotients_of_decimals(there, other):
+    without_zeros = pc.if_else(pc.equal(other, 0), None, other)
+    check(pc.divide, MONEY, without_zeros, there=there)
+    check(pc.divide, without_zeros, MONEY.take(pa.array([0, 1, 2, 3, 3])), there=there)
+
+
+def test_decimals_by_zero_are_pyarrows_error_except_nulls(there):
+    zeros = decimals("0.00", "0.00", None)
+    check(pc.divide, decimals(None, None, "1.00"), zeros, there=there)
+    for place in (lambda it: it, there):
+        with pytest.raises(pa.ArrowInvalid, match="Divide by zero"):
+            pc.divide(place(decimals(None, "1.00", None)), place(zeros))
+
+
+@pytest.mark.parametrize("name", ["abs", "abs_checked", "negate", "negate_checked"])
+def test_signs_of_decimals(there, name):
+    check(getattr(pc, name), MONEY, there=there)
+
+
 @pytest.mark.parametrize("literal", [Decimal("0.57"), 0.57, 2])
 def test_a_literal_beside_decimals(there, literal):
     check(lambda it: pc.subtract(literal, it), MONEY, there=there)

@@ -11,7 +11,7 @@ from .. import operations as op
 from ..calls import Call
 from ..registry import kernel
 from ..types import NUMBERS, cudf_type
-from .casts import cast_without_loss
+from .casts import DIGITS, cast_without_loss
 
 _is = pa.types
 _OVERFLOW = "overflow"
@@ -63,8 +63,10 @@ def arithmetic(call: Call, operator: str, checks: bool) -> Any:
     return op.same_bits(_checked_binary(operator, left, right, checks=checks), cudf_type(call.type))
 
 
-@kernel(NUMBERS, divide=False, divide_checked=True)
+@kernel(f"{NUMBERS} decimal", divide=False, divide_checked=True)
 def divide(call: Call, checks: bool) -> Any:
+    if _is.is_decimal(call.type):
+        return _quotient_of_decimals(call)
     left, right = (op.column_of(value, call.rows) for value in _in_result_type(call))
     is_integer = _is.is_integer(call.type)
     if is_integer or checks:
@@ -82,6 +84,21 @@ def divide(call: Call, checks: bool) -> Any:
     return op.binary("DIV", left, right, left.type())
 
 
+def _quotient_of_decimals(call: Call) -> Any:
+    """Truncated to the digits of the result."""
+    scales = [getattr(kind, "scale", 0) for kind in call.types]
+    scale = call.type.scale + scales[1]
+    digits = getattr(call.given, "precision", DIGITS.get(call.given))
+    call.need(digits + scale - scales[0] <= 38, "not with so many digits")
+    left, right = (op.column_of(value, call.rows) for value in call.values)
+    zero = op.binary("EQUAL", right, op.cast(op.scalar(0, pa.int32()), right.type()))
+    if op.is_anywhere(op.binary("LOGICAL_AND", zero, op.is_valid(left))):
+        raise pa.ArrowInvalid("Divide by zero")
+    left = cast_without_loss(left, call.given, pa.decimal128(38, scale))
+    right = cast_without_loss(right, call.types[1], pa.decimal128(38, scales[1]))
+    return op.binary("DIV", left, right, cudf_type(call.type))
+
+
 @kernel("float", power="POW", power_checked="POW")
 @kernel(NUMBERS, atan2="ATAN2")
 @kernel("int", bit_wise_and="BITWISE_AND", bit_wise_or="BITWISE_OR", bit_wise_xor="BITWISE_XOR")
@@ -90,14 +107,14 @@ def binary_of_one_type(call: Call, operator: str) -> Any:
     return op.binary(operator, left, right, left.type())
 
 
-@kernel(NUMBERS, abs=("ABS", False), abs_checked=("ABS", True))
+@kernel(f"{NUMBERS} decimal", abs=("ABS", False), abs_checked=("ABS", True))
 def absolute(call: Call, operator: str, checks: bool) -> Any:
     if checks:
         _raise_if_smallest(call, call.value)
     return call.value if _is.is_unsigned_integer(call.type) else op.unary(operator, call.value)
 
 
-@kernel(f"{NUMBERS} duration", negate=False, negate_checked=True)
+@kernel(f"{NUMBERS} decimal duration", negate=False, negate_checked=True)
 def negate(call: Call, checks: bool) -> Any:
     value = call.value
     if _is.is_floating(call.type):

@@ -59,7 +59,7 @@ def cast_without_loss(value: Any, given: pa.DataType, wanted: pa.DataType) -> An
     if _is.is_decimal(given) and _is.is_floating(wanted):
         return _float_of_decimal(value, given, wanted)
     if _is.is_decimal(wanted):
-        # Integers have no cast to the type in one step.
+        # By way of integers of 128 bits, which are wide enough.
         return op.cast(
             op.cast(value, op.WIDE) if _is.is_integer(given) else value, cudf_type(wanted)
         )
@@ -111,7 +111,7 @@ def _float_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
 
 
 #: By type: the most decimal digits of an integer.
-_DIGITS = {
+DIGITS = {
     getattr(pa, f"{sign}int{bits}")(): len(str(2 ** (bits - (not sign)) - 1))
     for sign in ("", "u")
     for bits in (8, 16, 32, 64)
@@ -119,7 +119,7 @@ _DIGITS = {
 
 
 def _int_to_decimal(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    least = _DIGITS[call.given] + wanted.scale
+    least = DIGITS[call.given] + wanted.scale
     if wanted.precision < least:
         text = f"Precision is not great enough for the result. It should be at least {least}"
         raise pa.ArrowInvalid(text)
