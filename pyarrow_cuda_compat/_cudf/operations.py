@@ -24,6 +24,8 @@ Order, NullOrder = plc.types.Order, plc.types.NullOrder
 _Tree = plc.expressions
 _Nulls, _Bounds = plc.types.NullPolicy, plc.copying.OutOfBoundsPolicy
 EQUAL, NANS_EQUAL = plc.types.NullEquality.EQUAL, plc.types.NanEquality.ALL_EQUAL
+#: Floating-point types, and integers with as many bits.
+_BITS = ((plc.DataType(plc.TypeId.FLOAT32), INT32), (FLOAT64, INT64))
 FIRST = plc.stream_compaction.DuplicateKeepOption.KEEP_FIRST
 
 
@@ -58,6 +60,12 @@ def same_bits(value: Any, kind: Any) -> Any:
     if isinstance(value, plc.Scalar):
         return plc.unary.bit_cast(plc.Column.from_scalar(value, 1), kind).copy().to_scalar()
     return plc.unary.bit_cast(value, kind)
+
+
+def keys_of(column: Any) -> Any:
+    """The column, but of floating-point numbers their bits, by which pyarrow tells keys apart."""
+    bits = next((bits for kind, bits in _BITS if kind == column.type()), column.type())
+    return same_bits(column, bits)
 
 
 def unscaled(column: Any) -> Any:
@@ -194,9 +202,9 @@ def one(table: Any) -> Any:
 
 def first_rows(column: Any) -> Any:
     """The distinct values in the order of their first appearance; null is one."""
-    table = plc.Table([column])
+    table = plc.Table([keys_of(column)])
     distinct = plc.stream_compaction.stable_distinct(table, [0], FIRST, EQUAL, NANS_EQUAL)
-    return one(distinct)
+    return same_bits(one(distinct), column.type())
 
 
 def without_nulls(columns: Sequence[Any]) -> Any:

@@ -24,7 +24,7 @@ from .evaluation import Evaluation
 from .functions.casts import EXACT
 from .functions.comparisons import need_no_negative_zero
 from .refusals import need
-from .types import ANY, NUMBERS, TIMES, cudf_type, kind_of
+from .types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type, kind_of
 
 _is = pa.types
 _Nulls = plc.types.NullPolicy
@@ -79,8 +79,6 @@ def _result_of(original: _Original, *arguments: Any, **options: Any) -> Any:
     )
 
 
-#: pyarrow tells -0.0 from 0.0 in keys, and libcudf does not.
-_KEYS = f"bool int decimal string {TIMES}"
 _EXTREMES = f"bool {NUMBERS} decimal string {TIMES}"
 #: By name: libcudf's aggregation of the values that are not null, and what it needs of their types.
 _AGGREGATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
@@ -92,7 +90,7 @@ _AGGREGATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "hash_variance": (lambda it: plc.aggregation.variance(it["ddof"]), NUMBERS),
     "hash_stddev": (lambda it: plc.aggregation.std(it["ddof"]), NUMBERS),
     "hash_count": (lambda it: _count(it["mode"]), ANY),
-    "hash_count_distinct": (lambda it: plc.aggregation.nunique(_nulls(it["mode"])), _KEYS),
+    "hash_count_distinct": (lambda it: plc.aggregation.nunique(_nulls(it["mode"])), SIMPLE),
     "hash_any": (lambda _: plc.aggregation.max(), "bool"),
     "hash_all": (lambda _: plc.aggregation.min(), "bool"),
 }
@@ -119,13 +117,13 @@ def group_by(
         return schema.empty_table().copy_to(_native._here().memory_manager)
     used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
     _need_names(table.schema, used)
-    _need_kinds(pa.schema([table.schema.field(key) for key in keys]), _KEYS)
+    _need_kinds(pa.schema([table.schema.field(key) for key in keys]), SIMPLE)
     columns = dict(zip(used, _columns(table, used).columns(), strict=True))
     wanted = [
         _Aggregate(columns, table.schema, keys[0], each, kind)
         for each, kind in zip(aggregates, schema.types[len(keys) :], strict=True)
     ]
-    by = plc.Table([columns[key] for key in keys])
+    by = plc.Table([op.keys_of(columns[key]) for key in keys])
     # A column that several aggregations read is grouped once.
     requests: dict[Any, list[Any]] = {}
     for each in wanted:
@@ -142,7 +140,10 @@ def group_by(
     results = dict(zip(requests, found, strict=False))
     rest = [each.result(results[each.source].columns()) for each in wanted]
     # pyarrow has put the keys first, in its order.
-    by_name = dict(zip(keys, groups.columns(), strict=True))
+    by_name = {
+        key: op.same_bits(column, columns[key].type())
+        for key, column in zip(keys, groups.columns(), strict=True)
+    }
     made = [*(by_name[name] for name in schema.names[: len(keys)]), *rest]
     if not use_threads:
         order = op.order_of([(op.one(found[-1]), False, False)], is_float=[False])
@@ -183,6 +184,8 @@ class _Aggregate:
             if cudf_type(given) != cudf_type(kind):
                 self.source = self.source, kind
             self.values = op.cast(self.values, cudf_type(kind))
+        elif name == "hash_count_distinct" and is_float:
+            self.source, self.values = (self.source, "bits"), op.keys_of(self.values)
         self.aggregations = [make(decoded)]
         self.least = decoded.get("min_count", 0)
         # libcudf's result of no values is null.
@@ -293,9 +296,9 @@ class _Side:
         # Chunks become one only once.
         self.table, self.keys = table if conversion_of(table) else on_device(table), keys
         fields = [table.schema.field(key) for key in keys]
-        _need_kinds(pa.schema(fields), _KEYS)
+        _need_kinds(pa.schema(fields), SIMPLE)
         self.kinds = [field.type for field in fields]
-        self.by = _columns(self.table, keys)
+        self.by = plc.Table([*map(op.keys_of, _columns(self.table, keys).columns())])
         #: The numbers of the rows of the result, of which those that are too large are null.
         self.map: Any = None
         self.may_lack = False

@@ -485,7 +485,7 @@ def _table_of(maker: Maker, names: str, size: int, kinds: str) -> Any:
     return pa.table(columns)
 
 
-_KEY_KINDS = "int string bool date time"
+_KEY_KINDS = "int float decimal string bool date time"
 
 
 def _grouped(maker: Maker) -> tuple[list[Any], Any]:

@@ -45,7 +45,9 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
 
     def distinct(given: Any, *_: Any) -> Any:
         rows = of(given)
-        return back(rows.group_by(rows.column_names, use_threads=False).aggregate([]))
+        values = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+        first = {row: place for place, row in reversed(list(enumerate(values)))}
+        return back(rows.take(pa.array(sorted(first.values()), pa.int64())))
 
     def lower_bound(within: Any, needles: Any, *_: Any) -> Any:
         values = within.columns()[0].value.to_pylist()

@@ -14,7 +14,7 @@ from ..columns import to_scalar
 from ..registry import kernel
 from ..types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
 from .casts import EXACT
-from .comparisons import need_no_negative_zero, need_same_bits
+from .comparisons import need_no_negative_zero
 
 _is = pa.types
 _aggregation = plc.aggregation
@@ -131,10 +131,9 @@ def count(call: Call) -> Any:
 def count_distinct(call: Call) -> Any:
     value, mode = call.value, call.options["mode"]
     has_null = int(value.null_count() > 0)
-    need_same_bits(call, value)
     found = 0
     if mode != _NULL:
-        found = plc.reduce.distinct_count(value, _Nulls.EXCLUDE, _Nans.NAN_IS_VALID)
+        found = plc.reduce.distinct_count(op.keys_of(value), _Nulls.EXCLUDE, _Nans.NAN_IS_VALID)
     return pa.scalar(found + (has_null if mode != _VALID else 0), pa.int64())
 
 

@@ -118,33 +118,11 @@ def _in_result_type(call: Call, place: int) -> Any:
     )
 
 
-_BITS = {plc.TypeId.FLOAT32: pa.int32(), plc.TypeId.FLOAT64: pa.int64()}
-
-
-def need_same_bits(call: Call, *values: Any) -> None:
-    """pyarrow compares bits where it looks for equal values: those of -0.0 are not those of 0.0,
-    and there are several of NaN.  libcudf compares numbers."""
-    kind = _BITS.get(values[0].type().id())
-    if kind is None:
-        return
-    need_no_negative_zero(*values)
-    of_nan: set[int] = set()
-    for value in values:
-        if op.has_nan(value):
-            bits = plc.Table([op.same_bits(value, cudf_type(kind))])
-            found = op.one(op.kept(bits, op.is_nan(value)))
-            if found.size():
-                of_nan.update(each.to_py() for each in plc.reduce.minmax(found))
-    call.need(len(of_nan) <= 1, "not with NaN of several bit patterns")
-
-
-def need_no_negative_zero(*values: Any) -> None:
+def need_no_negative_zero(value: Any) -> None:
     """Refuses a call with floating-point numbers of which one is -0.0."""
-    kind = _BITS[values[0].type().id()]
-    for value in values:
-        bits = op.same_bits(value, cudf_type(kind))
-        is_negative_zero = op.binary("EQUAL", bits, op.smallest(kind))
-        need(not op.is_anywhere(is_negative_zero), "not with -0.0")
+    bits = op.keys_of(value)
+    is_negative_zero = op.binary("EQUAL", bits, op.smallest(bits.type().to_arrow()))
+    need(not op.is_anywhere(is_negative_zero), "not with -0.0")
 
 
 @kernel("bool", SIMPLE, SIMPLE)
@@ -192,7 +170,6 @@ def fill_null_by_policy(call: Call, policy: str) -> Any:
 
 #: Rules for nulls in the data, by pyarrow's numbers: nulls match nulls, or are not in the set.
 _MATCH, _SKIP = 0, 1
-_SEARCHABLE = f"bool int decimal string {TIMES}"
 
 
 def _set_of(call: Call) -> tuple[Any, bool]:
@@ -200,26 +177,25 @@ def _set_of(call: Call) -> tuple[Any, bool]:
     behavior, values = call.options["null_matching_behavior"], call.options["value_set"]
     call.need(behavior in (_MATCH, _SKIP), "not with this rule for nulls")
     call.need(values.type == call.given, "not with a set of another type")
-    return to_cudf(values), behavior == _MATCH and values.null_count > 0
+    return op.keys_of(to_cudf(values)), behavior == _MATCH and values.null_count > 0
 
 
-@kernel(f"{_SEARCHABLE} float", is_in=())
+@kernel(SIMPLE)
 def is_in(call: Call) -> Any:
     (value,) = call.values
     wanted, has_null = _set_of(call)
-    need_same_bits(call, value, wanted)
     valid = op.valid(wanted)
     if not valid.size():
         found = plc.Column.from_scalar(op.scalar(False), value.size())
     else:
-        found = op.filled(plc.search.contains(valid, value), op.scalar(False))
+        found = op.filled(plc.search.contains(valid, op.keys_of(value)), op.scalar(False))
     return op.binary("LOGICAL_OR", found, plc.unary.is_null(value)) if has_null else found
 
 
-@kernel(_SEARCHABLE, index_in=())
+@kernel(SIMPLE)
 def index_in(call: Call) -> Any:
     wanted, has_null = _set_of(call)
-    found = places_in(wanted, call.value)
+    found = places_in(wanted, op.keys_of(call.value))
     if not has_null:
         return found
     null = op.scalar(call.options["value_set"].is_null().index(True).as_py(), pa.int32())

@@ -14,7 +14,7 @@ from ..calls import Call, rows_of
 from ..columns import to_arrow, to_cudf
 from ..registry import kernel
 from ..types import ANY, NUMBERS, SIMPLE, TIMES
-from .comparisons import need_same_bits, places_in
+from .comparisons import places_in
 
 _is = pa.types
 _DICTIONARIES = f"{ANY} dictionary"
@@ -179,15 +179,13 @@ def rank(call: Call) -> Any:
 
 @kernel(SIMPLE)
 def unique(call: Call) -> Any:
-    need_same_bits(call, call.value)
     return op.first_rows(call.value)
 
 
 @kernel(SIMPLE)
 def value_counts(call: Call) -> Any:
     (value,) = call.values
-    need_same_bits(call, value)
-    group = plc.groupby.GroupBy(plc.Table([value]), plc.types.NullPolicy.INCLUDE)
+    group = plc.groupby.GroupBy(plc.Table([op.keys_of(value)]), plc.types.NullPolicy.INCLUDE)
     first_and_count = [plc.aggregation.min(), plc.aggregation.count(plc.types.NullPolicy.INCLUDE)]
     places = plc.groupby.GroupByRequest(op.counter(value.size()), first_and_count)
     keys, (found,) = group.aggregate([places])
@@ -195,6 +193,7 @@ def value_counts(call: Call) -> Any:
     order = op.order_of([(first, False, False)], is_float=[False])
     counts = op.cast(counts, op.INT64)
     values, counts = op.gathered(plc.Table([*keys.columns(), counts]), order).columns()
+    values = op.same_bits(values, value.type())
     columns = zip((values, counts), call.type, strict=True)
     return _struct_array(call, [to_arrow(column, field.type) for column, field in columns])
 
@@ -207,14 +206,14 @@ def _struct_array(call: Call, arrays: list[Any]) -> Any:
 _ENCODE, _MASK = 0, 1
 
 
-@kernel(f"bool int decimal string {TIMES}")
+@kernel(SIMPLE)
 def dictionary_encode(call: Call) -> Any:
     (value,) = call.values
     nulls = call.options.get("null_encoding_behavior", call.options.get("null_encoding"))
     distinct = op.first_rows(value)
     if nulls == _MASK:
         distinct = op.valid(distinct)
-    found = places_in(distinct, value)
+    found = places_in(op.keys_of(distinct), op.keys_of(value))
     if nulls == _ENCODE and value.null_count():
         null = plc.copying.get_element(op.places(plc.unary.is_null(distinct)), 0)
         found = op.filled(found, null)
