@@ -89,20 +89,16 @@ _AGGREGATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "hash_max": (lambda _: plc.aggregation.max(), _EXTREMES),
     "hash_variance": (lambda it: plc.aggregation.variance(it["ddof"]), NUMBERS),
     "hash_stddev": (lambda it: plc.aggregation.std(it["ddof"]), NUMBERS),
-    "hash_count": (lambda it: _count(it["mode"]), ANY),
-    "hash_count_distinct": (lambda it: plc.aggregation.nunique(_nulls(it["mode"])), SIMPLE),
+    "hash_count": (plc.aggregation.count, ANY),
+    "hash_count_distinct": (plc.aggregation.nunique, SIMPLE),
     "hash_any": (lambda _: plc.aggregation.max(), "bool"),
     "hash_all": (lambda _: plc.aggregation.min(), "bool"),
 }
 
-
-def _count(mode: int) -> Any:
-    return plc.aggregation.count(_nulls(mode))
-
-
-def _nulls(mode: int) -> Any:
-    need(mode != 1, "not counts of nulls")
-    return _Nulls.EXCLUDE if mode == 0 else _Nulls.INCLUDE
+#: By pyarrow's number for what it counts: the rules of counts, of which the first is subtracted if
+#: there are two.
+_COUNTED = {0: [_Nulls.EXCLUDE], 1: [_Nulls.EXCLUDE, _Nulls.INCLUDE], 2: [_Nulls.INCLUDE]}
+_ALL_ROWS = plc.aggregation.count(_Nulls.INCLUDE)
 
 
 def group_by(
@@ -110,9 +106,12 @@ def group_by(
 ) -> Any:
     """The groups come in no order, or without threads in that of their first rows."""
     empty = table.schema.empty_table()
-    schema = _result_of(original, empty, aggregates, keys, use_threads=use_threads).schema
+    nothing = _result_of(original, empty, aggregates, keys, use_threads=use_threads)
+    schema = nothing.schema
     keys = [keys] if isinstance(keys, str) else list(keys or ())
-    need(keys and len(set(keys)) == len(keys), "not without keys, or by one twice")
+    need(len(set(keys)) == len(keys), "not by one key twice")
+    if not keys:
+        return _of_whole_columns(table, aggregates, schema) if aggregates else nothing
     if not len(table):
         return schema.empty_table().copy_to(_native._here().memory_manager)
     used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
@@ -135,7 +134,7 @@ def group_by(
         numbers = op.counter(len(table))
         asked.append(plc.groupby.GroupByRequest(numbers, [plc.aggregation.min()]))
     elif not asked:
-        asked.append(plc.groupby.GroupByRequest(columns[keys[0]], [_count(2)]))
+        asked.append(plc.groupby.GroupByRequest(columns[keys[0]], [_ALL_ROWS]))
     groups, found = plc.groupby.GroupBy(by, _Nulls.INCLUDE).aggregate(asked)
     results = dict(zip(requests, found, strict=False))
     rest = [each.result(results[each.source].columns()) for each in wanted]
@@ -151,6 +150,18 @@ def group_by(
     return to_table(made, schema)
 
 
+def _of_whole_columns(table: Any, aggregates: Any, schema: pa.Schema) -> Any:
+    """One row, with the results of pyarrow's functions of whole columns."""
+    _need_names(table.schema, [target[0] for target, *_ in aggregates if target])
+    found = []
+    for (target, name, options, _), kind in zip(aggregates, schema.types, strict=True):
+        need(len(target) == (name != "count_all"), f"not {name} without keys")
+        value = pc.call_function(name, [table[target[0]]], options) if target else len(table)
+        found.append(pa.array([value], kind))
+    row = pa.Table.from_arrays(found, schema=schema)
+    return row.copy_to(_native._here().memory_manager)
+
+
 class _Aggregate:
     """One of the results of a grouping: what libcudf is asked for, and what is made of it."""
 
@@ -159,13 +170,13 @@ class _Aggregate:
     ) -> None:
         target, name, options, _ = wanted
         self.kind, self.least, self.place = kind, 0, 0
-        #: Whether the result is a sum by a count.
-        self.is_quotient = False
+        #: Makes the result of those of two aggregations.
+        self.of_two: Callable[[Any, Any], Any] | None = None
         #: Names the values among those of the other results.
         self.source: Any = target[0] if target else any_key
         self.values = columns[self.source]
         if not target and name == "hash_count_all":
-            self.aggregations, self.nothing = [_count(2)], None
+            self.aggregations, self.nothing = [_ALL_ROWS], None
             return
         need(len(target) == 1 and name in _AGGREGATIONS, f"not with {name}")
         make, kinds = _AGGREGATIONS[name]
@@ -186,32 +197,41 @@ class _Aggregate:
             self.values = op.cast(self.values, cudf_type(kind))
         elif name == "hash_count_distinct" and is_float:
             self.source, self.values = (self.source, "bits"), op.keys_of(self.values)
-        self.aggregations = [make(decoded)]
+        rules = (
+            _COUNTED[decoded["mode"]]
+            if name in ("hash_count", "hash_count_distinct")
+            else [decoded]
+        )
+        self.aggregations = [*map(make, rules)]
         self.least = decoded.get("min_count", 0)
         # libcudf's result of no values is null.
         self.nothing = None if self.least else _OF_NOTHING.get(name)
         need(decoded.get("skip_nulls", True) or not self.values.null_count(), "not with nulls")
         # pyarrow itself asks for no number of values there.
         need(self.least <= 1 or name not in ("hash_min", "hash_max"), f"not {name} with min_count")
-        self.is_quotient = name == "hash_mean" and _is.is_decimal(kind)
-        if self.is_quotient:
-            self.aggregations, self.nothing = [plc.aggregation.sum()], None
-        if self.is_quotient or self.least > 1:
-            self.aggregations.append(_count(0))
+        if name == "hash_mean" and _is.is_decimal(kind):
+            self.aggregations, self.nothing, self.of_two = [plc.aggregation.sum()], None, self._mean
+        elif len(rules) == 2:
+            self.of_two = self._difference
+        if self.of_two == self._mean or self.least > 1:
+            self.aggregations.append(plc.aggregation.count(_Nulls.EXCLUDE))
         if is_spread:
             # Has libcudf sort the groups: without, it sums squares, whose digits cancel.
             self.aggregations.append(plc.aggregation.nunique(_Nulls.EXCLUDE))
 
     def result(self, found: Any) -> Any:
         result = op.cast(found[self.place], cudf_type(self.kind))
-        if self.is_quotient:
-            result = self._mean(result, found[self.place + 1])
+        if self.of_two is not None:
+            result = self.of_two(result, found[self.place + 1])
         if self.nothing is not None and result.null_count():
             result = op.filled(result, op.scalar(self.nothing, self.kind))
         if self.least <= 1:
             return result
         is_less = op.binary("LESS", found[self.place + 1], op.scalar(self.least, pa.int32()))
         return op.null_where(is_less, result)
+
+    def _difference(self, valid: Any, every: Any) -> Any:
+        return op.on_int64("SUB", op.cast(every, op.INT64), valid)
 
     def _mean(self, total: Any, count: Any) -> Any:
         """Of decimals: rounded half away from zero, where libcudf's own would be truncated."""

@@ -19,6 +19,12 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
     def back(made: pa.Table) -> Any:
         return table([column(each.combine_chunks()) for each in made.columns])
 
+    def named(aggregation: str) -> tuple[Any, ...]:
+        """pyarrow's name for it and, of a count, what it counts."""
+        name, _, rule = aggregation.partition(" ")
+        counted = {"EXCLUDE": "only_valid", "INCLUDE": "all"}
+        return (name, pc.CountOptions(counted[rule])) if rule else (name,)
+
     class GroupBy:
         """The groups come in reverse, since libcudf has no order for them."""
 
@@ -31,7 +37,7 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
             found = []
             for values, aggregations in requests:
                 whole = self.keys.append_column("v", values.value)
-                kinds = [("v", each._name) for each in aggregations]
+                kinds = [("v", *named(each._name)) for each in aggregations]
                 made = whole.group_by(names, use_threads=False).aggregate(kinds)
                 columns = made.columns[len(names) :]
                 found.append(pa.table(columns, names=[*map(str, range(len(columns)))]))

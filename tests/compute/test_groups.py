@@ -26,6 +26,32 @@ def test_groups_without_threads_come_in_the_order_of_their_first_rows(there, key
     assert in_no_order.num_rows == expected.num_rows
 
 
+@pytest.mark.parametrize("rows", [ROWS, ROWS.slice(0, 0)])
+@pytest.mark.parametrize(
+    "aggregates",
+    [
+        [],
+        [("v", "sum"), ([], "count_all"), ("k", "count", pc.CountOptions("only_null"))],
+        [("v", "min"), ("w", "max"), ("v", "sum", pc.ScalarAggregateOptions(min_count=9))],
+    ],
+)
+def test_aggregates_without_keys_are_one_row(there, rows, aggregates):
+    expected = rows.group_by([]).aggregate(aggregates)
+    found = there(rows).group_by([]).aggregate(aggregates)
+    assert not found.num_columns or not found.is_cpu
+    assert found.copy_to(HOST).equals(expected)
+
+
+@pytest.mark.parametrize("mode", ["only_valid", "only_null", "all"])
+@pytest.mark.parametrize("name", ["count", "count_distinct"])
+def test_counts_in_groups(there, name, mode):
+    table = pa.table({"k": ["a", "b", "a", "b", "a"], "v": [1, None, None, None, 1]})
+    wanted = [("v", name, pc.CountOptions(mode)), ("v", "sum")]
+    expected = table.group_by("k", use_threads=False).aggregate(wanted)
+    found = there(table).group_by("k", use_threads=False).aggregate(wanted)
+    assert found.copy_to(HOST).equals(expected)
+
+
 @pytest.mark.parametrize(
     "call",
     [
