@@ -144,6 +144,12 @@ def are_within(column: Any, most: int) -> bool:
     return all(each is None or abs(each) <= most for each in ends_of(column))
 
 
+def have_exact_sum(column: Any, kind: pa.DataType) -> bool:
+    """Whether no sum of decimals of a column has more than 37 digits, nor wraps."""
+    most = 10**37 // max(column.size(), 1)
+    return bool(10**kind.precision <= most) or are_within(unscaled(column), most)
+
+
 def ends_of(column: Any) -> list[Any]:
     """The smallest and the largest number; None without any."""
     if column.type().id() == plc.TypeId.DECIMAL128:  # `minmax` has none

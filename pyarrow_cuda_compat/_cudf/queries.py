@@ -210,6 +210,7 @@ class _Aggregate:
         # pyarrow itself asks for no number of values there.
         need(self.least <= 1 or name not in ("hash_min", "hash_max"), f"not {name} with min_count")
         if name == "hash_mean" and _is.is_decimal(kind):
+            need(op.have_exact_sum(self.values, given), f"not {name} of so large decimals")
             self.aggregations, self.nothing, self.of_two = [plc.aggregation.sum()], None, self._mean
         elif len(rules) == 2:
             self.of_two = self._difference
@@ -237,7 +238,6 @@ class _Aggregate:
         """Of decimals: rounded half away from zero, where libcudf's own would be truncated."""
         if not self.least and op.is_anywhere(op.binary("EQUAL", count, op.scalar(0, pa.int32()))):
             raise pa.ArrowInvalid("Division by 0 in Decimal")
-        need(op.are_within(op.unscaled(total), 10**37 - 1), "not hash_mean of so large decimals")
         scale = self.kind.scale
         longer = cudf_type(pa.decimal128(38, scale + 1))
         quotient = op.binary("DIV", op.cast(total, longer), op.cast(count, op.WIDE), longer)
