@@ -3,7 +3,7 @@
 #![cfg(feature = "cust")]
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
-#[path = "common/child.rs"]
+#[path = "../../cuda-sim/tests/driver/common/child.rs"]
 mod child;
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
