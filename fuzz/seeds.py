@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,21 +11,23 @@ import pyarrow as pa
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from support.fuzz import batch_of, stream_of  # noqa: E402
-from support.samples import ARRAYS  # noqa: E402
+from support.fuzz import batch_of  # noqa: E402
+from support.samples import ARRAYS, written  # noqa: E402
 
-#: Where an encapsulated message has its metadata.
-METADATA = 8
+
+def stream_of(name: str, opener: Callable[..., pa.RecordBatchWriter], codec: str | None) -> bytes:
+    batch = batch_of(name)
+    return written([batch, batch], opener, compression=codec).to_pybytes()
 
 
 def messages() -> dict[str, bytes]:
-    """Schemas, dictionaries and batches, plain and compressed, as messages."""
+    """The metadata of schemas, dictionaries and batches, plain and compressed."""
     found = {}
     for name in [*ARRAYS, "dictionary"]:
         for codec in (None, "lz4"):
-            stream = pa.BufferReader(stream_of(batch_of(name), pa.ipc.new_stream, codec))
+            stream = pa.BufferReader(stream_of(name, pa.ipc.new_stream, codec))
             for number, message in enumerate(pa.ipc.MessageReader.open_stream(stream)):
-                found[f"{name}-{codec}-{number}"] = message.serialize().to_pybytes()
+                found[f"{name}-{codec}-{number}"] = message.metadata.to_pybytes()
     return found
 
 
@@ -32,7 +35,7 @@ def footers() -> dict[str, bytes]:
     """The footers of files, which lie before their length and the format's six letters."""
     found = {}
     for name in ("int64", "dictionary", "struct"):
-        file = stream_of(batch_of(name), pa.ipc.new_file, None)
+        file = stream_of(name, pa.ipc.new_file, None)
         size = int.from_bytes(file[-10:-6], "little")
         found[f"footer-{name}"] = file[-10 - size : -10]
     return found
@@ -43,15 +46,11 @@ def streams() -> dict[str, bytes]:
     found = {}
     for name in [*ARRAYS, "dictionary"]:
         for codec in (None, "lz4"):
-            stream = stream_of(batch_of(name), pa.ipc.new_stream, codec)
-            file = stream_of(batch_of(name), pa.ipc.new_file, codec)
+            stream = stream_of(name, pa.ipc.new_stream, codec)
+            file = stream_of(name, pa.ipc.new_file, codec)
             for how, data in enumerate((stream, stream, stream, file)):
                 found[f"{name}-{codec}-{how}"] = bytes([how]) + data
     return found
-
-
-def metadata_of(message: bytes) -> bytes:
-    return message[METADATA : METADATA + int.from_bytes(message[4:8], "little")]
 
 
 def handles() -> dict[str, bytes]:
@@ -63,10 +62,8 @@ def handles() -> dict[str, bytes]:
 
 
 def main(folder: Path) -> None:
-    whole = messages()
     inputs = {
-        "message": whole,
-        "metadata": {name: metadata_of(message) for name, message in whole.items()} | footers(),
+        "metadata": messages() | footers(),
         "stream": streams(),
         "handle": handles(),
         "array_interface": {"number": b"<f4", "date": b"<M8[ns]"},

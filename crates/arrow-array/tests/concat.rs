@@ -6,12 +6,11 @@ mod device;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, UInt8Type};
-use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray};
+use arrow_array::{Array, DictionaryArray, Int32Array, StringArray};
 use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch, Error};
 use common::{Dice, array, there, types};
 use device::{alone, second_device};
 use proptest::prelude::*;
-use std::sync::Arc;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
@@ -107,15 +106,4 @@ fn what_does_not_fit_together_is_refused() {
         let refused = DeviceArrayData::concat(&[numbers, far]).expect_err("other devices");
         assert!(refused.to_string().contains("copy_to"), "{refused}");
     }
-}
-
-#[test]
-fn batches_become_one() {
-    let (_alone, context) = alone();
-    let column: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None, Some(3)]));
-    let batch = RecordBatch::try_from_iter([("x", column)]).expect("a batch");
-    let there = DeviceRecordBatch::copy_from(&context, &batch).expect("room");
-    let whole = DeviceRecordBatch::concat(&[there.slice(1, 2).expect("within"), there]);
-    let found = whole.expect("room").to_record_batch().expect("valid");
-    assert_eq!((found.slice(0, 2), found.slice(2, 3)), (batch.slice(1, 2), batch));
 }

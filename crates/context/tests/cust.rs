@@ -3,7 +3,7 @@
 #![cfg(feature = "cust")]
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
-#[path = "common/child.rs"]
+#[path = "../../cuda-sim/tests/driver/common/child.rs"]
 mod child;
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
@@ -43,26 +43,20 @@ fn their_stream(context: &Context) -> Arc<cust::stream::Stream> {
 }
 
 #[test]
-fn a_context_goes_to_cust_and_back() {
-    let ours = Context::primary(0).expect("a device");
-    let theirs = ours.to_cust().expect("a primary context");
-    assert_eq!(theirs.as_raw() as usize, ours.handle());
-    assert_eq!(current_handle(), 0, "the thread's current context is unchanged");
-    assert!(Context::from_cust(&theirs).expect("alive").is_same(&ours));
-    // Each has retained it.
-    drop(theirs);
-    ours.synchronize().expect("alive");
-}
-
-#[test]
 fn a_context_that_cust_made_current_is_found() {
     // This initialises the driver.
     let last = Device::count().expect("a device") - 1;
     assert!(current().is_none());
-    let theirs = Context::primary(last).and_then(|ours| ours.to_cust()).expect("a context");
+    let ours = Context::primary(last).expect("a device");
+    let theirs = ours.to_cust().expect("a primary context");
+    assert_eq!(current_handle(), 0, "the thread's current context is unchanged");
+    assert!(Context::from_cust(&theirs).expect("alive").is_same(&ours));
     CurrentContext::set_current(&theirs).expect("alive");
     let found = current().expect("one");
     assert_eq!((found.handle(), found.device().number()), (theirs.as_raw() as usize, last));
+    // Each has retained it.
+    drop(theirs);
+    ours.synchronize().expect("alive");
 }
 
 #[test]

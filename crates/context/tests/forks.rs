@@ -1,6 +1,6 @@
 //! A child that was forked while another thread was at work.
 
-#[path = "common/child.rs"]
+#[path = "../../cuda-sim/tests/driver/common/child.rs"]
 mod child;
 mod common;
 

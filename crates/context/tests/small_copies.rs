@@ -1,6 +1,6 @@
 //! Small copies to blocks that nobody else knows: a call does not wait, but who reaches the memory does.
 
-#[path = "common/child.rs"]
+#[path = "../../cuda-sim/tests/driver/common/child.rs"]
 mod child;
 mod common;
 #[path = "../../driver/tests/common/simulator.rs"]

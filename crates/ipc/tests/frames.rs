@@ -26,8 +26,15 @@ fn the_end_of_a_stream_is_not_damage() {
 
 proptest! {
     #[test]
-    fn the_metadata_always_lies_within(prefix: [u8; 8], size in 8..1_000_000u64) {
-        if let Ok(frame) = Frame::parse(&prefix, size) {
+    fn the_metadata_always_lies_within(
+        has_marker: bool,
+        length in prop_oneof![any::<u32>(), 0..1_000_000u32],
+        rest: [u8; 4],
+        size in 8..1_000_000u64,
+    ) {
+        let length = length.to_le_bytes();
+        let prefix = if has_marker { [[0xFF; 4], length] } else { [length, rest] };
+        if let Ok(frame) = Frame::parse(&prefix.concat(), size) {
             prop_assert!(frame.body_offset() <= size);
         }
     }

@@ -8,7 +8,14 @@ from support.samples import BATCH, CPU
 
 from . import scenario
 
-LABELS = pa.record_batch({"d": pa.array(["x", "y", None, "x"]).dictionary_encode()})
+LABELS = pa.array(["x", "y", None, "x"]).dictionary_encode()
+TABLE = pa.table(
+    {
+        "a": pa.chunked_array([[1, None], [3]]),
+        "s": pa.chunked_array([["x"], [None, "yy"]]),
+        "d": pa.chunked_array([LABELS.slice(0, 3)]),
+    }
+)
 
 
 @scenario()
@@ -34,13 +41,6 @@ def messages_of_device_batches():
 
 
 @scenario()
-def dictionaries():
-    ctx = cuda.Context()
-    there = LABELS.copy_to(ctx.memory_manager)
-    assert there.copy_to(CPU).equals(LABELS)
-
-
-@scenario()
 def copies():
     ctx = cuda.Context()
     there = BATCH.copy_to(ctx.memory_manager)
@@ -50,28 +50,6 @@ def copies():
     array = pa.array([[1, 2], None, [3]]).copy_to(ctx.memory_manager)
     assert array.slice(1).copy_to(CPU).equals(pa.array([None, [3]], pa.list_(pa.int64())))
     assert repr(array.slice(0, 0))
-
-
-@scenario()
-def tables():
-    ctx = cuda.Context()
-    chunks = [pa.array(part).copy_to(ctx.memory_manager) for part in ([1, None], [3])]
-    column = pa.chunked_array(chunks)
-    table = pa.table({"a": column, "b": column})
-    assert not table.is_cpu
-    back = [chunk.copy_to(CPU) for chunk in table.column("b").chunks]
-    assert pa.chunked_array(back).to_pylist() == [1, None, 3]
-    batches = [batch.copy_to(CPU) for batch in table.to_batches()]
-    assert pa.Table.from_batches(batches).column("a").to_pylist() == [1, None, 3]
-
-
-TABLE = pa.table(
-    {
-        "a": pa.chunked_array([[1, None], [3]]),
-        "s": pa.chunked_array([["x"], [None, "yy"]]),
-        "d": pa.chunked_array([LABELS.column(0).slice(0, 3)]),
-    }
-)
 
 
 @scenario()

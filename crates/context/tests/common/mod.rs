@@ -4,14 +4,17 @@
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 #![allow(dead_code, reason = "each of the test files uses some of it")]
 
+#[path = "../../../cuda-sim/tests/driver/common/gate.rs"]
+mod gate;
+
 use arrow_cuda_context::{Context, Device, Extension, Stream, completed};
 use arrow_cuda_driver::{CudaError, call, is_simulated};
+pub use gate::Gate;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 /// One test at a time: counts of calls, captures and what work retains are the process's.
 pub fn alone() -> (MutexGuard<'static, ()>, Context) {
@@ -79,49 +82,18 @@ pub fn witness(context: &Context) -> Arc<()> {
     share
 }
 
-/// After this time a gate opens by itself, so that a wrong wait fails and does not hang.
-const LIMIT: Duration = Duration::from_secs(20);
-/// Enough for a call that does not wait to return first.
-const SOON: Duration = Duration::from_millis(20);
-
-#[derive(Default)]
-struct State {
-    is_open: AtomicBool,
-    came_late: AtomicBool,
-}
-
-/// Keeps a stream busy until it is opened.
-pub struct Gate(&'static State);
-
 impl Gate {
     pub fn on_default_stream(context: &Context) -> Self {
         Self::on(&Stream::default_of(context))
     }
 
     pub fn on(stream: &Stream) -> Self {
-        extern "C" fn wait(state: *mut c_void) {
-            // SAFETY: a gate's state, which is never freed.
-            let state = unsafe { &*state.cast::<State>() };
-            let since = Instant::now();
-            while !state.is_open.load(Ordering::Acquire) {
-                if since.elapsed() > LIMIT {
-                    return state.came_late.store(true, Ordering::Release);
-                }
-                thread::sleep(Duration::from_millis(1));
-            }
-        }
-        let state: &'static State = Box::leak(Box::default());
         let _current = stream.context().enter().expect("alive");
-        let (wait, argument) = (wait as *mut c_void, (&raw const *state).cast_mut().cast());
-        // SAFETY: a live stream, and a function that takes such an argument.
-        unsafe { call!(cuLaunchHostFunc(stream.as_raw(), wait, argument)) }
-            .expect("room in the queue");
-        Self(state)
-    }
-
-    pub fn open(&self) {
-        self.0.is_open.store(true, Ordering::Release);
-        assert!(!self.0.came_late.load(Ordering::Acquire), "somebody waited for the stream");
+        Self::queued(|wait, state| {
+            // SAFETY: a live stream, and a function that takes such an argument.
+            unsafe { call!(cuLaunchHostFunc(stream.as_raw(), wait as *mut c_void, state)) }
+                .expect("room in the queue");
+        })
     }
 
     /// Works while the stream is busy.  A driver may wait for the stream before it pins memory, so the gate opens in
@@ -139,26 +111,5 @@ impl Gate {
             drop(done);
             outcome
         })
-    }
-
-    /// Opens it while the caller waits for the stream.
-    pub fn open_soon(self) -> JoinHandle<()> {
-        self.open_after(SOON)
-    }
-
-    pub fn open_after(self, time: Duration) -> JoinHandle<()> {
-        thread::spawn(move || {
-            thread::sleep(time);
-            self.open();
-        })
-    }
-}
-
-impl Drop for Gate {
-    fn drop(&mut self) {
-        match thread::panicking() {
-            true => self.0.is_open.store(true, Ordering::Release),
-            false => self.open(),
-        }
     }
 }

@@ -97,28 +97,16 @@ fn ended_by(context: Handle, call: impl Fn() -> i32 + Sync) -> [[bool; 2]; 3] {
     })
 }
 
+/// Which calls these are, `probe/ask.py` has asked.
 #[test]
 fn calls_that_might_wait_respect_modes() {
     on_device(|context| {
-        let (e, other, host) = (event(2), stream(1), pinned(16));
         let by_mode = [[true, true], [true, false], [false, false]];
         assert_eq!(ended_by(context, || cuMemAlloc_v2(&mut 0, 16)), by_mode);
-        assert_eq!(ended_by(context, || cuMemHostAlloc(&mut 0, 16, 1)), by_mode);
-        assert_eq!(ended_by(context, || cuEventQuery(e)), by_mode);
-        assert_eq!(ended_by(context, || cuEventSynchronize(e)), by_mode);
-        assert_eq!(ended_by(context, || cuStreamQuery(other)), by_mode);
         let (p, mut managed) = (alloc(16), 0);
         assert_eq!(cuMemAllocManaged(&mut managed, 16, 1), OK);
         assert_eq!(ended_by(context, || cuMemsetD8_v2(managed, 1, 16)), by_mode, "it waits");
-        let never = [[false, false]; 3];
-        assert_eq!(ended_by(context, || cuMemsetD8_v2(p, 1, 16)), never);
-        assert_eq!(ended_by(context, || cuMemcpyDtoD_v2(p, p + 8, 8)), never);
-        assert_eq!(ended_by(context, || cuMemcpyHtoD_v2(p, host as *const _, 16)), never);
-        assert_eq!(ended_by(context, || cuMemcpyDtoH_v2(host as *mut _, p, 16)), never);
-        assert_eq!(ended_by(context, || cuMemcpyHtoDAsync_v2(p, host, 16, other)), never);
-        assert_eq!(ended_by(context, || cuEventRecord(e, other)), never);
-        assert_eq!(ended_by(context, || cuEventCreate(&mut 0, 2)), never);
-        assert_eq!(ended_by(context, || cuMemGetInfo_v2(&mut 0, &mut 0)), never);
+        assert_eq!(ended_by(context, || cuMemsetD8_v2(p, 1, 16)), [[false, false]; 3]);
     });
 }
 

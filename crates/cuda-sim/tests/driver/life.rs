@@ -4,6 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::common::child::in_child;
 use crate::common::process::*;
 use crate::common::*;
 
@@ -26,20 +27,14 @@ fn a_forked_child_is_refused_and_never_blocks() {
                 });
             }
             for _ in 0..100 {
-                // SAFETY: the child calls the simulator, which takes no lock there, and ends.
-                let child = unsafe { libc::fork() };
-                if child == 0 {
+                // It calls the simulator, which takes no lock there.
+                statuses.push(in_child(|| {
                     let refused = cuMemFree_v2(p) == NOT_INITIALIZED
                         && cuInit(0) == NOT_INITIALIZED
                         && cuCtxSynchronize() == NOT_INITIALIZED
                         && cuda_sim_live_allocations() == 0;
-                    // SAFETY: as above.
-                    unsafe { libc::_exit(i32::from(!refused)) };
-                }
-                let mut status = -1;
-                // SAFETY: waits for the child that was just made.
-                unsafe { libc::waitpid(child, &mut status, 0) };
-                statuses.push(status);
+                    i32::from(!refused)
+                }));
             }
             is_over.store(true, Ordering::Relaxed);
         });

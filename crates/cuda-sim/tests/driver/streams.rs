@@ -6,7 +6,6 @@ use std::ptr::without_provenance_mut;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::common::busy::busy;
 use crate::common::process::*;
 use crate::common::*;
 
@@ -38,7 +37,7 @@ fn a_copy_from_the_host_reads_when_its_turn_comes() {
         assert_eq!(cuMemcpyHtoDAsync_v2(p, host, 1, s), OK);
         // SAFETY: a byte of pinned memory, which the copy reads later.
         unsafe { (host as *mut u8).write_volatile(5) };
-        work.release();
+        work.open();
         assert_eq!(cuStreamSynchronize(s), OK);
         assert_eq!(read(p, 1), Ok(vec![5]));
     });
@@ -52,11 +51,11 @@ fn the_default_stream_waits_for_blocking_streams_only() {
         let work = busy(free);
         assert_eq!(cuMemsetD8Async(p, 8, 1, free), OK);
         assert_eq!(read(p, 1), Ok(vec![0]));
-        work.release();
+        work.open();
         assert_eq!(cuStreamSynchronize(free), OK);
         let work = busy(blocking);
         assert_eq!(cuMemsetD8Async(p, 9, 1, blocking), OK);
-        work.release_soon();
+        work.open_soon();
         assert_eq!(read(p, 1), Ok(vec![9]));
     });
 }
@@ -72,7 +71,7 @@ fn a_blocking_stream_waits_for_the_default_stream() {
         assert_eq!(cuEventRecord(other, free), OK);
         assert_eq!(cuEventQuery(other), OK);
         assert_eq!(cuEventQuery(end), NOT_READY);
-        work.release();
+        work.open();
         assert_eq!(cuEventSynchronize(end), OK);
         assert_eq!(cuEventQuery(start), OK);
     });
@@ -87,7 +86,7 @@ fn an_event_of_a_context_waits_for_all_its_streams() {
             let work = busy(s);
             assert_eq!(cuCtxRecordEvent(context, all), OK);
             assert_eq!(cuEventQuery(all), NOT_READY);
-            work.release();
+            work.open();
             assert_eq!(cuStreamSynchronize(s), OK);
             assert_eq!(cuEventQuery(all), OK);
         }
@@ -97,10 +96,10 @@ fn an_event_of_a_context_waits_for_all_its_streams() {
         assert_eq!(cuCtxRecordEvent(context, all), OK);
         let s = stream(1);
         let later = busy(s);
-        earlier.release();
+        earlier.open();
         assert_eq!(cuEventSynchronize(all), OK);
         assert_eq!(cuStreamQuery(s), NOT_READY, "the event does not wait for later work");
-        later.release();
+        later.open();
     });
 }
 
@@ -112,7 +111,7 @@ fn fills_and_copies_of_device_memory_return_before_they_are_done() {
         assert_eq!(cuMemsetD8_v2(p, 3, 1), OK);
         assert_eq!(cuMemcpyDtoD_v2(q, p, 1), OK);
         assert_eq!(cuStreamQuery(0), NOT_READY);
-        work.release();
+        work.open();
         assert_eq!(read(q, 1), Ok(vec![3]));
     });
 }
@@ -125,17 +124,17 @@ fn a_fill_of_host_memory_is_done_when_it_returns() {
         let registered = own.as_mut_ptr() as usize;
         assert_eq!(cuMemHostRegister_v2(registered, 8, 1), OK);
         for host in [pinned(8), managed as usize, registered] {
-            let release = busy(0).release_soon();
+            let opened = busy(0).open_soon();
             assert_eq!(cuMemsetD8_v2(host as u64, 7, 8), OK);
-            assert!(release.has_happened());
             assert_eq!(peek(host), 7);
+            opened.join().expect("in time");
             assert_eq!(cuMemsetD32_v2(host as u64, 0x0808_0808, 2), OK);
             assert_eq!(peek(host), 8);
             // Fills on a stream are queued.
             let work = busy(0);
             assert_eq!(cuMemsetD8Async(host as u64, 9, 8, 0), OK);
             assert_eq!(peek(host), 8);
-            work.release();
+            work.open();
             assert_eq!(cuStreamSynchronize(0), OK);
             assert_eq!(peek(host), 9);
         }
@@ -155,7 +154,7 @@ fn a_small_copy_from_pageable_memory_returns_when_its_bytes_are_staged() {
         assert_eq!(cuMemcpyDtoHAsync_v2(host, p, 1, free), OK);
         assert_eq!(cuStreamSynchronize(free), OK);
         assert_ne!(peek(host), 5);
-        work.release();
+        work.open();
         assert_eq!(read(p, 1), Ok(vec![5]));
     });
 }
@@ -187,7 +186,7 @@ fn a_wait_for_a_stream_stalls_no_allocation() {
         });
         std::thread::sleep(Duration::from_millis(50));
         alloc(1);
-        work.release();
+        work.open();
         waiter.join().unwrap();
     });
 }
@@ -201,7 +200,7 @@ fn a_destroyed_stream_still_does_its_work() {
         assert_eq!(cuStreamDestroy_v2(s), OK);
         assert_eq!(cuStreamDestroy_v2(s), 400);
         assert_eq!(cuStreamQuery(s), 400);
-        work.release_soon();
+        work.open_soon();
         assert_eq!(read(p, 1), Ok(vec![8]));
     });
 }
@@ -216,7 +215,7 @@ fn memory_freed_in_a_stream_lives_until_its_turn() {
         assert_eq!(cuMemcpyDtoHAsync_v2(host, p, 1, s), OK);
         assert_eq!(cuMemFreeAsync(p, s), OK);
         assert_eq!(cuMemFreeAsync(p, s), 1);
-        work.release();
+        work.open();
         assert_eq!(cuStreamSynchronize(s), OK);
         assert_eq!(read(p, 1), Err(1));
         assert_eq!(cuda_sim_live_allocations(), 0);
@@ -298,12 +297,11 @@ fn the_default_stream_stands_for_the_blocking_streams_too() {
         let (blocking, free) = (stream(0), stream(1));
         let unrelated = busy(free);
         assert_eq!(cuStreamQuery(0), OK);
-        unrelated.release();
+        unrelated.open();
         let work = busy(blocking);
         assert_eq!(cuStreamQuery(0), NOT_READY);
-        let release = work.release_soon();
+        work.open_soon();
         assert_eq!(cuStreamSynchronize(0), OK);
-        assert!(release.has_happened());
         assert_eq!(cuStreamQuery(blocking), OK);
     });
 }
@@ -321,7 +319,7 @@ fn functions_of_idle_streams_take_turns_in_the_order_of_the_calls() {
             for (number, stream) in streams.iter().enumerate() {
                 assert_eq!(cuLaunchHostFunc(*stream, note, without_provenance_mut(number)), OK);
             }
-            work.release();
+            work.open();
             streams.iter().for_each(|stream| assert_eq!(cuStreamSynchronize(*stream), OK));
             assert_eq!(take(&mut *CALLED.lock().expect("alive")), [0, 1]);
         }

@@ -1,8 +1,10 @@
 //! The driver interface as a C program sees it, and a process of its own for each test.
 
-pub mod busy;
+pub mod child;
+pub mod gate;
 pub mod process;
 
+use gate::Gate;
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
 
@@ -162,6 +164,10 @@ pub fn stream(flags: u32) -> Handle {
     let mut stream = 0;
     assert_eq!(cuStreamCreate(&mut stream, flags), OK);
     stream
+}
+
+pub fn busy(stream: Handle) -> Gate {
+    Gate::queued(|wait, state| assert_eq!(cuLaunchHostFunc(stream, wait, state), OK))
 }
 
 pub fn event(flags: u32) -> Handle {
