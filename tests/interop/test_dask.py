@@ -254,18 +254,6 @@ def test_part_of_the_memory_cannot_be_lent(cluster):
         assert cluster.on_second(look, cluster.on_first(make)) == [True, True]
 
 
-def test_ipc_can_be_turned_off(cluster):
-    def use_ipc(value):
-        dask.config.set({"pyarrow-cuda-compat.ipc": value})
-
-    cluster.run(cluster.first, use_ipc, False)
-    try:
-        with cluster.expect(host=1):
-            assert look_there(cluster) == INTACT
-    finally:
-        cluster.run(cluster.first, use_ipc, True)
-
-
 def test_only_held_replies_lend(cluster):
     """The reply to other requests is dropped as soon as it is written."""
 

@@ -40,21 +40,6 @@ def test_the_order_on_the_device(order, driver, current):
         assert np.array_equal(array.get(), host)
 
 
-def test_shape_can_be_assigned():
-    host = np.arange(6.0)
-    array = gpuarray.to_gpu(host)
-    array.shape = [2, -1]
-    assert (array.shape, array.strides) == ((2, 3), (24, 8))
-    array.set_val(5, 50)
-    assert array.get().tolist() == [[0, 1, 2], [3, 4, 50]]
-    assert host[5] == 50, "it is the same memory"
-    array.shape = 6
-    fortran = gpuarray.GPUArray((2, 3), order="F")
-    with pytest.raises(ValueError, match="without a copy"):
-        fortran.shape = (3, 2)
-    assert (array.shape, fortran.shape) == ((6,), (2, 3))
-
-
 KEYS = [
     0,
     -1,
