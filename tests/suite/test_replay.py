@@ -324,7 +324,6 @@ def test_what_the_cases_mask():
         "context/two_devices",
         "cuda_buffer/attributes",
         "differences/array_interface",
-        "differences/foreign_memory",
         "host_buffer/new",
         "numba_memory/memory_streams",
         "streams/two_devices",
