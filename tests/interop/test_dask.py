@@ -223,15 +223,6 @@ def test_clients_send_host_frames(cluster, ctx, direct):
     assert sent()["ipc"] == sent_before["ipc"] == 0
 
 
-def test_host_data_goes_as_ever(cluster):
-    batch = long_batch("string", 20_000)
-    table = pa.Table.from_batches([batch])
-    with cluster.expect():
-        for value in (batch, table):
-            future = cluster.on_first(lambda value: value, value)
-            assert cluster.on_second(lambda there, value: there.equals(value), future, value)
-
-
 def test_memory_that_cannot_be_lent(cluster):
     with cluster.expect(host=1):
         assert look_there(cluster, make_pinned) == INTACT
