@@ -168,21 +168,6 @@ def test_other_libraries_take_it():
     assert view.copy_to_host().tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-def test_no_room_on_the_device():
-    endless = np.broadcast_to(np.float64(1), (1 << 20, 1 << 20))
-    array = gpuarray.to_gpu(endless)
-    assert array.last_status == gpuarray.cudaGetLastError() == 2
-    assert array.allocate() == array.to_device() == array.set_val(0, 1) == array.last_status == 2
-    assert (array.ptr, array.shape) == (0, (1 << 20, 1 << 20))
-    part = array[0, :4]
-    assert (part.last_status, part.shape) == (2, (4,))
-    assert not hasattr(array, "__cuda_array_interface__")
-    with pytest.raises(TypeError, match="GPUArray has no memory on a device"):
-        gpuarray.Allocator(array)
-    with pytest.raises(ValueError, match="no memory on the device: see last_status"):
-        np.asarray(array)
-
-
 @pytest.mark.simulator
 def test_no_page_locked_memory():
     memory = gpuarray.PagelockedAllocator(1 << 40, "int16")
