@@ -1,7 +1,6 @@
 """GPUArray: made of arrays, of shapes and of allocators; copied, indexed and passed on."""
 
 import ctypes
-import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -154,18 +153,6 @@ def test_memory_of_the_device_by_allocators(ctx):
         gpuarray.Allocator(theirs, host)
     with pytest.raises(gpuarray.UnsupportedDataType, match="'bool'"):
         gpuarray.Allocator(DeviceArray.empty(3, bool))
-
-
-def test_other_libraries_take_it():
-    array = gpuarray.to_gpu(np.arange(6.0).reshape(2, 3))
-    view = DeviceArray(array)
-    assert (view.address, view.shape) == (array.ptr, (2, 3))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert np.asarray(array).tolist() == [[0, 1, 2], [3, 4, 5]]
-        assert np.array(array, dtype=np.float32, copy=True).dtype == np.float32
-    del array
-    assert view.copy_to_host().tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 @pytest.mark.simulator
