@@ -191,6 +191,31 @@ REFUSED = {
     "ctx.table_from_file('/dev/zero')": "ValueError: source argument must not be a device",
     "ctx.table_from_file(b'ARROW1' + bytes(20))": "OSError: the file of 26 bytes is cut off",
     "ctx.buffers_from_data(None)": "TypeError: 'NoneType' object is not iterable",
+    "ctx.open_ipc_buffer(None)": "TypeError: expected IpcMemHandle instance, got NoneType",
+    "ctx.new_buffer(-1)": "ValueError: nbytes argument must be non-negative, not -1",
+    "ctx.foreign_buffer(buffer.address, -1)": "ValueError: size argument must be non-negative, not",
+    "ctx.foreign_buffer(np.ones(8).ctypes.data, 64)": "OSError: Cuda error 1 in function",
+    "ctx.foreign_buffer(0, 10)": (
+        "OSError: Cuda error 1 in function 'cuPointerGetAttribute': [CUDA_ERROR_INVALID_VALUE] "
+        "invalid argument; the driver does not know the address 0x0: it is pageable host memory, "
+        "which a device cannot access, or was released. Context.buffer_from_data copies host data, "
+        "and new_host_buffer allocates host memory that devices can access"
+    ),
+    "cuda.CudaBuffer.from_buffer(None)": "TypeError: expected Buffer instance, got NoneType",
+    "buffer.equals(None)": "TypeError: Argument 'other' has incorrect type (expected pyarrow.lib",
+    "buffer.slice(0, -1)": "ValueError: length argument must be non-negative, not -1",
+    "ctx.new_buffer(0).slice(1, 1)": "ValueError: offset argument is out-of-range",
+    "cuda.new_host_buffer(-1)": "ValueError: size argument must be non-negative, not -1",
+    "cuda.BufferReader(None)": "TypeError: Argument 'obj' has incorrect type (expected pyarrow",
+    "cuda.BufferReader(buffer).read_buffer(-5)": "ValueError: nbytes argument must be non-negative",
+    "cuda.BufferWriter(None)": "TypeError: Argument 'buffer' has incorrect type (expected pyarrow",
+    "setattr(cuda.BufferWriter(buffer), 'buffer_size', -1)": "ValueError: buffer_size argument",
+    "cuda.IpcMemHandle.from_buffer(None)": "TypeError: Argument 'opaque_handle' has incorrect type",
+    "cuda.read_message(None)": "TypeError: expected CudaBuffer or BufferReader instance, got None",
+    "cuda.read_record_batch(None, pa.schema([]))": "TypeError: expected CudaBuffer instance, got",
+    "cuda.read_record_batch(buffer, None)": "TypeError: expected Schema instance, got NoneType",
+    "cuda.serialize_record_batch(None, ctx)": "TypeError: expected RecordBatch instance, got NoneT",
+    "cuda.serialize_record_batch(batch, None)": "TypeError: expected Context instance, got None",
     "buffer.fill(256)": "ValueError: value argument must be from 0 to 255, not 256",
     "buffer.fill(0, 1)": "TypeError: CudaBuffer.fill() takes 1 positional arguments but 2 were",
     "buffer.__dlpack__(stream=0)": "ValueError: stream 0 is ambiguous: pass 1 for the legacy",
@@ -247,6 +272,7 @@ REFUSED = {
 @pytest.mark.parametrize("call", REFUSED)
 def test_a_refusal_says_why(call, ctx, buffer):
     names = {
+        "batch": pa.record_batch({"x": [1, 2]}),
         "buffer": buffer,
         "frozen": pyarrow_cuda_compat.CudaBuffer.from_buffer(pa.Buffer.slice(buffer)),
         "array": DeviceArray.from_host(np.arange(6).reshape(2, 3)),
@@ -261,7 +287,6 @@ def test_a_refusal_says_why(call, ctx, buffer):
     assert buffer.to_pybytes() == DATA
 
 
-# Beside those of the conformance case differences/never_made.
 NEVER_MADE = [
     ["cuda.read_record_batch(message, fresh(pa.Schema))"],
     [
@@ -281,6 +306,15 @@ NEVER_MADE = [
         "pa.NativeFile.__new__(cuda.BufferWriter).flush()",
         "object.__new__(cuda.Context).handle",
         "object.__new__(cuda.IpcMemHandle).serialize()",
+        "cuda.IpcMemHandle()",
+        "fresh(cuda.CudaBuffer).size",
+        "fresh(cuda.HostBuffer).size",
+        "fresh(cuda.BufferReader).read()",
+        "pa.Buffer.__new__(cuda.CudaBuffer).size",
+        "ctx.buffer_from_data(fresh(pa.Buffer))",
+        "cuda.serialize_record_batch(fresh(pa.RecordBatch), ctx)",
+        "pickle.dumps(pa.Array.__new__(pa.Int8Array))",
+        "DeviceArray.from_host(pa.Array.__new__(pa.Int8Array))",
         "cuda.BufferWriter(message, message)",
         "cuda.BufferReader(buffer=message)",
         "grafted(cuda.BufferReader, pa.Buffer).read_buffer()",
@@ -296,7 +330,7 @@ NEVER_MADE = [
 @pytest.mark.parametrize("calls", NEVER_MADE, ids=["schema", "others"])
 def test_objects_that_were_never_made_raise(calls, run_python):
     code, out, err = run_python(
-        "import sys\n"
+        "import pickle, sys\n"
         "import pyarrow as pa\n"
         "from pyarrow import cuda\n"
         "from pyarrow_cuda_compat import DeviceArray, memory, pygpu as gpu\n"

@@ -27,15 +27,6 @@ def is_pinned(ctx):
     return is_pinned
 
 
-def test_arrays_are_pinned_within_the_block_only(pages, is_pinned):
-    one, other, empty = pages(1000), pages(9000), np.empty(0)
-    with memory.pinned(one, other[::-1], empty):
-        assert is_pinned(one)
-        assert is_pinned(other)
-    assert not is_pinned(one)
-    assert not is_pinned(other)
-
-
 def test_a_body_that_raises_unpins_too(pages, is_pinned):
     array = pages(1000)
     for block in (memory.pinned(array), memory.mapped(array)):

@@ -69,18 +69,6 @@ def test_data_arrives_on_both_sides(make, copy_, where):
     assert len(array) == 4
 
 
-def test_an_array_is_copied_or_adopted():
-    host, device = np.array(VALUES), memory.to_device(np.array(VALUES))
-    assert not np.shares_memory(SmartArray(host).get(), host)
-    assert SmartArray(host, copy=False).get() is host
-    assert SmartArray(device).get("gpu").address != device.address
-    assert SmartArray(device, copy=False).get("gpu").address == device.address
-    adopted = SmartArray(host, copy=False, where="gpu")
-    adopted.get("gpu").fill(7)
-    adopted.mark_changed("gpu")
-    assert host.tolist() == [7, 7, 7, 7]
-
-
 @pytest.mark.parametrize("where", ["host", "gpu"])
 @pytest.mark.parametrize("shape", [(), 3, (2, 3), (0, 3), [2, 2, 2]])
 @pytest.mark.parametrize("order", ["C", "F", None])
@@ -178,12 +166,6 @@ def test_somebody_else_sees_what_has_changed(transfers):
     array[0] = 9
     assert transfers() == (1, 1)
     assert on_the_device.copy_to_host().tolist() == [9, 5, 5, 5]
-
-
-def test_a_side_that_does_not_exist_was_not_changed():
-    array = SmartArray(VALUES, where="gpu")
-    array.mark_changed("host")
-    assert array.get().tolist() == VALUES
 
 
 def test_the_last_word_counts():

@@ -1,18 +1,29 @@
 """pylibcudf's stand-in as the engine of a module's tests."""
 
 import sys
+from importlib import import_module
 
 import pytest
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import _native
 from pyarrow_cuda_compat._cudf import conversions, engine, refusals, rmm_resource
+from support.samples import CPU
 
 from . import standin
 
 set_resource = rmm_resource._set_resource
 #: Which the guards have.
 KEPT = {it.__name__ for it in (engine, conversions, rmm_resource, refusals)}
+
+
+def of(name):
+    """A module of the engine, as it is now."""
+    return import_module(f"pyarrow_cuda_compat._cudf.{name}")
+
+
+def back(data):
+    return data.copy_to(CPU)
 
 
 @pytest.fixture(scope="package")

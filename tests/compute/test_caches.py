@@ -3,7 +3,6 @@
 import ast
 import math
 import struct
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +12,8 @@ from pyarrow import cuda
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import _native
+
+from .conftest import of
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 HOST = pa.default_cpu_memory_manager()
@@ -31,10 +32,6 @@ class Mark(pa.ExtensionType):
     @classmethod
     def __arrow_ext_deserialize__(cls, _storage, _serialized):
         return cls()
-
-
-def of(name):
-    return sys.modules[f"pyarrow_cuda_compat._cudf.{name}"]
 
 
 def lists(name, **facts):

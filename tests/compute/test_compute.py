@@ -24,14 +24,9 @@ from support.threads import in_thread
 
 from .answers import digest_of
 from .arguments import METHODS
-from .conftest import set_resource
+from .conftest import back, set_resource
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
-HOST = pa.default_cpu_memory_manager()
-
-
-def back(data):
-    return data.copy_to(HOST)
 
 
 def test_a_function_stays_on_the_device(there, libcudf):

@@ -3,7 +3,6 @@
 import sys
 from collections import namedtuple
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,19 +15,10 @@ from pyarrow_cuda_compat import CudaBuffer, _native
 from pyarrow_cuda_compat._cudf import conversions, engine
 
 from . import standin
+from .conftest import back, of
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
-HOST = pa.default_cpu_memory_manager()
 ROWS = 2**31 - 1
-
-
-def part(name):
-    return import_module(f"pyarrow_cuda_compat._cudf.{name}")
-
-
-def back(data):
-    return data.copy_to(HOST)
-
 
 # --- alignment ---------------------------------------------------------------------------------
 
@@ -158,8 +148,8 @@ def test_more_rows_than_libcudf_has_are_refused(bits, call):
 
 
 def test_strings_have_one_row_less(there, monkeypatch):
-    monkeypatch.setattr(part("dispatch"), "MOST_ROWS", 100)
-    monkeypatch.setattr(part("dispatch"), "_ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(of("dispatch"), "MOST_ROWS", 100)
+    monkeypatch.setattr(of("dispatch"), "_ROWS_AT_ONCE", 64)
     for count in (99, 100, 101):
         words = pa.array(["a"] * count)
         assert back(pc.utf8_upper(there(words))).equals(pc.utf8_upper(words))
@@ -169,8 +159,8 @@ def test_strings_have_one_row_less(there, monkeypatch):
 
 
 def test_more_rows_are_answered_one_part_after_the_other(there, monkeypatch):
-    monkeypatch.setattr(part("dispatch"), "MOST_ROWS", 100)
-    monkeypatch.setattr(part("dispatch"), "_ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(of("dispatch"), "MOST_ROWS", 100)
+    monkeypatch.setattr(of("dispatch"), "_ROWS_AT_ONCE", 64)
     values = pa.array([None, *range(1, 200)])
     expected = pc.add(values, 2)
     assert back(pc.add(there(values), 2)).equals(expected)
@@ -333,7 +323,7 @@ def test_no_memory(there, monkeypatch):
 def short(cudf, monkeypatch):
     """Strings get offsets of 64 bits from 7 bytes on, and those of 32 bits count up to 8."""
     monkeypatch.setattr(standin, "LONG", 7)
-    monkeypatch.setattr(part("layouts"), "MOST_BYTES", 8)
+    monkeypatch.setattr(of("layouts"), "MOST_BYTES", 8)
 
 
 WORDS = ["abc", None, "de", "fgh"]
@@ -400,7 +390,7 @@ def test_one_string_that_is_too_long(there, short):
 
 
 def test_results_of_another_type_are_refused(there, cudf):
-    layouts, refusals = part("layouts"), part("refusals")
+    layouts, refusals = of("layouts"), of("refusals")
     column = standin.Column(pa.array([1, 2], pa.int32()))
     nested = standin.Column(pa.array([[1]], pa.list_(pa.int32())))
     for given, kind in (

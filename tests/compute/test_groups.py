@@ -1,12 +1,11 @@
 """Groups, encoded values and the k largest rows, compared with pyarrow's results on the host."""
 
-import sys
-
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
 from .arguments import Maker, options
+from .conftest import of
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 HOST = pa.default_cpu_memory_manager()
@@ -162,10 +161,6 @@ IN_ORDER = [
     ),
 ]
 ROUNDINGS = {"down": 0, "up": 1, "towards_zero": 2, "towards_infinity": 3, "half_to_even": 8}
-
-
-def of(name):
-    return sys.modules[f"pyarrow_cuda_compat._cudf.{name}"]
 
 
 def number(chosen):

@@ -85,6 +85,11 @@ CASES = {
     "a negative length": (pa.int64(), lambda: made_array(-1, [None, here])),
     "too long": (pa.int64(), lambda: made_array(2**63 - 1, [None, here], offset=1)),
 }
+SAID = {
+    "a negative length": "an impossible length: -1 values from 0 on",
+    "a negative offset": "an impossible length: 2 values from -1 on",
+    "no buffers": "the structure has a null pointer in place of its buffers",
+}
 
 def in_turn(*calls):
     # Each of them has to be refused.
@@ -92,7 +97,7 @@ def in_turn(*calls):
         try:
             call()
         except pa.ArrowInvalid as error:
-            assert str(error)
+            assert SAID.get(name, str(error)) in str(error), error
         else:
             raise AssertionError("imported")
 
@@ -302,6 +307,15 @@ HANDLES = {
     "foreign buffer": lambda x: ctx.foreign_buffer(x, 10**6),
 }
 refused = (OSError, OverflowError, TypeError, ValueError)
+UNREADABLE = "the address is misaligned, or the memory cannot be read"
+SAID = {
+    "8": f"no structure of 128 bytes lies at 0x8: {UNREADABLE}",
+    "4096.0": f"no structure of 128 bytes lies at 0x1000: {UNREADABLE}",
+    "-1": "can't convert negative int to unsigned",
+    "0": "Null pointer (value before cast = 0)",
+    "True": "Expected a pointer value, got <class 'bool'>",
+    "'8'": "Expected a pointer value, got <class 'str'>",
+}
 
 def attempt(name, call, number):
     print(name, repr(number), flush=True)
@@ -309,6 +323,7 @@ def attempt(name, call, number):
         result = call(number)
     except refused as error:
         assert str(error)
+        assert name != "array: import" or SAID.get(repr(number), "") in str(error), error
     else:
         raise AssertionError(result)
 

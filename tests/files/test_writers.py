@@ -4,7 +4,7 @@ import gc
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 OUTSIDE = "^position out of bounds$"
@@ -83,6 +83,17 @@ actions = st.lists(
 
 @settings(max_examples=150)
 @given(size=st.integers(0, 32), work=actions)
+@example(
+    size=10,
+    work=[
+        ("resize", 8),
+        ("seek", 2, 0),
+        ("write", "host", b"abc"),
+        ("writeat", "host", 1, b"XY"),
+        ("write", "host", b"Z"),
+    ],
+)
+@example(size=10, work=[("resize", 100), ("seek", 7, 0), ("write", "host", b"x" * 1000)])
 def test_a_writer_is_like_a_file(cuda, ctx, guarded, size, work):
     """Against a bytearray that is written at once: buffering must not be noticeable."""
     buffer = guarded(size)

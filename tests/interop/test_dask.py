@@ -223,15 +223,6 @@ def test_clients_send_host_frames(cluster, ctx, direct):
     assert sent()["ipc"] == sent_before["ipc"] == 0
 
 
-def test_host_data_goes_as_ever(cluster):
-    batch = long_batch("string", 20_000)
-    table = pa.Table.from_batches([batch])
-    with cluster.expect():
-        for value in (batch, table):
-            future = cluster.on_first(lambda value: value, value)
-            assert cluster.on_second(lambda there, value: there.equals(value), future, value)
-
-
 def test_memory_that_cannot_be_lent(cluster):
     with cluster.expect(host=1):
         assert look_there(cluster, make_pinned) == INTACT
@@ -252,18 +243,6 @@ def test_part_of_the_memory_cannot_be_lent(cluster):
 
     with cluster.expect(ipc=1):
         assert cluster.on_second(look, cluster.on_first(make)) == [True, True]
-
-
-def test_ipc_can_be_turned_off(cluster):
-    def use_ipc(value):
-        dask.config.set({"pyarrow-cuda-compat.ipc": value})
-
-    cluster.run(cluster.first, use_ipc, False)
-    try:
-        with cluster.expect(host=1):
-            assert look_there(cluster) == INTACT
-    finally:
-        cluster.run(cluster.first, use_ipc, True)
 
 
 def test_only_held_replies_lend(cluster):

@@ -3,10 +3,8 @@
 `support.libraries.numba_itself` says which package.
 """
 
-import gc
 import importlib
 import importlib.util
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -427,37 +425,3 @@ def test_compiled_functions_write_to_nothing_that_is_read_only(numba, same):
         assert total(array) == expected
         assert array.get("gpu").copy_to_host().sum() == expected
     assert data == bytes(range(16))
-
-
-def test_compiled_functions_keep_nothing(numba, same):
-    @numba.njit
-    def part(array):
-        return array[1:] * 2
-
-    array = SmartArray(np.zeros(3))
-    host = array.get()
-    before = sys.getrefcount(array), sys.getrefcount(host)
-    for _ in range(5):
-        same(array)
-        part(array)
-        same(array[1:])
-    gc.collect()
-    assert (sys.getrefcount(array), sys.getrefcount(host)) == before
-
-
-def test_a_side_that_cannot_be_had_is_an_exception(same, monkeypatch):
-    array = SmartArray(np.zeros(3))
-    same(array)
-
-    def fails(*_arguments):
-        raise OSError("no device")
-
-    monkeypatch.setattr(SmartArray, "get", fails)
-    with pytest.raises(OSError, match="no device"):
-        same(array)
-    monkeypatch.undo()
-    seen = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda failure: seen.append(failure.exc_value))
-    monkeypatch.setattr(SmartArray, "mark_changed", fails)
-    assert same(array) is array
-    assert [str(each) for each in seen] == ["no device"]

@@ -132,20 +132,6 @@ def test_bytes_behind_a_handle_are_refused(cuda, ctx, rest):
             IpcArrayHandle.from_buffer(pa.py_buffer(garbled))
 
 
-def test_imported_memory_is_not_exported_again(ctx, peer):
-    peer(f"buffer = opened('{exported(ctx.buffer_from_data(DATA)).hex()}')")
-    refusal = r"^ArrowInvalid: Buffer has already been exported for IPC$"
-    for part in (
-        "buffer",
-        "buffer.slice(1)",
-        "buffer.slice(0, 0)",
-        "cuda.CudaBuffer.from_buffer(buffer.slice(1).parent)",
-    ):
-        with pytest.raises(PeerError, match=refusal):
-            peer(f"{part}.export_for_ipc()")
-    assert peer("ctx.bytes_allocated") == 0
-
-
 def test_handles_that_claim_too_much(ctx, peer):
     handle = exported(ctx.buffer_from_data(DATA))
     for size, offset in [

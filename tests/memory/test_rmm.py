@@ -49,10 +49,6 @@ def test_which_device_is_meant(contexts):
         memory_resource("0")
 
 
-def test_it_allocates_nothing(ours):
-    assert rmm.DeviceBuffer(size=0, mr=ours).size == 0
-
-
 def test_what_is_too_large_is_a_memory_error(ours):
     with pytest.raises(MemoryError, match="1125899906842624 bytes were requested"):
         rmm.DeviceBuffer(size=1 << 50, mr=ours)

@@ -60,20 +60,6 @@ def test_a_round_trip(driver, current, host):
         assert all(here == there for here, there, counts in strides if counts)
 
 
-def test_pointers_keep_memory(ctx):
-    before = ctx.bytes_allocated
-    array = gpuarray.DeviceArray_float64(np.arange(3.0))
-    array.allocate()
-    host, device = array.host_data(), array.device_data()
-    del array
-    assert host.get().tolist() == [0, 1, 2]
-    assert ctx.bytes_allocated - before == 24
-    adopted = gpuarray.DeviceArray_float64(host, device, [3])
-    del device
-    assert adopted.to_device() == 0
-    assert ctx.bytes_allocated - before == 24
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [

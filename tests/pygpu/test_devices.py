@@ -44,44 +44,6 @@ def test_each_thread_has_its_device(driver, other_ctx):
     assert gpuarray.cudaGetDevice() == (0, 0)
 
 
-RESET = """
-import sys
-import numpy as np
-import pyarrow_cuda_compat as compat
-import pyarrow_cuda_compat.pygpu as gpuarray
-
-number = gpuarray.cudaGetDeviceCount()[0] - 1
-assert gpuarray.cudaSetDevice(number) == 0
-array, host = gpuarray.to_gpu(np.arange(4.0)), np.arange(4.0)
-event, stream = gpuarray.cudaEvent_t(), gpuarray.cudaStream_t()
-assert gpuarray.cudaEventRecord(event, stream) == gpuarray.cudaEventSynchronize(event) == 0
-assert gpuarray.cudaDeviceReset() == 0
-assert gpuarray.cudaGetDevice() == (number, 0)
-# Earlier memory is gone, with all contexts.
-gone = 201
-assert array.to_device() == array.to_host() == array.set_val(0, 1) == array.last_status == gone
-assert array[1:].last_status == array.set(host) == gone
-assert gpuarray.cudaEventRecord(event) == gpuarray.cudaEventSynchronize(event) == gone
-assert gpuarray.cudaEventElapsedTime(event, event)[1] == gone
-assert host.tolist() == [0, 1, 2, 3], "nothing was written"
-# New objects work, here and for others.
-assert gpuarray.cudaGetDevice() == (number, 0)
-new = gpuarray.to_gpu(host)
-assert new.last_status == gpuarray.cudaEventRecord(gpuarray.cudaEvent_t()) == 0
-assert new.get(copy=True).tolist() == [0, 1, 2, 3]
-assert compat.Context(number).buffer_from_data(b"new").to_pybytes() == b"new"
-# On another thread as well.
-import threading
-thread = threading.Thread(target=lambda: print(gpuarray.cudaSetDevice(number), new.to_host()))
-thread.start(), thread.join()
-"""
-
-
-def test_a_reset_takes_everything(run_python):
-    expected = "<cudaError: code=0> <cudaError: code=0>\n"
-    assert run_python(RESET) == (0, expected, "")
-
-
 def test_properties_are_the_drivers(driver, current):
     name = ctypes.create_string_buffer(256)
     driver.call("cuDeviceGetName", name, 256, 0)

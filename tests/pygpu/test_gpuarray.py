@@ -1,7 +1,6 @@
 """GPUArray: made of arrays, of shapes and of allocators; copied, indexed and passed on."""
 
 import ctypes
-import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -38,21 +37,6 @@ def test_the_order_on_the_device(order, driver, current):
         in_memory = np.frombuffer(driver.read(array.ptr, 48))
         assert in_memory.tolist() == host.ravel(order).tolist()
         assert np.array_equal(array.get(), host)
-
-
-def test_shape_can_be_assigned():
-    host = np.arange(6.0)
-    array = gpuarray.to_gpu(host)
-    array.shape = [2, -1]
-    assert (array.shape, array.strides) == ((2, 3), (24, 8))
-    array.set_val(5, 50)
-    assert array.get().tolist() == [[0, 1, 2], [3, 4, 50]]
-    assert host[5] == 50, "it is the same memory"
-    array.shape = 6
-    fortran = gpuarray.GPUArray((2, 3), order="F")
-    with pytest.raises(ValueError, match="without a copy"):
-        fortran.shape = (3, 2)
-    assert (array.shape, fortran.shape) == ((6,), (2, 3))
 
 
 KEYS = [
@@ -169,33 +153,6 @@ def test_memory_of_the_device_by_allocators(ctx):
         gpuarray.Allocator(theirs, host)
     with pytest.raises(gpuarray.UnsupportedDataType, match="'bool'"):
         gpuarray.Allocator(DeviceArray.empty(3, bool))
-
-
-def test_other_libraries_take_it():
-    array = gpuarray.to_gpu(np.arange(6.0).reshape(2, 3))
-    view = DeviceArray(array)
-    assert (view.address, view.shape) == (array.ptr, (2, 3))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert np.asarray(array).tolist() == [[0, 1, 2], [3, 4, 5]]
-        assert np.array(array, dtype=np.float32, copy=True).dtype == np.float32
-    del array
-    assert view.copy_to_host().tolist() == [[0, 1, 2], [3, 4, 5]]
-
-
-def test_no_room_on_the_device():
-    endless = np.broadcast_to(np.float64(1), (1 << 20, 1 << 20))
-    array = gpuarray.to_gpu(endless)
-    assert array.last_status == gpuarray.cudaGetLastError() == 2
-    assert array.allocate() == array.to_device() == array.set_val(0, 1) == array.last_status == 2
-    assert (array.ptr, array.shape) == (0, (1 << 20, 1 << 20))
-    part = array[0, :4]
-    assert (part.last_status, part.shape) == (2, (4,))
-    assert not hasattr(array, "__cuda_array_interface__")
-    with pytest.raises(TypeError, match="GPUArray has no memory on a device"):
-        gpuarray.Allocator(array)
-    with pytest.raises(ValueError, match="no memory on the device: see last_status"):
-        np.asarray(array)
 
 
 @pytest.mark.simulator

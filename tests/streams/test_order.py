@@ -5,7 +5,6 @@ import time
 import numpy as np
 import pytest
 
-import pyarrow_cuda_compat
 from pyarrow_cuda_compat import Event, Stream
 from support.streams import AFTER, BEFORE, SIZE, pinned_of
 from support.work import LONG
@@ -105,12 +104,3 @@ def test_times_that_there_are_not(ctx):
     for other in (None, 0, 1.5):
         with pytest.raises(TypeError, match="unsupported operand"):
             _ = timed - other
-
-
-def test_what_they_say_of_themselves(ctx, other_ctx):
-    stream, event = Stream(other_ctx), Event(ctx, timing=True)
-    assert repr(stream) == f"<pyarrow_cuda_compat.Stream handle={stream.handle:#x} device=1>"
-    assert repr(event) == (
-        f"<pyarrow_cuda_compat.Event handle={event.handle:#x} device=0 timing=True>"
-    )
-    assert not hasattr(pyarrow_cuda_compat.CudaBuffer, "stream")
