@@ -141,7 +141,9 @@ def test_a_mean_of_decimals_whose_sum_is_too_large_is_refused(there):
     with pytest.raises(NotImplementedError, match="not of so large decimals"):
         pc.mean(given)
     with pytest.raises(NotImplementedError, match="not hash_mean of so large decimals"):
-        pa.table({"k": there(pa.array([1, 1, 1, 1])), "d": given}).group_by("k").aggregate([("d", "mean")])
+        pa.table({"k": there(pa.array([1, 1, 1, 1])), "d": given}).group_by("k").aggregate(
+            [("d", "mean")]
+        )
 
 
 ROWS = pa.table(
