@@ -22,6 +22,7 @@ def test_free_memory_is_the_devices(ctx):
     assert compat.mem_get_info(device=0) == (free, total)
 
 
+@pytest.mark.alone  # what is free counts the memory of all processes
 def test_each_device_has_its_own(ctx, other_ctx):
     before = compat.mem_get_info(other_ctx)
     buffer = ctx.new_buffer(64 * MIB)
