@@ -9,12 +9,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 
+def _with_one_nan(values: Any) -> Any:
+    if not pa.types.is_floating(values.type):
+        return values
+    nan = pa.scalar(float("nan"), values.type)
+    return pc.if_else(pc.is_nan(values), nan, pc.add(values, pa.scalar(0.0, values.type)))
+
+
 def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any]) -> None:
     """Gives pylibcudf's modules these functions, over the stand-in's columns and tables."""
 
     def of(made: Any) -> pa.Table:
         """A table with numbers for names."""
         return pa.table({str(place): each.value for place, each in enumerate(made.columns())})
+
+    def compared(made: Any) -> pa.Table:
+        """The same, but with one zero and one NaN, since libcudf compares numbers and not bits."""
+        return pa.table(dict(zip(of(made).column_names, map(_with_one_nan, of(made)), strict=True)))
 
     def back(made: pa.Table) -> Any:
         return table([column(each.combine_chunks()) for each in made.columns])
@@ -29,14 +40,14 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
         """The groups come in reverse, since libcudf has no order for them."""
 
         def __init__(self, keys: Any, _nulls: Any) -> None:
-            self.keys = of(keys)
+            self.keys = compared(keys)
 
         def aggregate(self, requests: list[Any]) -> Any:
             names = self.keys.column_names
             groups = self.keys.group_by(names, use_threads=False).aggregate([])
             found = []
             for values, aggregations in requests:
-                whole = self.keys.append_column("v", values.value)
+                whole = self.keys.append_column("v", _with_one_nan(values.value))
                 kinds = [("v", *named(each._name)) for each in aggregations]
                 made = whole.group_by(names, use_threads=False).aggregate(kinds)
                 columns = made.columns[len(names) :]
@@ -45,8 +56,9 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
             return back(groups.take(backwards)), [back(each.take(backwards)) for each in found]
 
     def semi_join(left: Any, right: Any, _nulls: Any) -> Any:
-        numbered = of(left).append_column("n", pa.array(range(of(left).num_rows), pa.int32()))
-        kept = numbered.join(of(right), of(left).column_names, join_type="left semi")
+        numbers = pa.array(range(of(left).num_rows), pa.int32())
+        numbered = compared(left).append_column("n", numbers)
+        kept = numbered.join(compared(right), of(left).column_names, join_type="left semi")
         return column(kept["n"].combine_chunks())
 
     def distinct(given: Any, *_: Any) -> Any:

@@ -73,6 +73,13 @@ def test_groups(there, given):
     assert len(rows) == len(found) == 7
 
 
+def test_distinct_values_in_groups(there, given):
+    table = pa.table({"k": pa.array([1] * len(given)), "v": given})
+    for each in (table, there(table)):
+        found = each.group_by("k").aggregate([("v", "count_distinct")])
+        assert found.copy_to(HOST).to_pydict() == {"k": [1], "v_count_distinct": [6]}
+
+
 def test_joins(there, given):
     table = pa.table({"k": given, "n": pa.array(range(len(given)))})
     right = pa.table({"k": keys(given.type, [1, 3, None])})
