@@ -1,4 +1,4 @@
-"""``python -m pyarrow_cuda_compat``: describes the installation, replays examples, builds."""
+"""``python -m pyarrow_cuda_compat``: tells what is installed, replays examples, builds bridges."""
 
 from __future__ import annotations
 

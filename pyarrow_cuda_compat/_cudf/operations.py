@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Context, localcontext
 from math import isnan
 from typing import Any
 
@@ -152,11 +153,18 @@ def have_exact_sum(column: Any, kind: pa.DataType) -> bool:
 
 def ends_of(column: Any) -> list[Any]:
     """The smallest and the largest number; None without any."""
-    if column.type().id() == plc.TypeId.DECIMAL128:  # `minmax` has none
-        ends = [reduced(column, each()) for each in (plc.aggregation.min, plc.aggregation.max)]
-    else:
-        ends = plc.reduce.minmax(column)
-    return [each.to_py() for each in ends]
+    if column.type() == WIDE:  # `minmax` has none
+        ends = (reduced(column, each()) for each in (plc.aggregation.min, plc.aggregation.max))
+        return [*map(integer_of, ends)]
+    return [each.to_py() for each in plc.reduce.minmax(column)]
+
+
+def integer_of(scalar: Any) -> int | None:
+    """A decimal without digits behind the point.  libcudf's `to_py` rounds to the digits of the
+    thread's decimal context, which the program may set."""
+    with localcontext(Context(prec=40)):
+        found = scalar.to_py()
+    return None if found is None else int(found)
 
 
 def is_anywhere(mask: Any) -> bool:

@@ -197,11 +197,10 @@ class _Aggregate:
             self.values = op.cast(self.values, cudf_type(kind))
         elif name == "hash_count_distinct" and is_float:
             self.source, self.values = (self.source, "bits"), op.keys_of(self.values)
-        rules = (
-            _COUNTED[decoded["mode"]]
-            if name in ("hash_count", "hash_count_distinct")
-            else [decoded]
-        )
+        rules: list[Any] = [decoded]
+        if name in ("hash_count", "hash_count_distinct"):
+            need("mode" in decoded, f"not {name} with options of another function")
+            rules = _COUNTED[decoded["mode"]]
         self.aggregations = [*map(make, rules)]
         self.least = decoded.get("min_count", 0)
         # libcudf's result of no values is null.

@@ -32,6 +32,8 @@ class Outcome:
     seconds: float
     transcript: str | None
     detail: str = ""
+    #: Whether the process came to its end.
+    is_whole: bool = True
 
 
 def run(case: Case | Examples, timeout: float) -> Outcome:
@@ -49,7 +51,8 @@ def run(case: Case | Examples, timeout: float) -> Outcome:
     elif status:
         transcript += f"[{ending(status)}]\n"
     difference = compare(case.expected(), transcript)
-    return Outcome(case, "failed" if difference else "passed", seconds, transcript, difference)
+    result = "failed" if difference else "passed"
+    return Outcome(case, result, seconds, transcript, difference, is_whole=not status)
 
 
 def replay(case: Case | Examples, timeout: float) -> tuple[int, str, str]:
@@ -92,9 +95,10 @@ def judge(outcome: Outcome, may_lack: tuple[str, ...] | None) -> Outcome:
 
 
 def update(outcome: Outcome) -> Outcome:
-    """Writes a failed case's outputs anew, unless some statement was not run."""
+    """Writes a failed case's outputs anew, unless its process ended before."""
     case, transcript = outcome.case, outcome.transcript
-    if outcome.status != "failed" or not isinstance(case, Case) or transcript is None:
+    is_failed = outcome.status == "failed" and outcome.is_whole
+    if not is_failed or not isinstance(case, Case) or transcript is None:
         return outcome
     return replace(outcome, status="updated") if case.update(transcript) else outcome
 

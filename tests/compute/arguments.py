@@ -14,7 +14,7 @@ TYPES: dict[str, list[pa.DataType]] = {
     "bool": [pa.bool_()],
     "int": [getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in (8, 16, 32, 64)],
     "float": [pa.float32(), pa.float64()],
-    "decimal": [*(pa.decimal128(*it) for it in ((9, 2), (15, 4), (18, 6), (38, 0)))],
+    "decimal": [*(pa.decimal128(*it) for it in ((9, 2), (15, 4), (18, 6), (30, 2), (38, 0)))],
     "string": [pa.string()],
     "date": [pa.date32()],
     "time": [

@@ -1,6 +1,6 @@
 """Decimals, compared with pyarrow's results on the host."""
 
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -94,6 +94,7 @@ def test_casts_of_decimals(there, given, wanted, safe):
         (decimals("1.25"), D(9, 1), "would cause data loss"),
         (decimals("1234.25"), D(5, 2), "does not fit in precision 5"),
         (COUNTS, D(9, 2), "should be at least 12"),
+        (COUNTS, D(20, -2), "Scale must be non-negative"),
         (COUNTS.cast(pa.int64()), D(20, 2), "should be at least 21"),
     ],
 )
@@ -109,6 +110,7 @@ def test_digits_that_a_cast_would_lose_are_pyarrows_error(there, given, wanted, 
         (decimals(str(2**53 + 1), kind=D(38, 0)), pa.float64()),
         (decimals("167772.17"), pa.float32()),
         (decimals("1.25", kind=D(38, 2)), D(38, 4)),
+        (decimals("12e3", kind=D(38, -3)), pa.int64()),
         (decimals("300.00"), pa.int8()),
         (decimals("1234.25"), D(5, 2)),
     ],
@@ -116,6 +118,27 @@ def test_digits_that_a_cast_would_lose_are_pyarrows_error(there, given, wanted, 
 def test_decimals_that_libcudf_would_cast_otherwise_are_refused(there, given, wanted):
     with pytest.raises(NotImplementedError, match="libcudf"):
         there(given).cast(wanted, safe=False)
+
+
+@pytest.mark.parametrize("digits", [2, 28])
+def test_the_programs_decimal_context_changes_nothing(there, digits):
+    large = decimals(str(10**30 - 1), str(10**30 - 3), kind=D(38, 0))
+    with localcontext(Context(prec=digits)):
+        check(pc.mean, large, there=there)
+        check(pc.mean, decimals("123456.78", "123456.80"), there=there)
+        check(lambda it: it.cast(D(30, 0)), large, there=there)
+        check(lambda it: it.cast(pa.int8()), decimals("127.00", "-128.00"), there=there)
+
+
+def test_slices_of_decimals(there):
+    for part in (MONEY.slice(1), MONEY.slice(2, 2)):
+        check(lambda it: it.cast(pa.float64()), part, there=there)
+        check(pc.mean, part, there=there)
+
+
+def test_a_cast_of_decimals_has_memory_of_its_own(there):
+    given = there(MONEY)
+    assert given.cast(D(12, 2)).buffers()[1].address != given.buffers()[1].address
 
 
 @pytest.mark.parametrize("skips", [True, False])

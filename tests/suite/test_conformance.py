@@ -213,6 +213,16 @@ def test_statements_are_never_written(suite, run, capsys, statement):
     assert "failed   area/odd" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "end", ["import os; os._exit(3)", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"]
+)
+def test_the_end_of_a_process_is_no_output(suite, run, end):
+    session = f"# A case.\n\n>>> print(1 + 1)\n2\n>>> {end}\n"
+    area = suite(odd=session)
+    assert run("--update") == 1
+    assert (area / "odd.pycon").read_text() == session
+
+
 def test_cases_of_the_package_are_not_written(command):
     done = command("conformance", "--update")
     assert (done.returncode, done.stdout) == (2, "")

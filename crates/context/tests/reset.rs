@@ -1,5 +1,4 @@
-//! A device that somebody resets: its next context has the same handle and, on hardware, the same
-//! addresses.
+//! A device that somebody resets: its next context has the same handle, and its memory the same addresses.
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 

@@ -70,7 +70,7 @@ def mean(call: Call) -> Any:
 def _mean_of_decimals(call: Call) -> Any:
     """Rounded half away from zero to the digits of the type."""
     call.need(op.have_exact_sum(call.value, call.given), "not of so large decimals")
-    total = int(op.reduced(op.unscaled(call.value), _aggregation.sum()).to_py())
+    total = op.integer_of(op.reduced(op.unscaled(call.value), _aggregation.sum())) or 0
     count = _count_valid(call.value)
     digits = (2 * abs(total) + count) // (2 * count)
     found = Decimal((total < 0, tuple(map(int, str(digits))), -call.type.scale))

@@ -119,6 +119,8 @@ DIGITS = {
 
 
 def _int_to_decimal(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    if wanted.scale < 0:
+        raise pa.ArrowInvalid("Scale must be non-negative")
     least = DIGITS[call.given] + wanted.scale
     if wanted.precision < least:
         text = f"Precision is not great enough for the result. It should be at least {least}"
@@ -140,6 +142,8 @@ def _need_same_decimals(call: Call, result: Any, value: Any) -> None:
 
 
 def _decimal_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    scale = call.given.scale
+    call.need(call.given.precision - min(scale, 0) <= 38 and scale <= 38, "not with such a scale")
     whole = op.cast(value, op.WIDE)
     _need_same_decimals(call, whole, value)
     lowest, highest = _range_of(wanted)
@@ -152,7 +156,11 @@ def _decimal_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
 def _decimal_to_decimal(call: Call, value: Any, wanted: pa.DataType) -> Any:
     most_digits = call.given.precision + wanted.scale - call.given.scale
     call.need(most_digits <= 38, "not to numbers of more than 38 digits")
+    call.need(call.given.scale - wanted.scale <= 38, "not to such a scale")
     result = op.cast(value, cudf_type(wanted))
+    result = (
+        result.copy() if result is value else result
+    )  # as pyarrow's, which the program may write
     if wanted.scale < call.given.scale:
         _need_same_decimals(call, result, value)
     fits = most_digits <= wanted.precision or op.are_within(

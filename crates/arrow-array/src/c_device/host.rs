@@ -1,4 +1,4 @@
-//! Arrays of arrow-rs, in host memory.
+//! Exports arrow-rs' arrays in pinned memory, and imports arrays in host memory, by the C Device interface.
 
 use super::abi::{CPU, CUDA_HOST, FFI_ArrowDeviceArray};
 use super::import::event_of;

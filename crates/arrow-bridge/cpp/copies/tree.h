@@ -12,10 +12,10 @@
 
 namespace arrow_cuda {
 
-// How arrays of a type lie in memory, and the width that the layout names.
+// How arrays of a type lie in memory, and a width: the bytes of an offset or value, or the size of a fixed-size list.
 std::pair<Layout, uint64_t> LayoutOf(const DataType& type);
 
-// Arrays, which are one after the other, with the arrays within each.  They have to outlive it.
+// Arrays in order, each followed by those within it.  The arrays must outlive the tree.
 class Tree {
  public:
   Tree() = default;
@@ -29,11 +29,11 @@ class Tree {
   std::vector<uint64_t> Sizes() const;
 
   std::vector<ArrayNode> nodes;
-  // Those that an array lacks are null.
+  // Each points to an array's buffer, which is null if the array lacks it; a missing validity bitmap has no entry.
   std::vector<const BufferPtr*> buffers;
 };
 
-// Has Rust read offsets of a tree in any memory.  Both have to outlive the result.
+// Lets Rust read a tree's offsets, whichever memory they lie in.  Both have to outlive the result.
 struct TreeReader {
   const Tree& tree;
   // May be null.

@@ -1,4 +1,4 @@
-//! `Context`.
+//! The Python class `Context`.
 
 use crate::errors::{OrRaise, non_negative};
 use crate::pyarrow::to_pyarrow::wrap_buffer;
@@ -22,8 +22,8 @@ static IS_ANY_MADE: AtomicBool = AtomicBool::new(false);
 /// handle : int, optional
 ///     The ``CUcontext`` handle of a context that another library created.
 ///     This package borrows the context: it checks the context before each use,
-///     and never destroys it.  By default it uses the device's primary context,
-///     which all libraries in a process share.
+///     and never destroys it.  Without a handle, it uses the device's primary
+///     context, which all libraries in a process share.
 ///
 /// Raises
 /// ------
