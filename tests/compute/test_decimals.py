@@ -208,7 +208,7 @@ def test_a_group_without_decimals_has_no_mean(there):
     "expression",
     [
         pc.field("w") > 1.0,
-        pc.field("w") > pa.scalar(Decimal("0.6")),
+        pc.field("w") > pa.scalar(Decimal("0.60")),  # pyarrow 21 is wrong with two scales
         (pc.field("w") - 1.0) * pc.field("w") > 0.0,
         pc.field("w").cast("float64") < 2.0,
         pc.field("w") > pc.field("d"),
