@@ -97,7 +97,7 @@ class Evaluation:
             # pyarrow raises for those of 64 bits.
             need(
                 not any(map(_is.is_integer, literals)),
-                "not decimals with integers that are literals",
+                "not with integer literals beside decimals: use a Decimal or a float",
             )
         if all(isinstance(value, pa.Scalar) for value in values):
             value = function.call(values, object_of(options))

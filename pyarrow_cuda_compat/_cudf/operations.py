@@ -153,14 +153,14 @@ def have_exact_sum(column: Any, kind: pa.DataType) -> bool:
 
 def ends_of(column: Any) -> list[Any]:
     """The smallest and the largest number; None without any."""
-    if column.type() == WIDE:  # `minmax` has none
+    if column.type() == WIDE:
         ends = (reduced(column, each()) for each in (plc.aggregation.min, plc.aggregation.max))
         return [*map(integer_of, ends)]
     return [each.to_py() for each in plc.reduce.minmax(column)]
 
 
 def integer_of(scalar: Any) -> int | None:
-    """A decimal without digits behind the point.  libcudf's `to_py` rounds to the digits of the
+    """A decimal without digits behind the point.  pylibcudf's `to_py` rounds to the digits of the
     thread's decimal context, which the program may set."""
     with localcontext(Context(prec=40)):
         found = scalar.to_py()

@@ -158,9 +158,8 @@ def _decimal_to_decimal(call: Call, value: Any, wanted: pa.DataType) -> Any:
     call.need(most_digits <= 38, "not to numbers of more than 38 digits")
     call.need(call.given.scale - wanted.scale <= 38, "not to such a scale")
     result = op.cast(value, cudf_type(wanted))
-    result = (
-        result.copy() if result is value else result
-    )  # as pyarrow's, which the program may write
+    if result is value:
+        result = value.copy()  # pyarrow's has memory of its own, to which the program may write
     if wanted.scale < call.given.scale:
         _need_same_decimals(call, result, value)
     fits = most_digits <= wanted.precision or op.are_within(

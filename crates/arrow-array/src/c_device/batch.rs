@@ -26,7 +26,7 @@ impl DeviceRecordBatch {
     ///
     /// # Errors
     ///
-    /// Those of [`DeviceArrayData::import`], and of [`new`](Self::new).
+    /// As for [`DeviceArrayData::import`] and [`new`](Self::new).
     pub unsafe fn import(
         context: &Context,
         array: FFI_ArrowDeviceArray,
