@@ -26,7 +26,7 @@ class Span(NamedTuple):
     owner: pa.Buffer
 
 
-def _span(buffer: Any) -> Span | None:
+def span_of(buffer: Any) -> Span | None:
     return None if buffer is None else Span(buffer.address, buffer.size, buffer)
 
 
@@ -36,7 +36,7 @@ def column_of(array: Any, form: Form, buffers: list[Any]) -> Any:
     if form.kind not in _FLAT and (not is_string or not len(array)):
         return None
     _native._make_ready(array)
-    mask, *rest = map(_span, buffers)
+    mask, *rest = map(span_of, buffers)
     nulls, end = array.null_count, array.offset + len(array)
     children = []
     if is_string:

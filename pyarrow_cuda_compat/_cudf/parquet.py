@@ -1,0 +1,190 @@
+"""Parquet files by libcudf's reader, where its answer is pyarrow's.
+
+pyarrow reads the footers.  It says which files and row groups a filter leaves, and the schema of
+the result.  `parquet_files` checks what libcudf would be asked for.  libcudf reads as many row
+groups at once as there is memory for, and the filter is evaluated as for a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
+
+from . import operations as op
+from .columns import to_table
+from .evaluation import Evaluation
+from .expressions import fields_of
+from .parquet_files import RowGroup, row_groups_of
+from .partitions import Keys
+from .refusals import need
+from .types import MOST_ROWS, form_of
+
+_is = pa.types
+_Compute = Callable[..., tuple[Any, pa.DataType]]
+
+
+def read(compute: _Compute, scan: Any, report: Callable[[int], None]) -> pa.Table:
+    """The rows of a scan, as a table on the device; `compute` answers a function for columns.
+
+    Raises
+    ------
+    NotCovered
+        If pyarrow has to read one of the files.
+    """
+    tables = list(_Reader(compute, scan).tables(report))
+    need(tables, "not files without rows, for which pyarrow may have an error")
+    return pa.concat_tables(tables) if len(tables) > 1 else tables[0]
+
+
+class _Reader:
+    """Reads the row groups of a scan's files."""
+
+    def __init__(self, compute: _Compute, scan: Any) -> None:
+        self._compute, self._scan = compute, scan
+        schema = scan.dataset.schema
+        #: Of the result.
+        self._names = schema.names if scan.columns is None else scan.columns
+        self._filtered = [] if scan.filter is None else fields_of(scan.filter)
+        needed = dict.fromkeys([*self._names, *self._filtered])
+        for name in needed:
+            need(schema.names.count(name) == 1, f"not a column named {name!r}")
+        #: By name: what is read, with the types of the dataset.
+        self._fields = {name: schema.field(name) for name in needed}
+        if scan.filter is not None:
+            views = [it.name for it in self._fields.values() if _is_view(it.type)]
+            need(not views, "not filters of files with views, which pyarrow refuses")
+
+    def tables(self, report: Callable[[int], None]) -> Iterator[pa.Table]:
+        rows = 0
+        for groups in self._together():
+            for table, count in _halved(groups, self._table):
+                yield table
+                rows += count
+                report(rows)
+
+    def _together(self) -> Iterator[list[RowGroup]]:
+        """The row groups in order, those together that can be read at once."""
+        fragments = self._scan.dataset.get_fragments(self._scan.filter)
+        names = list(self._fields)
+        # All are checked before the first one is read.
+        found = [it for each in fragments for it in row_groups_of(each, self._scan, names)]
+        for _, groups in groupby(found, lambda group: group.file.form):
+            yield from _of_most_rows(groups)
+
+    def _table(self, groups: list[RowGroup]) -> pa.Table:
+        """The rows of the groups that the filter leaves."""
+        stored = groups[0].file.stored
+        columns = dict(zip(stored, _decoded(groups, list(stored)), strict=True))
+        for name, kind in stored.items():
+            columns[name] = self._as_wanted(columns[name], kind, self._fields[name].type)
+        others = [name for name in self._fields if name not in stored]
+        keys = Keys(groups, self._scan, others, self._filtered)
+        columns |= keys.columns
+        if self._scan.filter is not None:
+            columns = self._filter(columns, keys)
+        schema = self._scan.schema
+        table = to_table([columns[name] for name in self._names], keys.stored(schema))
+        return keys.restored(table, schema)
+
+    def _as_wanted(self, column: Any, stored: pa.DataType, wanted: pa.DataType) -> Any:
+        """A column in the type of the dataset, to which pyarrow casts it."""
+        kind = _read_as(stored)
+        column = _of_type(column, kind)
+        if kind == _read_as(wanted):
+            return column
+        options = pc.CastOptions.safe(wanted).serialize().to_pybytes()
+        return self._compute("cast", [column], [kind], options)[0]
+
+    def _filter(self, columns: dict[str, Any], keys: Keys) -> dict[str, Any]:
+        read = columns | keys.decoded
+        schema = keys.evaluated(pa.schema([self._fields[name] for name in self._filtered]))
+        named = [read[name] for name in self._filtered]
+        mask = Evaluation(named, schema, self._compute).of(self._scan.filter)
+        need(isinstance(mask, plc.Column), "not with an expression without fields")
+        wanted = dict.fromkeys(self._names)
+        kept = op.kept(plc.Table([columns[name] for name in wanted]), mask)
+        return dict(zip(wanted, kept.columns(), strict=True))
+
+
+def _of_most_rows(groups: Iterable[RowGroup]) -> Iterator[list[RowGroup]]:
+    """The same in as many lists as libcudf's limit of rows needs."""
+    together: list[RowGroup] = []
+    rows = 0
+    for group in groups:
+        if together and rows + group.rows >= MOST_ROWS:
+            yield together
+            together, rows = [], 0
+        together.append(group)
+        rows += group.rows
+    yield together
+
+
+def _halved(
+    groups: list[RowGroup], read: Callable[[list[RowGroup]], pa.Table]
+) -> Iterator[tuple[pa.Table, int]]:
+    """Tables of the row groups, and how many rows they are made of: one table, or if the memory is
+    too small for that, those of either half."""
+    try:
+        table = read(groups)
+    except MemoryError:
+        if len(groups) == 1:
+            raise
+    else:
+        yield table, sum(group.rows for group in groups)
+        return
+    middle = len(groups) // 2
+    for half in (groups[:middle], groups[middle:]):
+        yield from _halved(half, read)
+
+
+def _decoded(groups: list[RowGroup], names: list[str]) -> list[Any]:
+    """The columns with these names, as libcudf reads them."""
+    files = [(file, [*them]) for file, them in groupby(groups, lambda it: id(it.file))]
+    source = plc.io.SourceInfo([them[0].file.source() for _, them in files])
+    options = (
+        plc.io.parquet.ParquetReaderOptions.builder(source)
+        .column_names(names)
+        .use_pandas_metadata(False)
+        .use_arrow_schema(False)
+        .decimal_width(plc.TypeId.DECIMAL128)
+        .build()
+    )
+    options.set_row_groups([[it.number for it in them] for _, them in files])
+    table = plc.io.parquet.read_parquet(options)
+    rows = sum(group.rows for group in groups)
+    is_as_asked = table.column_names() == names and table.tbl.num_rows() == rows
+    need(is_as_asked, "libcudf reads other rows or columns")
+    columns: list[Any] = table.tbl.columns()
+    return columns
+
+
+#: Types that libcudf has one type for.
+_ONE = (
+    ((_is.is_string, _is.is_large_string, _is.is_string_view), pa.string()),
+    ((_is.is_binary, _is.is_large_binary, _is.is_binary_view), pa.binary()),
+)
+
+
+def _is_view(kind: pa.DataType) -> bool:
+    return bool(_is.is_string_view(kind) or _is.is_binary_view(kind))
+
+
+def _read_as(kind: pa.DataType) -> pa.DataType:
+    """The type that libcudf's column has, of those that hold the same values."""
+    return next((one for checks, one in _ONE if any(it(kind) for it in checks)), kind)
+
+
+def _of_type(column: Any, kind: pa.DataType) -> Any:
+    """The column with the type that a type of Arrow has; times are numbers of as many bits."""
+    wanted = form_of(kind).cudf
+    if wanted is None or column.type() == wanted:
+        return column
+    size = plc.types.size_of(wanted)
+    if size != plc.types.size_of(column.type()):
+        column = op.cast(op.same_bits(column, op.INT64), op.INT32)
+    return op.same_bits(column, wanted)
