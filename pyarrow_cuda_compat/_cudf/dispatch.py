@@ -178,9 +178,9 @@ def _filter_table(_original: Any, table: Any, expression: Any) -> Any:
     return queries.filter_table(chained, table, expression)
 
 
-def read_parquet(scan: Any, report: Callable[[int], None]) -> pa.Table:
-    """The rows of a scan of Parquet files."""
-    return parquet.read(chained, scan, report)
+def parquet_reader(scan: Any) -> parquet.Reader:
+    """Reads the Parquet files of a scan."""
+    return parquet.Reader(chained, scan)
 
 
 #: Functions of `pyarrow.acero`, by name.

@@ -28,21 +28,14 @@ _is = pa.types
 _Compute = Callable[..., tuple[Any, pa.DataType]]
 
 
-def read(compute: _Compute, scan: Any, report: Callable[[int], None]) -> pa.Table:
-    """The rows of a scan, as a table on the device; `compute` answers a function for columns.
+class Reader:
+    """Reads the row groups of a scan's files; `compute` answers a function for columns.
 
     Raises
     ------
     NotCovered
         If pyarrow has to read one of the files.
     """
-    tables = list(_Reader(compute, scan).tables(report))
-    need(tables, "not files without rows, for which pyarrow may have an error")
-    return pa.concat_tables(tables) if len(tables) > 1 else tables[0]
-
-
-class _Reader:
-    """Reads the row groups of a scan's files."""
 
     def __init__(self, compute: _Compute, scan: Any) -> None:
         self._compute, self._scan = compute, scan
@@ -58,23 +51,32 @@ class _Reader:
         if scan.filter is not None:
             views = [it.name for it in self._fields.values() if _is_view(it.type)]
             need(not views, "not filters of files with views, which pyarrow refuses")
-
-    def tables(self, report: Callable[[int], None]) -> Iterator[pa.Table]:
-        rows = 0
-        for groups in self._together():
-            for table, count in _halved(groups, self._table):
-                yield table
-                rows += count
-                report(rows)
-
-    def _together(self) -> Iterator[list[RowGroup]]:
-        """The row groups in order, those together that can be read at once."""
-        fragments = self._scan.dataset.get_fragments(self._scan.filter)
+        fragments = scan.dataset.get_fragments(scan.filter)
         names = list(self._fields)
         # All are checked before the first one is read.
-        found = [it for each in fragments for it in row_groups_of(each, self._scan, names)]
-        for _, groups in groupby(found, lambda group: group.file.form):
-            yield from _of_most_rows(groups)
+        self._groups = [it for each in fragments for it in row_groups_of(each, scan, names)]
+        need(self._groups, "not files without rows, for which pyarrow may have an error")
+
+    def passes(self, rows: int) -> Iterator[list[RowGroup]]:
+        """The row groups in order, those together that are read at once: of one form, with at most
+        so many rows unless it is one group."""
+        for _, groups in groupby(self._groups, lambda group: group.file.form):
+            yield from _of_most_rows(groups, min(rows, MOST_ROWS - 1))
+
+    def tables(self, groups: list[RowGroup]) -> Iterator[tuple[pa.Table, int]]:
+        """Tables of the rows that the filter leaves, and how many rows their groups have: one
+        table, or if the memory is too small for that, those of either half."""
+        try:
+            table = self._table(groups)
+        except MemoryError:
+            if len(groups) == 1:
+                raise
+        else:
+            yield table, sum(group.rows for group in groups)
+            return
+        middle = len(groups) // 2
+        for half in (groups[:middle], groups[middle:]):
+            yield from self.tables(half)
 
     def _table(self, groups: list[RowGroup]) -> pa.Table:
         """The rows of the groups that the filter leaves."""
@@ -111,35 +113,16 @@ class _Reader:
         return dict(zip(wanted, kept.columns(), strict=True))
 
 
-def _of_most_rows(groups: Iterable[RowGroup]) -> Iterator[list[RowGroup]]:
-    """The same in as many lists as libcudf's limit of rows needs."""
+def _of_most_rows(groups: Iterable[RowGroup], most: int) -> Iterator[list[RowGroup]]:
     together: list[RowGroup] = []
     rows = 0
     for group in groups:
-        if together and rows + group.rows >= MOST_ROWS:
+        if together and rows + group.rows > most:
             yield together
             together, rows = [], 0
         together.append(group)
         rows += group.rows
     yield together
-
-
-def _halved(
-    groups: list[RowGroup], read: Callable[[list[RowGroup]], pa.Table]
-) -> Iterator[tuple[pa.Table, int]]:
-    """Tables of the row groups, and how many rows they are made of: one table, or if the memory is
-    too small for that, those of either half."""
-    try:
-        table = read(groups)
-    except MemoryError:
-        if len(groups) == 1:
-            raise
-    else:
-        yield table, sum(group.rows for group in groups)
-        return
-    middle = len(groups) // 2
-    for half in (groups[:middle], groups[middle:]):
-        yield from _halved(half, read)
 
 
 def _decoded(groups: list[RowGroup], names: list[str]) -> list[Any]:

@@ -1,7 +1,7 @@
 """What a Parquet file's footer says, and whether libcudf's reader gives pyarrow's answer for it.
 
-libcudf is not asked for files that are encrypted, compressed or encoded in other ways than `_CODECS`
-and `_ENCODINGS` name, nor for columns of other types than `_STORED` has.
+libcudf is not asked for encrypted files, for compressions and encodings that `_CODECS` and
+`_ENCODINGS` lack, nor for columns of types that `_STORED` lacks.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ _is = pa.types
 _TAIL, _MAGIC = 8, b"PAR1"
 #: Compressions and encodings, by pyarrow's names.
 _CODECS = frozenset(("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD"))
-_ENCODINGS = frozenset(
-    "PLAIN PLAIN_DICTIONARY RLE RLE_DICTIONARY DELTA_BINARY_PACKED DELTA_LENGTH_BYTE_ARRAY "
-    "DELTA_BYTE_ARRAY BYTE_STREAM_SPLIT".split()
+_ENCODINGS = frozenset(("PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY")) | frozenset(
+    ("DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY", "BYTE_STREAM_SPLIT")
 )
 #: Old writers name it for levels that take no bits.
 _OF_LEVELS = frozenset(("BIT_PACKED",))

@@ -40,14 +40,18 @@ class Keys:
         if names:
             self._read(groups, scan, names, set(filtered))
 
-    def _read(self, groups: list[RowGroup], scan: Any, names: list[str], filtered: set[str]) -> None:
+    def _read(
+        self, groups: list[RowGroup], scan: Any, names: list[str], filtered: set[str]
+    ) -> None:
         files = [list(them) for _, them in groupby(groups, lambda it: id(it.file))]
         scanners = (
             them[0].file.fragment.scanner(schema=scan.dataset.schema, columns=names)
             for them in files
         )
         firsts = pa.concat_tables(it.head(1) for it in scanners)
-        counts = to_cudf(pa.chunked_array([[sum(it.rows for it in them) for them in files]], _COUNT))
+        counts = to_cudf(
+            pa.chunked_array([[sum(it.rows for it in them) for them in files]], _COUNT)
+        )
         for name, column in zip(names, firsts.columns, strict=True):
             need(not column.null_count, "not with partitions without a value")
             if _is.is_dictionary(column.type):

@@ -20,6 +20,9 @@ from .. import _native
 from . import datasets
 from .files import _Progress, opened, pieces_of
 
+#: Formats of which the messages are read here: streams, and files if all rows are wanted.
+_MESSAGES = (None, "ipc")
+
 
 def table_from_file(
     self: _native.Context,
@@ -44,7 +47,7 @@ def table_from_file(
 
     Parameters
     ----------
-    source : str, os.PathLike, int, file, Buffer, CudaBuffer or bytes-like, list, Dataset or Fragment
+    source : str, os.PathLike, int, file, Buffer, bytes-like, list of paths, Dataset or Fragment
         A path, the descriptor of an open file, a binary file, or the bytes of one.  All
         of an open file is read, wherever its position is, if it has a size.  The bytes of
         pipes and of a CudaBuffer, and what other objects' ``read`` returns, are brought to
@@ -104,7 +107,7 @@ def table_from_file(
     [{'x': 2, 'y': 'b'}]
     """
     _native._check_progress(progress)
-    names = _names_of(columns)
+    names = names_of(columns)
     options = {"schema": schema, "filesystem": filesystem, "partitioning": partitioning}
     return _native._recorded(
         "transfer",
@@ -114,7 +117,7 @@ def table_from_file(
     )
 
 
-def _names_of(columns: Iterable[str] | None) -> list[str] | None:
+def names_of(columns: Iterable[str] | None) -> list[str] | None:
     names = None if columns is None else list(columns)
     if isinstance(columns, str) or not all(isinstance(name, str) for name in names or ()):
         raise TypeError(f"columns argument must be names of columns: {columns!r}")
@@ -129,25 +132,24 @@ def _read(
     options: dict[str, Any],
     progress: _Progress,
 ) -> pa.Table:
-    def of_dataset(source: Any, kind: str) -> pa.Table:
+    def of_dataset(source: Any, kind: str | None) -> pa.Table:
         scan = datasets.Scan(source, names, filters, kind, options)
         return datasets.read_table(context, scan, progress)
 
     if options["filesystem"] is not None or datasets.is_more_than_a_file(source):
         return of_dataset(source, "parquet")
     asks_more = filters is not None or options["schema"] is not None
-    data = _data_of(source)
+    data = data_of(source)
     if data is not None:
-        kind = datasets.format_of(memoryview(data)[:6].tobytes(), asks_more)
-        if kind is not None:
+        kind = datasets.format_of(memoryview(data)[:6].tobytes())
+        if asks_more or kind not in _MESSAGES:
             return of_dataset(pa.BufferReader(data), kind)
         return _table(context, None, data, names, progress)
     with opened(source, os.O_RDONLY, "source") as (file, name):
-        found = os.fstat(file)
-        if stat.S_ISREG(found.st_mode) and found.st_size:
+        if has_size(file, name):
             try:
-                kind = datasets.format_of(os.pread(file, 6, 0), asks_more)
-                if kind is not None:
+                kind = datasets.format_of(os.pread(file, 6, 0))
+                if asks_more or kind not in _MESSAGES:
                     return of_dataset(_path_of(source, file), kind)
                 return _table(context, file, name, names, progress)
             except (OSError, pa.ArrowInvalid) as error:
@@ -156,10 +158,22 @@ def _read(
                 else:
                     error.add_note(f"while reading the file {name!r}")
                 raise
-        if stat.S_ISCHR(found.st_mode):
-            raise ValueError(f"source argument must not be a device, which may never end: {name!r}")
         data = pa.py_buffer(b"".join(pieces_of(file, name, 0, None)))
         return _read(context, data, names, filters, options, progress)
+
+
+def has_size(file: int, name: Any) -> bool:
+    """Whether an open file is one of a file system, with a size.
+
+    Raises
+    ------
+    ValueError
+        If it is a device.
+    """
+    found = os.fstat(file)
+    if stat.S_ISCHR(found.st_mode):
+        raise ValueError(f"source argument must not be a device, which may never end: {name!r}")
+    return stat.S_ISREG(found.st_mode) and found.st_size > 0
 
 
 def _path_of(source: Any, file: int) -> str:
@@ -168,7 +182,7 @@ def _path_of(source: Any, file: int) -> str:
     return f"/proc/self/fd/{file}"
 
 
-def _data_of(source: Any) -> Any:
+def data_of(source: Any) -> Any:
     """The bytes of what is no file of the system, as a buffer; else None."""
     if isinstance(source, pa.Buffer) and not source.is_cpu:
         return _native.CudaBuffer.from_buffer(source).copy_to_host()

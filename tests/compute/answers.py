@@ -28,8 +28,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyarrow_cuda_compat._cudf import engine
-from pyarrow_cuda_compat._cudf.refusals import EngineUnavailable
 from pyarrow_cuda_compat._cudf.library import load
+from pyarrow_cuda_compat._cudf.refusals import EngineUnavailable
 
 from .arguments import METHODS, Maker, arguments, options, whole
 

@@ -77,10 +77,14 @@ def _as_theirs(array: Any) -> pa.Array:
         fields = [pa.field(it.name, part.type) for it, part in zip(kind, parts, strict=True)]
         return pa.StructArray.from_arrays(parts, fields=fields, mask=array.is_null())
     if _is.is_list(kind):
-        return pa.ListArray.from_arrays(array.offsets, _as_theirs(array.values), mask=array.is_null())
+        return pa.ListArray.from_arrays(
+            array.offsets, _as_theirs(array.values), mask=array.is_null()
+        )
     if _is.is_time(kind):
-        return array.cast(pa.int32() if kind.bit_width == 32 else pa.int64()).cast(pa.int64()).cast(
-            pa.duration(kind.unit)
+        return (
+            array.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
+            .cast(pa.int64())
+            .cast(pa.duration(kind.unit))
         )
     if _is.is_timestamp(kind):
         return array.cast(pa.int64()).cast(pa.timestamp(kind.unit))

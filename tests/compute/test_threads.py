@@ -15,8 +15,7 @@ from pyarrow.cuda import CudaBuffer
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._cudf import engine, rmm_resource
-from pyarrow_cuda_compat._cudf import library
+from pyarrow_cuda_compat._cudf import engine, library, rmm_resource
 
 pytestmark = pytest.mark.simulator
 HOST = pa.default_cpu_memory_manager()
