@@ -15,13 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
+from .. import _native
 from . import operations as op
 from .columns import to_table
 from .evaluation import Evaluation
 from .expressions import fields_of
-from .parquet_files import RowGroup, row_groups_of
+from .parquet_files import File, RowGroup, row_groups_of
 from .partitions import Keys
 from .refusals import need
+from .spans import span_of
 from .types import MOST_ROWS, form_of
 
 _is = pa.types
@@ -125,10 +127,20 @@ def _of_most_rows(groups: Iterable[RowGroup], most: int) -> Iterator[list[RowGro
     yield together
 
 
+def _source_of(file: File) -> Any:
+    """What libcudf reads: a path, or the bytes of the file on the device."""
+    path = file.path()
+    if path is not None:
+        return path
+    with file.fragment.open() as source:
+        data = source.read_buffer()
+    return span_of(_native._here().buffer_from_data(data))
+
+
 def _decoded(groups: list[RowGroup], names: list[str]) -> list[Any]:
     """The columns with these names, as libcudf reads them."""
     files = [(file, [*them]) for file, them in groupby(groups, lambda it: id(it.file))]
-    source = plc.io.SourceInfo([them[0].file.source() for _, them in files])
+    source = plc.io.SourceInfo([_source_of(them[0].file) for _, them in files])
     options = (
         plc.io.parquet.ParquetReaderOptions.builder(source)
         .column_names(names)

@@ -90,8 +90,8 @@ def _dataset_of(source: Any, file_format: str, options: dict[str, Any]) -> Any:
         schema = options["schema"]
         return source if schema is None else source.replace_schema(schema)
     if file_format != "parquet":
-        source = {"ipc": ds.IpcFileFormat, "orc": ds.OrcFileFormat}[file_format]().make_fragment(
-            source
+        source = _fragment_of(
+            source, {"ipc": ds.IpcFileFormat, "orc": ds.OrcFileFormat}[file_format]()
         )
     if isinstance(source, ds.Fragment):
         schema = options["schema"] or source.physical_schema
@@ -99,6 +99,13 @@ def _dataset_of(source: Any, file_format: str, options: dict[str, Any]) -> Any:
     return pq.ParquetDataset(
         list(source) if isinstance(source, tuple) else source, **options
     )._dataset
+
+
+def _fragment_of(source: Any, file_format: Any) -> Any:
+    import pyarrow.fs
+
+    is_path = isinstance(source, str | os.PathLike)
+    return file_format.make_fragment(source, pyarrow.fs.LocalFileSystem() if is_path else None)
 
 
 def _expression_of(filters: Any) -> Any:

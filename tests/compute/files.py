@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from pyarrow_cuda_compat._methods import datasets
 
+from .answers import plain
 from .arguments import Maker
 
 HOST = pa.default_cpu_memory_manager()
@@ -166,7 +167,7 @@ def difference(expected: Any, found: Any) -> str | None:
         return None
     pairs = zip(expected.columns, found.columns, strict=True)
     for one, other in pairs:
-        texts = [repr(pa.chunked_array([it.combine_chunks()]).to_pylist()) for it in (one, other)]
+        texts = [repr(plain(it)) for it in (one, other)]
         if texts[0] != texts[1]:
             return f"{one.type}: {texts[0]:.300} became {texts[1]:.300}"
     return None
