@@ -184,7 +184,11 @@ def compare(name: str, each: int, seconds: float, folder: Path) -> dict[str, Any
     seed = zlib.crc32(name.encode())
     copied, datasets._copied = datasets._copied, _counting(datasets._copied, counts)
     try:
-        while counts["same"] - counts["copied"] < each and time.monotonic() < end:
+        while (
+            counts["same"] - counts["copied"] < each
+            and counts["tries"] < 4 * each
+            and time.monotonic() < end
+        ):
             counts["tries"] += 1
             maker = Maker(seed + counts["tries"])
             data = table(maker, TYPES[name])

@@ -14,6 +14,7 @@ import pytest
 import pyarrow_cuda_compat
 from support.samples import CPU
 
+
 @pytest.fixture(autouse=True)
 def no_memory_is_lost(ctx):
     """Other threads of pyarrow close its files, some time later."""
