@@ -20,13 +20,17 @@ from . import operations as op
 from .columns import to_table
 from .evaluation import Evaluation
 from .expressions import fields_of
-from .parquet_files import File, RowGroup, row_groups_of
+from .parquet_files import RowGroup, row_groups_of
+from .parquet_process import packed
+from .parquet_worker import Request
 from .partitions import Keys
 from .refusals import need
-from .spans import span_of
+from .spans import Span, span_of
 from .types import MOST_ROWS, form_of
 
 _is = pa.types
+#: Bytes in the files.  For fewer, another process takes longer than pyarrow.
+LEAST = 16 << 20
 _Compute = Callable[..., tuple[Any, pa.DataType]]
 
 
@@ -58,6 +62,8 @@ class Reader:
         # All are checked before the first one is read.
         self._groups = [it for each in fragments for it in row_groups_of(each, scan, names)]
         need(self._groups, "not files without rows, for which pyarrow may have an error")
+        is_large = sum(group.nbytes for group in self._groups) >= LEAST
+        need(is_large, "not small files, which pyarrow reads sooner")
 
     def passes(self, rows: int) -> Iterator[list[RowGroup]]:
         """The row groups in order, those together that are read at once: of one form, with at most
@@ -127,35 +133,23 @@ def _of_most_rows(groups: Iterable[RowGroup], most: int) -> Iterator[list[RowGro
     yield together
 
 
-def _source_of(file: File) -> Any:
-    """What libcudf reads: a path, or the bytes of the file on the device."""
-    path = file.path()
-    if path is not None:
-        return path
-    with file.fragment.open() as source:
-        data = source.read_buffer()
-    return span_of(_native._here().buffer_from_data(data))
-
-
 def _decoded(groups: list[RowGroup], names: list[str]) -> list[Any]:
     """The columns with these names, as libcudf reads them."""
-    files = [(file, [*them]) for file, them in groupby(groups, lambda it: id(it.file))]
-    source = plc.io.SourceInfo([_source_of(them[0].file) for _, them in files])
-    options = (
-        plc.io.parquet.ParquetReaderOptions.builder(source)
-        .column_names(names)
-        .use_pandas_metadata(False)
-        .use_arrow_schema(False)
-        .decimal_width(plc.TypeId.DECIMAL128)
-        .build()
-    )
-    options.set_row_groups([[it.number for it in them] for _, them in files])
-    table = plc.io.parquet.read_parquet(options)
+    files = [[*them] for _, them in groupby(groups, lambda it: id(it.file))]
+    sources = [them[0].file.source() for them in files]
+    numbers = [[it.number for it in them] for them in files]
+    table = _table_of(Request(sources, numbers, names))
     rows = sum(group.rows for group in groups)
-    is_as_asked = table.column_names() == names and table.tbl.num_rows() == rows
-    need(is_as_asked, "libcudf reads other rows or columns")
-    columns: list[Any] = table.tbl.columns()
+    need(table.num_rows() == rows, "libcudf reads other rows")
+    columns: list[Any] = table.columns()
     return columns
+
+
+def _table_of(request: Request) -> Any:
+    """A table over one allocation."""
+    metadata, memory = packed(_native._here(), request)
+    span = span_of(memory) if memory is not None else Span(0, 0, None)
+    return plc.contiguous_split.unpack_from_memoryviews(memoryview(metadata), span)
 
 
 #: Types that libcudf has one type for.

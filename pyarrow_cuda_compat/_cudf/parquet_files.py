@@ -6,6 +6,7 @@ libcudf is not asked for encrypted files, for compressions and encodings that `_
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -52,9 +53,14 @@ class File(NamedTuple):
     #: Equal for files that can be read at once.
     form: tuple[Any, ...]
 
-    def path(self) -> str | None:
-        """Where the file system of this machine has the file; None for others and for buffers."""
-        return _local_path(self.fragment.filesystem, self.fragment.path)
+    def source(self) -> str | bytes:
+        """An absolute path, or the bytes of a file of another file system or in a buffer."""
+        path = _local_path(self.fragment.filesystem, self.fragment.path)
+        if path is not None:
+            return path
+        with self.fragment.open() as source:
+            data: bytes = source.read()
+        return data
 
 
 def _local_path(filesystem: Any, path: str) -> str | None:
@@ -62,13 +68,15 @@ def _local_path(filesystem: Any, path: str) -> str | None:
         filesystem, path = filesystem.base_fs, filesystem.base_path + path
     if filesystem is None or filesystem.type_name != "local" or "://" in path:
         return None
-    return path
+    return os.path.abspath(path)  # noqa: PTH100 - as pyarrow, without following links
 
 
 class RowGroup(NamedTuple):
     file: File
     number: int
     rows: int
+    #: How large the columns that are read are in the file.
+    nbytes: int
 
 
 def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGroup]:
@@ -103,15 +111,16 @@ def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGro
     file = File(fragment, stored, form)
     passed: set[Any] = set()
     for group in fragment.row_groups:
-        found = footer.row_group(group.id)
+        found, nbytes = footer.row_group(group.id), 0
         for place, column in zip(places, columns, strict=True):
             chunk = found.column(place)
+            nbytes += chunk.total_compressed_size
             facts = place, chunk.compression, chunk.encodings
             if facts not in passed:  # a file may have thousands of chunks
                 _check_chunk(chunk, column)
                 passed.add(facts)
         if found.num_rows:
-            yield RowGroup(file, group.id, found.num_rows)
+            yield RowGroup(file, group.id, found.num_rows, nbytes)
 
 
 def _need_plain_footer(fragment: Any) -> None:

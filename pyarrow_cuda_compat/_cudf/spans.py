@@ -23,7 +23,7 @@ class Span(NamedTuple):
 
     ptr: int
     size: int
-    owner: pa.Buffer
+    owner: pa.Buffer | None
 
 
 def span_of(buffer: Any) -> Span | None:

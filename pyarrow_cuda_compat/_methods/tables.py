@@ -179,7 +179,7 @@ def has_size(file: int, name: Any) -> bool:
 def _path_of(source: Any, file: int) -> str:
     if isinstance(source, str | bytes | os.PathLike):
         return os.fsdecode(source)
-    return f"/proc/self/fd/{file}"
+    return f"/proc/{os.getpid()}/fd/{file}"  # which another process opens as well
 
 
 def data_of(source: Any) -> Any:

@@ -99,7 +99,7 @@ def tpchgen(folder: Path) -> Iterator[Path]:
 
 
 def spark(folder: Path) -> Iterator[Path]:
-    """As Spark writes them: times of 96 bits, decimals as integers or bytes, nested lists."""
+    """As Spark writes them: times of 96 bits, decimals as integers, nested lists."""
     rows = 300
     table = pa.table(
         {
