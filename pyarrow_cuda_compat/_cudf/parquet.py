@@ -15,17 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
-from .. import _native
 from . import operations as op
 from .columns import to_table
 from .evaluation import Evaluation
 from .expressions import fields_of
 from .parquet_files import RowGroup, row_groups_of
-from .parquet_process import packed
-from .parquet_worker import Request
+from .parquet_messages import Request
+from .parquet_process import unpacked
 from .partitions import Keys
 from .refusals import need
-from .spans import Span, span_of
 from .types import MOST_ROWS, form_of
 
 _is = pa.types
@@ -138,18 +136,11 @@ def _decoded(groups: list[RowGroup], names: list[str]) -> list[Any]:
     files = [[*them] for _, them in groupby(groups, lambda it: id(it.file))]
     sources = [them[0].file.source() for them in files]
     numbers = [[it.number for it in them] for them in files]
-    table = _table_of(Request(sources, numbers, names))
+    table = unpacked(Request(sources, numbers, names))
     rows = sum(group.rows for group in groups)
     need(table.num_rows() == rows, "libcudf reads other rows")
     columns: list[Any] = table.columns()
     return columns
-
-
-def _table_of(request: Request) -> Any:
-    """A table over one allocation."""
-    metadata, memory = packed(_native._here(), request)
-    span = span_of(memory) if memory is not None else Span(0, 0, None)
-    return plc.contiguous_split.unpack_from_memoryviews(memoryview(metadata), span)
 
 
 #: Types that libcudf has one type for.

@@ -58,8 +58,7 @@ class File(NamedTuple):
         path = _local_path(self.fragment.filesystem, self.fragment.path)
         if path is not None:
             return path
-        with self.fragment.open() as source:
-            data: bytes = source.read()
+        data: bytes = _bytes_of(self.fragment, 0)
         return data
 
 
@@ -128,13 +127,20 @@ def _need_plain_footer(fragment: Any) -> None:
 
     The footer of a file that is partly encrypted is followed by a signature.
     """
-    with fragment.open() as source:
-        size = source.size()
-        source.seek(max(size - _TAIL, 0))
-        tail = source.read()
+    tail = _bytes_of(fragment, -_TAIL)
     need(tail[4:] == _MAGIC, "not encrypted files")
     length = int.from_bytes(tail[:4], "little")
     need(length == fragment.metadata.serialized_size, "not files that are partly encrypted")
+
+
+def _bytes_of(fragment: Any, start: int) -> bytes:
+    """The bytes of a file from a place on, or so many at its end."""
+    source = fragment.open()
+    source.seek(start if start >= 0 else max(source.size() + start, 0))
+    data: bytes = source.read()
+    if fragment.filesystem is not None:
+        source.close()  # not a program's own file
+    return data
 
 
 def _leaves(schema: pa.Schema) -> Iterator[tuple[str, range]]:

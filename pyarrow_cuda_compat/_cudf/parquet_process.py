@@ -17,12 +17,14 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import pyarrow as pa
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
-from . import parquet_worker
-from .parquet_worker import Packed, Refused, Request
+from .parquet_messages import Packed, Refused, Request
 from .refusals import RefusedByLibrary
+from .spans import Span
 
+_WORKER = f"{__package__}.parquet_worker"
 #: Seconds that a process may take to start.
 _START = 60
 
@@ -37,7 +39,8 @@ class _Process:
     def __init__(self, device: int) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-m", parquet_worker.__name__, str(theirs.fileno())]
+            # -P: the folder of the program is not where modules are looked for.
+            command = [sys.executable, "-P", "-m", _WORKER, str(theirs.fileno())]
             self._process = subprocess.Popen(
                 [*command, str(device)],
                 pass_fds=[theirs.fileno()],
@@ -49,7 +52,12 @@ class _Process:
                 start_new_session=True,  # an interrupt is for this process
             )
         self._connection = Connection(ours.detach())
-        self.is_same_device = self._received(_START) == _native._uuid(device)
+
+    def is_ready_for(self, device: int) -> bool:
+        """Whether it has started, and has the same device by that number."""
+        with suppress(_Lost):
+            return bool(self._received(_START) == _native._uuid(device))
+        return False
 
     def _received(self, seconds: float | None = None) -> Any:
         with suppress(EOFError, OSError):
@@ -78,12 +86,13 @@ class _Process:
 
 #: Held while a process answers.
 _lock = threading.Lock()
-#: By the number of the device, and of this process: a fork has none.
-_processes: dict[tuple[int, int], _Process] = {}
+#: By the number of the device, and of this process, of which a fork has none.  None where none can
+#: start.
+_processes: dict[tuple[int, int], _Process | None] = {}
 
 
-def packed(context: _native.Context, request: Request) -> tuple[bytes, _native.CudaBuffer | None]:
-    """What libcudf has decoded: how to unpack it, and its memory.
+def unpacked(request: Request) -> Any:
+    """libcudf's table of what it has decoded, over one allocation.
 
     Raises
     ------
@@ -92,19 +101,21 @@ def packed(context: _native.Context, request: Request) -> tuple[bytes, _native.C
     MemoryError
         If the device has too little memory for it.
     """
+    context = _native._here()
     key = context.device_number, os.getpid()
     with _lock:
+        process = _process_of(key)
         try:
-            process = _process_of(key)
             answer = process.answer(request)
             if isinstance(answer, Packed):
-                copy = _copied(context, answer)
+                span = _copied(context, answer)
                 process.has_been_copied()
-                return answer.metadata, copy
+                metadata = memoryview(answer.metadata)
+                return plc.contiguous_split.unpack_from_memoryviews(metadata, span)
         except BaseException as error:  # an interrupt leaves its answer unread
-            if key in _processes:
-                _processes.pop(key).end()
-            if isinstance(error, _Lost | OSError) and not isinstance(error, MemoryError):
+            process.end()
+            del _processes[key]
+            if isinstance(error, _Lost):
                 raise RefusedByLibrary("its process has ended") from error
             raise
     assert isinstance(answer, Refused)
@@ -113,32 +124,42 @@ def packed(context: _native.Context, request: Request) -> tuple[bytes, _native.C
     raise RefusedByLibrary(answer.text)
 
 
+def _started(device: int) -> _Process | None:
+    made = _Process(device)
+    if made.is_ready_for(device):
+        return made
+    made.end()
+    return None
+
+
 def _process_of(key: tuple[int, int]) -> _Process:
     found = _processes.get(key)
     if found is not None and found.has_ended():
-        _processes.pop(key).end()
-        found = None
+        found.end()
+        del _processes[key]
+    if key not in _processes:
+        _processes[key] = _started(key[0])
+    found = _processes[key]
     if found is None:
-        found = _processes[key] = _Process(key[0])
-    if not found.is_same_device:
-        raise RefusedByLibrary("another process sees other devices")
+        raise RefusedByLibrary("no process of it can start here, or that sees other devices")
     return found
 
 
-def _copied(context: _native.Context, answer: Packed) -> _native.CudaBuffer | None:
+def _copied(context: _native.Context, answer: Packed) -> Span:
+    """A copy of the table's memory."""
     if not answer.size:
-        return None
+        return Span(0, 0, None)
     handle = _native.IpcMemHandle.from_buffer(pa.py_buffer(answer.handle))
     theirs = context.open_ipc_buffer(handle)
     copy = context.new_buffer(answer.size)
     copy.copy_from_device(theirs)
     context.synchronize()
-    return copy
+    return Span(copy.address, copy.size, copy)
 
 
 @atexit.register
 def _end() -> None:
     for (_, process), it in _processes.items():
-        if process == os.getpid():
+        if it is not None and process == os.getpid():
             it.end()
     _processes.clear()

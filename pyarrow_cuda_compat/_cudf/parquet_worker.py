@@ -10,36 +10,14 @@ copies by CUDA IPC.  `parquet_process` is the other end.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from typing import Any
+
+from .parquet_messages import Packed, Refused, Request
 
 #: Seconds without a request, after which the process ends and gives back its context's memory.
 _IDLE = 60
-
-
-class Request(NamedTuple):
-    #: Paths, or bytes of files.
-    sources: list[Any]
-    #: For each source, the numbers of those that are read.
-    row_groups: list[list[int]]
-    names: list[str]
-
-
-class Packed(NamedTuple):
-    """A table in one allocation on the device."""
-
-    #: What pylibcudf unpacks it by.
-    metadata: bytes
-    #: A handle of CUDA IPC; empty for a table without memory.
-    handle: bytes
-    size: int
-
-
-class Refused(NamedTuple):
-    """libcudf or the device have raised an error."""
-
-    text: str
-    is_of_memory: bool
 
 
 def decoded(request: Request) -> Any:
@@ -78,8 +56,8 @@ def _packed(context: Any, request: Request) -> tuple[Packed, Any]:
 def _serve(connection: Connection, device: int) -> None:
     from pyarrow import cuda
 
-    from pyarrow_cuda_compat import _native, empty_cache
-    from pyarrow_cuda_compat._cudf.rmm_resource import share_memory
+    from .. import _native, empty_cache
+    from .rmm_resource import share_memory
 
     context = cuda.Context(device)
     share_memory(context)
@@ -87,7 +65,7 @@ def _serve(connection: Connection, device: int) -> None:
     while connection.poll(_IDLE):
         request = connection.recv()
         try:
-            answer, owner = _packed(context, request)
+            answer, owner = _native._computing_in(context, partial(_packed, context, request))
         except Exception as error:  # libcudf's are of many classes
             connection.send(Refused(str(error), isinstance(error, MemoryError)))
         else:

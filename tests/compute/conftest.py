@@ -45,9 +45,9 @@ def cudf():
 def libcudf(cudf, monkeypatch):
     monkeypatch.setattr(engine, "_found", cudf)
     monkeypatch.setattr(rmm_resource, "_set_resource", lambda *_: None)
-    # In this process, and small files, too.
-    monkeypatch.setattr(of("parquet"), "_table_of", of("parquet_worker").decoded)
+    # Small files, too, and in this process.
     monkeypatch.setattr(of("parquet"), "LEAST", 0)
+    monkeypatch.setattr(of("parquet"), "unpacked", of("parquet_worker").decoded)
     standin.CALLS.clear()
     _native._set_has_engine(True)
     yield standin.CALLS

@@ -45,12 +45,39 @@ def install(names: Any, column: Any, table: Any, calls: list[str]) -> None:
             column_names=lambda: found.column_names,
         )
 
+    def unpacked(metadata: Any, span: Any) -> Any:
+        schema = pa.ipc.read_schema(pa.py_buffer(metadata))
+        message = pa.py_buffer(span.owner.copy_to_host())
+        return table([*map(column, pa.ipc.read_record_batch(message, schema).columns)])
+
+    names.contiguous_split.pack = lambda it: _Packed(it.columns())
+    names.contiguous_split.unpack_from_memoryviews = unpacked
     names.io.SourceInfo = lambda sources: sources
     names.io.parquet.ParquetReaderOptions.builder = _Options
     names.io.parquet.read_parquet = read
     names.filling.repeat = lambda it, counts: table(
         [column(each.value.take(_numbers(counts.value))) for each in it.columns()]
     )
+
+
+class _Packed:
+    """A table as one message on the device."""
+
+    def __init__(self, columns: list[Any]) -> None:
+        from pyarrow import cuda
+
+        from pyarrow_cuda_compat import _native
+
+        names = [str(place) for place in range(len(columns))]
+        batch = pa.record_batch([each.value for each in columns], names=names)
+        context = cuda.Context(_native._current_device())
+        self._schema, self._message = batch.schema, cuda.serialize_record_batch(batch, context)
+
+    def release(self) -> Any:
+        data = SimpleNamespace(
+            ptr=self._message.address, size=self._message.size, owner=self._message
+        )
+        return memoryview(self._schema.serialize()), data
 
 
 def _opened(source: Any) -> pq.ParquetFile:

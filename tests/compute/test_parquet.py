@@ -171,6 +171,7 @@ def test_encrypted_files_are_known_by_their_last_bytes(libcudf, tmp_path):
 
     class Fragment:
         metadata = Footer()
+        filesystem = None
 
         def __init__(self, magic):
             self.data = signed + magic

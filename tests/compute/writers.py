@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 
 #: Rows of the columns that DuckDB makes: flat types, decimals of all widths, times, nested ones.
 _SQL = """
-    SELECT (i % 100)::TINYINT AS a, (i * 3)::USMALLINT AS b, i::BIGINT - 5 AS c, (i / 4)::FLOAT AS d,
-        CASE WHEN i % 3 = 0 THEN NULL ELSE (i * 1.25)::DOUBLE END AS e, i % 2 = 0 AS f,
+    SELECT (i % 100)::TINYINT AS a, (i * 3)::USMALLINT AS b, i::BIGINT - 5 AS c,
+        (i / 4)::FLOAT AS d, i % 2 = 0 AS f,
+        CASE WHEN i % 3 = 0 THEN NULL ELSE (i * 1.25)::DOUBLE END AS e,
         CASE WHEN i % 5 = 0 THEN NULL ELSE 'word ' || (i % 7) END AS g,
         (i / 7)::DECIMAL(4, 1) AS h, (i / 7)::DECIMAL(9, 3) AS j, (i / 7)::DECIMAL(18, 6) AS k,
         (i / 7)::DECIMAL(38, 9) AS l, DATE '1970-01-01' + i::INT AS m,
