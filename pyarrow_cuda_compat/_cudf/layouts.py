@@ -1,8 +1,8 @@
 """The gate back from libcudf: each result has the layout of its type, or the call raises.
 
 libcudf may return strings with 64-bit offsets; pyarrow's ``string`` has 32-bit ones.  Offsets that
-fit are narrowed.  A larger result is split into chunks where the caller takes a chunked array, and
-raises pyarrow's error elsewhere.
+fit are narrowed, and those of ``large_string`` are widened.  A larger result is split into chunks
+where the caller takes a chunked array, and raises pyarrow's error elsewhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from .refusals import need
 from .types import form_of
 
 MOST_BYTES = 2**31 - 1
-_INT32 = plc.DataType(plc.TypeId.INT32)
+_INT32, _INT64 = (plc.DataType(it) for it in (plc.TypeId.INT32, plc.TypeId.INT64))
+_LONG = ("large_string", "large_binary")
 _LIST, _STRUCT = plc.TypeId.LIST, plc.TypeId.STRUCT
 
 
@@ -35,10 +36,13 @@ def conforming(column: Any, kind: pa.DataType) -> Any:
         If it is of another type.
     """
     form = form_of(kind)
+    need(form.kind != "view", f"libcudf makes no results of type {kind}")
     if form.has_parts:
-        return _of_parts(column, kind, form.kind == "list")
+        return _of_parts(column, kind, form.kind != "struct")
     _need_type(column.type() == form.cudf, kind)
-    return _with_short_offsets(column) if form.kind == "string" else column
+    if form.kind in _LONG:
+        return _with_long_offsets(column)
+    return _with_short_offsets(column) if form.kind in ("string", "binary") else column
 
 
 def _of_parts(column: Any, kind: pa.DataType, is_list: bool) -> Any:
@@ -47,6 +51,10 @@ def _of_parts(column: Any, kind: pa.DataType, is_list: bool) -> Any:
     parts = [kind.field(place).type for place in range(kind.num_fields)]
     values = children[1:] if is_list else children  # a list's first child has its offsets
     _need_type(is_same and len(values) == len(parts), kind)
+    for value, part in zip(values, parts, strict=True):
+        # libcudf exports one short offset then.
+        is_long = form_of(part).kind in _LONG
+        need(value.size() or not is_long, f"not with parts of type {part} without rows")
     conform = [conforming(*each) for each in zip(values, parts, strict=True)]
     if all(one is other for one, other in zip(conform, values, strict=True)):
         return column
@@ -82,6 +90,12 @@ def _with_short_offsets(column: Any) -> Any:
             "a chunked array or a table, whose results may have chunks, or on slices"
         )
     return _with_children(column, [plc.unary.cast(offsets, _INT32)])
+
+
+def _with_long_offsets(column: Any) -> Any:
+    if not column.num_children() or column.child(0).type() == _INT64:
+        return column
+    return _with_children(column, [plc.unary.cast(column.child(0), _INT64)])
 
 
 def _with_children(column: Any, children: list[Any]) -> Any:

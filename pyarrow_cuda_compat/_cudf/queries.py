@@ -24,7 +24,7 @@ from .evaluation import Evaluation
 from .functions.casts import EXACT
 from .functions.comparisons import need_no_negative_zero
 from .refusals import need
-from .types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type, kind_of
+from .types import ANY, KEYS, NUMBERS, SIMPLE, cudf_type, kind_of
 
 _is = pa.types
 _Nulls = plc.types.NullPolicy
@@ -63,7 +63,7 @@ def filter_table(compute: Callable[..., Any], table: Any, expression: Any) -> An
     kept = op.kept(every, mask)
     if not kept.num_rows():
         return table.slice(0, 0)
-    return to_table(kept.columns(), schema, type(table))
+    return to_table(kept.columns(), schema, type(table), table.columns)
 
 
 _results = Cache(256)
@@ -79,18 +79,17 @@ def _result_of(original: _Original, *arguments: Any, **options: Any) -> Any:
     )
 
 
-_EXTREMES = f"bool {NUMBERS} decimal string {TIMES}"
 #: By name: libcudf's aggregation of the values that are not null, and what it needs of their types.
 _AGGREGATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "hash_sum": (lambda _: plc.aggregation.sum(), f"{NUMBERS} decimal"),
     "hash_product": (lambda _: plc.aggregation.product(), NUMBERS),
     "hash_mean": (lambda _: plc.aggregation.mean(), "float decimal"),
-    "hash_min": (lambda _: plc.aggregation.min(), _EXTREMES),
-    "hash_max": (lambda _: plc.aggregation.max(), _EXTREMES),
+    "hash_min": (lambda _: plc.aggregation.min(), SIMPLE),
+    "hash_max": (lambda _: plc.aggregation.max(), SIMPLE),
     "hash_variance": (lambda it: plc.aggregation.variance(it["ddof"]), NUMBERS),
     "hash_stddev": (lambda it: plc.aggregation.std(it["ddof"]), NUMBERS),
     "hash_count": (plc.aggregation.count, ANY),
-    "hash_count_distinct": (plc.aggregation.nunique, SIMPLE),
+    "hash_count_distinct": (plc.aggregation.nunique, KEYS),
     "hash_any": (lambda _: plc.aggregation.max(), "bool"),
     "hash_all": (lambda _: plc.aggregation.min(), "bool"),
 }
@@ -116,7 +115,7 @@ def group_by(
         return schema.empty_table().copy_to(_native._here().memory_manager)
     used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
     _need_names(table.schema, used)
-    _need_kinds(pa.schema([table.schema.field(key) for key in keys]), SIMPLE)
+    _need_kinds(pa.schema([table.schema.field(key) for key in keys]), f"{KEYS} null")
     columns = dict(zip(used, _columns(table, used).columns(), strict=True))
     wanted = [
         _Aggregate(columns, table.schema, keys[0], each, kind)
@@ -147,7 +146,8 @@ def group_by(
     if not use_threads:
         order = op.order_of([(op.one(found[-1]), False, False)], is_float=[False])
         made = op.gathered(plc.Table(made), order).columns()
-    return to_table(made, schema)
+    names = schema.names[: len(keys)]
+    return to_table(made, schema, likes=[*map(table.column, names), *(None for _ in rest)])
 
 
 def _of_whole_columns(table: Any, aggregates: Any, schema: pa.Schema) -> Any:
@@ -303,8 +303,8 @@ def join(
     first.map, second.map = maps
     first.may_lack = join_type == "full outer"
     second.may_lack = "outer" in join_type
-    columns = _joined(join_type, *halves, coalesces=coalesce_keys)
-    return to_table(columns, schema)
+    columns, likes = _joined(join_type, *halves, coalesces=coalesce_keys)
+    return to_table(columns, schema, likes=likes)
 
 
 class _Side:
@@ -315,7 +315,7 @@ class _Side:
         # Chunks become one only once.
         self.table, self.keys = table if conversion_of(table) else on_device(table), keys
         fields = [table.schema.field(key) for key in keys]
-        _need_kinds(pa.schema(fields), SIMPLE)
+        _need_kinds(pa.schema(fields), f"{SIMPLE} bits")
         self.kinds = [field.type for field in fields]
         self.by = plc.Table([*map(op.keys_of, _columns(self.table, keys).columns())])
         #: The numbers of the rows of the result, of which those that are too large are null.
@@ -330,7 +330,10 @@ class _Side:
         return dict(zip(names, rows.columns(), strict=True))
 
 
-def _joined(join_type: str, left: _Side, right: _Side, *, coalesces: bool) -> list[Any]:
+def _joined(
+    join_type: str, left: _Side, right: _Side, *, coalesces: bool
+) -> tuple[list[Any], list[Any]]:
+    """The columns of the result, and those of the tables."""
     lefts, rights = (side.table.schema.names for side in (left, right))
     if coalesces and join_type in ("inner", "left outer"):
         rights = [name for name in rights if name not in right.keys]
@@ -340,4 +343,5 @@ def _joined(join_type: str, left: _Side, right: _Side, *, coalesces: bool) -> li
     if coalesces and join_type == "full outer":
         for one, other in zip(left.keys, right.keys, strict=True):
             from_left[one] = op.filled(from_left[one], from_right.pop(other))
-    return [*from_left.values(), *from_right.values()]
+    likes = [*map(left.table.column, from_left), *map(right.table.column, from_right)]
+    return [*from_left.values(), *from_right.values()], likes

@@ -13,11 +13,11 @@ from .. import operations as op
 from ..calls import Call, rows_of
 from ..columns import to_arrow, to_cudf
 from ..registry import kernel
-from ..types import ANY, NUMBERS, SIMPLE, TIMES
+from ..types import ANY, BYTES, KEYS, NUMBERS, ORDERED_TIMES, SIMPLE, kind_of
+from .casts import decoded
 from .comparisons import places_in
 
 _is = pa.types
-_DICTIONARIES = f"{ANY} dictionary"
 _UINT64 = plc.DataType(plc.TypeId.UINT64)
 _UNSIGNED = {
     getattr(plc.TypeId, f"INT{bits}"): plc.DataType(getattr(plc.TypeId, f"UINT{bits}"))
@@ -95,6 +95,10 @@ def _sort_keys(call: Call) -> list[tuple[Any, int, bool, pa.DataType]]:
     keys = options.get("sort_keys") or []
     if not isinstance(value, plc.Table):
         key = keys[0] if keys else {"order": 0, **options}
+        if _is.is_dictionary(call.given):
+            value = decoded(value, call.array(0).dictionary)
+        else:
+            call.need(kind_of(call.given) in SIMPLE.split(), f"not of type {call.given}")
         return [(value, key["order"], _nulls_first(key, options), call.given)]
     schema = call.array(0).schema
     return [_sort_key(call, schema, value, key, options) for key in keys]
@@ -119,8 +123,9 @@ def _sort_key(
     name = _top_level_name(key["target"])
     place = -1 if name is None else schema.get_field_index(name)
     call.need(place >= 0, "not by such a name, which may be a path")
-    column = table.columns()[place]
-    return column, key["order"], _nulls_first(key, options), schema.field(place).type
+    kind = schema.field(place).type
+    call.need(kind_of(kind) in SIMPLE.split(), f"not by keys of type {kind}")
+    return table.columns()[place], key["order"], _nulls_first(key, options), kind
 
 
 def _top_level_name(path: str) -> str | None:
@@ -129,7 +134,7 @@ def _top_level_name(path: str) -> str | None:
     return path[1:] if is_name else None
 
 
-@kernel(SIMPLE, sort_indices=(), array_sort_indices=())
+@kernel(ANY, sort_indices=(), array_sort_indices=())
 def sort_indices(call: Call) -> Any:
     call.result_upper_bound = call.rows
     return op.cast(_sorted_order(call), _UINT64)
@@ -139,7 +144,7 @@ def sort_indices(call: Call) -> Any:
 _KEEPS_NULLS = len(pc.select_k_unstable(pa.nulls(1, pa.int64()), 1, [("x", "ascending")])) > 0
 
 
-@kernel(SIMPLE)
+@kernel(ANY)
 def select_k_unstable(call: Call) -> Any:
     rows = call.rows if _KEEPS_NULLS else _count_comparable(*_sort_keys(call)[0])
     return op.cast(
@@ -156,9 +161,10 @@ def _count_comparable(column: Any, _order: int, _nulls_first: bool, kind: pa.Dat
 
 #: Ways to rank equal values, by pyarrow's numbers.
 _RANKS = ("MIN", "MAX", "FIRST", "DENSE")
+_RANKED = f"bool int decimal {BYTES} {ORDERED_TIMES}"
 
 
-@kernel(f"bool int decimal string {TIMES}")
+@kernel(_RANKED)
 def rank(call: Call) -> Any:
     (value,) = call.values
     call.need(isinstance(value, plc.Column), "not of tables")
@@ -177,12 +183,12 @@ def rank(call: Call) -> Any:
     return op.cast(found, _UINT64)
 
 
-@kernel(SIMPLE)
+@kernel(KEYS)
 def unique(call: Call) -> Any:
     return op.first_rows(call.value)
 
 
-@kernel(SIMPLE)
+@kernel(KEYS)
 def value_counts(call: Call) -> Any:
     (value,) = call.values
     group = plc.groupby.GroupBy(plc.Table([op.keys_of(value)]), plc.types.NullPolicy.INCLUDE)
@@ -195,7 +201,11 @@ def value_counts(call: Call) -> Any:
     values, counts = op.gathered(plc.Table([*keys.columns(), counts]), order).columns()
     values = op.same_bits(values, value.type())
     columns = zip((values, counts), call.type, strict=True)
-    return _struct_array(call, [to_arrow(column, field.type) for column, field in columns])
+    likes = (call.array(0), None) if _is.is_dictionary(call.given) else (None, None)
+    arrays = (
+        to_arrow(one, field.type, like) for (one, field), like in zip(columns, likes, strict=True)
+    )
+    return _struct_array(call, [*arrays])
 
 
 def _struct_array(call: Call, arrays: list[Any]) -> Any:
@@ -206,9 +216,11 @@ def _struct_array(call: Call, arrays: list[Any]) -> Any:
 _ENCODE, _MASK = 0, 1
 
 
-@kernel(SIMPLE)
+@kernel(KEYS)
 def dictionary_encode(call: Call) -> Any:
     (value,) = call.values
+    if call.given == call.type:
+        return call.array(0)
     nulls = call.options.get("null_encoding_behavior", call.options.get("null_encoding"))
     distinct = op.first_rows(value)
     if nulls == _MASK:
