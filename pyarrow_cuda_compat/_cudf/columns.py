@@ -17,7 +17,7 @@ from .admission import admitted, need_rows
 from .caches import Cache
 from .conversions import conversion_of, remember
 from .layouts import conforming, pieces
-from .refusals import NotCovered, need
+from .refusals import need
 from .types import MOST_ROWS, carrier_of, cudf_type, form_of, kind_of
 
 _is = pa.types
@@ -205,19 +205,18 @@ def _array_of(column: Any, kind: pa.DataType, like: Any = None) -> Any:
     name, rows = kind_of(kind), column.size()
     if name == "dictionary":
         return _with_dictionary(_array_of(column, kind.index_type), kind, like)
-    if name == "null" or (not rows and carrier_of(kind) != kind):
+    if name == "null" or not rows:
         return _nothing(kind, rows)
-    if name == "large_list":
-        elements = _array_of(column.child(1), kind.value_type)
-        return spans.large_lists_of(column, kind, elements)
+    if form_of(kind).has_parts:
+        children = column.children()[name != "struct" :]  # a list's first child has its offsets
+        types = [kind.field(place).type for place in range(kind.num_fields)]
+        parts = [_array_of(from_first_row(it), of) for it, of in zip(children, types, strict=True)]
+        return spans.parts_of(column, kind, parts)
     array = spans.array_of(column, kind)
     if array is not None:
         return array
-    _, array = column.__arrow_c_device_array__()
-    try:  # the layout is that of the type
-        return pa.Array._import_from_c_device_capsule(kind.__arrow_c_schema__(), array)
-    except pa.ArrowInvalid as error:  # parts without rows may have no memory
-        raise NotCovered(f"libcudf's result is not valid: {error}") from None
+    _, array = column.__arrow_c_device_array__()  # booleans become bits
+    return pa.Array._import_from_c_device_capsule(kind.__arrow_c_schema__(), array)
 
 
 def _with_dictionary(indices: Any, kind: pa.DataType, like: Any) -> Any:

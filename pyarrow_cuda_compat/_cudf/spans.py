@@ -104,10 +104,14 @@ def array_of(column: Any, kind: pa.DataType) -> Any:
     return _over(kind, column, spans)
 
 
-def large_lists_of(column: Any, kind: pa.DataType, elements: pa.Array) -> pa.Array:
-    """An array of large lists of a column of lists that starts at its first row."""
-    offsets = plc.unary.cast(column.child(0), _INT64)
-    return _over(kind, column, [offsets.data()], [elements])
+def parts_of(column: Any, kind: pa.DataType, parts: list[pa.Array]) -> pa.Array:
+    """An array of lists or structs of a column that starts at its first row."""
+    if pa.types.is_struct(kind):
+        return _over(kind, column, [], parts)
+    offsets = column.child(0)
+    if pa.types.is_large_list(kind):
+        offsets = plc.unary.cast(offsets, _INT64)
+    return _over(kind, column, [offsets.data()], parts)
 
 
 def _over(kind: pa.DataType, column: Any, spans: list[Any], children: Any = None) -> pa.Array:
