@@ -150,10 +150,10 @@ def test_keys_of_groups(there, array):
         same(grouped(there(table)), grouped(table))
 
 
-def outcome(name, array):
+def outcome(name, *arrays):
     """The result, or the kind of error."""
     try:
-        return pc.call_function(name, [array])
+        return pc.call_function(name, list(arrays))
     except NotImplementedError:
         return "not implemented"
 
@@ -282,6 +282,8 @@ def test_views(there, kind):
         same(pc.call_function(name, [device]), pc.call_function(name, [array]))
     assert pc.count(device) == pc.count(array)
     for name in ("equal", "less"):
+        if isinstance(outcome(name, array, array), str):
+            continue  # an older pyarrow
         found = pc.call_function(name, [device.slice(1), there(other)])
         same(found, pc.call_function(name, [array.slice(1), other]))
         same(pc.call_function(name, [device, array[0]]), pc.call_function(name, [array, array[0]]))
