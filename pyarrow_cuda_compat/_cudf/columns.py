@@ -16,7 +16,7 @@ from . import spans
 from .admission import admitted, need_rows
 from .caches import Cache
 from .conversions import conversion_of, remember
-from .layouts import conforming, pieces
+from .layouts import VIEWS, conforming, pieces
 from .refusals import need
 from .types import MOST_ROWS, carrier_of, cudf_type, form_of, kind_of
 
@@ -184,9 +184,19 @@ def _is_view(made: Any, data: Any) -> bool:
 
 
 def to_arrow(column: Any, kind: pa.DataType, like: Any = None) -> Any:
-    """An array of a type, over the memory of a column.  If it has a dictionary, that is the one of
-    another array, `like`."""
+    """An array of a type, over the memory of a column.  If it has a dictionary or views, these are
+    the ones of another array, `like`."""
     return _array_of(conforming(from_first_row(column), kind), kind, like)
+
+
+def rows_of_views(data: Any, rows: Any) -> tuple[Any, Any]:
+    """The bits of some rows of an array of views, and the array."""
+    array = on_device(data)
+    is_aligned = admitted(array)[0] is array
+    need(is_aligned, "not with views at such addresses: copy them on the device")
+    bits = plc.Table([spans.views_of(array, VIEWS)])
+    found = plc.copying.gather(bits, rows, plc.copying.OutOfBoundsPolicy.DONT_CHECK)
+    return found.columns()[0], array
 
 
 def to_chunks(column: Any, kind: pa.DataType, like: Any = None) -> Any:
@@ -207,6 +217,9 @@ def _array_of(column: Any, kind: pa.DataType, like: Any = None) -> Any:
         return _with_dictionary(_array_of(column, kind.index_type), kind, like)
     if name == "null" or not rows:
         return _nothing(kind, rows)
+    if name == "view":
+        need(like is not None, f"not with results of type {kind}")
+        return spans.view_array_of(column, like)
     if form_of(kind).has_parts:
         children = column.children()[name != "struct" :]  # a list's first child has its offsets
         types = [kind.field(place).type for place in range(kind.num_fields)]
@@ -222,9 +235,13 @@ def _array_of(column: Any, kind: pa.DataType, like: Any = None) -> Any:
 def _with_dictionary(indices: Any, kind: pa.DataType, like: Any) -> Any:
     """The array with these indices, and the dictionary of another one."""
     need(like is not None, "not with dictionaries within expressions")
-    like = like.chunk(0) if isinstance(like, pa.ChunkedArray) else like
     buffers, nulls = indices.buffers(), indices.null_count
-    return pa.DictionaryArray.from_buffers(kind, len(indices), buffers, like.dictionary, nulls)
+    return pa.DictionaryArray.from_buffers(kind, len(indices), buffers, dictionary_of(like), nulls)
+
+
+def dictionary_of(data: Any) -> Any:
+    """The dictionary of an array, or of all chunks of one that was converted."""
+    return (data.chunk(0) if isinstance(data, pa.ChunkedArray) else data).dictionary
 
 
 def to_scalar(scalar: Any, kind: pa.DataType) -> Any:

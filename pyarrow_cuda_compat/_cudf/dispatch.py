@@ -69,7 +69,18 @@ def run(
     pieces, values, upper_bounds = zip(*(made[id(it)] for it in given), strict=True)
     types = [None if isinstance(it, _TABLES) else it.type for it in pieces]
     call = Call(function.name, list(values), types, decoded, prototype, list(pieces), upper_bounds)
+    if call.name in casts.BY_VALUE:
+        _decode(call)
     return _in_form(call, kernel.answer(call, *kernel.extra))
+
+
+def _decode(call: Call) -> None:
+    """Makes values of the dictionaries among the arguments, as pyarrow does."""
+    for place, kind in enumerate(call.types):
+        if pa.types.is_dictionary(kind):
+            dictionary = call.array(place).dictionary
+            call.values[place] = casts.decoded(call.values[place], dictionary)
+            call.types[place] = kind.value_type
 
 
 #: A multiple of the rows of a byte or word of bits.

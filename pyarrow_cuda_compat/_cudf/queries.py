@@ -18,10 +18,10 @@ from .. import _native
 from . import operations as op
 from .caches import Cache
 from .calls import options_of
-from .columns import on_device, table_of, to_table
+from .columns import dictionary_of, on_device, rows_of_views, table_of, to_table
 from .conversions import conversion_of
 from .evaluation import Evaluation
-from .functions.casts import EXACT
+from .functions.casts import BY_VALUE, EXACT, decoded
 from .functions.comparisons import need_no_negative_zero
 from .refusals import need
 from .types import ANY, KEYS, NUMBERS, SIMPLE, cudf_type, kind_of
@@ -58,12 +58,32 @@ def filter_table(compute: Callable[..., Any], table: Any, expression: Any) -> An
     schema = table.schema
     _need_kinds(schema, ANY)
     every = table_of(table)
-    mask = Evaluation(every.columns(), schema, compute).of(expression)
+    columns = every.columns()
+    compute = partial(_by_values, compute, dict(zip(map(id, columns), table.columns, strict=True)))
+    mask = Evaluation(columns, schema, compute).of(expression)
     need(isinstance(mask, plc.Column), "not with an expression without fields")
     kept = op.kept(every, mask)
     if not kept.num_rows():
         return table.slice(0, 0)
     return to_table(kept.columns(), schema, type(table), table.columns)
+
+
+def _by_values(
+    compute: Callable[..., Any],
+    given: dict[int, Any],
+    name: str,
+    values: Any,
+    types: Any,
+    kept: Any,
+) -> Any:
+    """The answer of a function; of dictionaries in columns of the table by their values."""
+    if name in BY_VALUE or name == "cast":
+        values, types = list(values), list(types)
+        for place, (value, kind) in enumerate(zip(values, types, strict=True)):
+            if _is.is_dictionary(kind) and id(value) in given:
+                types[place] = kind.value_type
+                values[place] = decoded(value, dictionary_of(given[id(value)]))
+    return compute(name, values, types, kept)
 
 
 _results = Cache(256)
@@ -88,8 +108,8 @@ _AGGREGATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "hash_max": (lambda _: plc.aggregation.max(), SIMPLE),
     "hash_variance": (lambda it: plc.aggregation.variance(it["ddof"]), NUMBERS),
     "hash_stddev": (lambda it: plc.aggregation.std(it["ddof"]), NUMBERS),
-    "hash_count": (plc.aggregation.count, ANY),
-    "hash_count_distinct": (plc.aggregation.nunique, KEYS),
+    "hash_count": (plc.aggregation.count, f"{ANY} view"),
+    "hash_count_distinct": (plc.aggregation.nunique, f"{KEYS} view"),
     "hash_any": (lambda _: plc.aggregation.max(), "bool"),
     "hash_all": (lambda _: plc.aggregation.min(), "bool"),
 }
@@ -115,7 +135,7 @@ def group_by(
         return schema.empty_table().copy_to(_native._here().memory_manager)
     used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
     _need_names(table.schema, used)
-    _need_kinds(pa.schema([table.schema.field(key) for key in keys]), f"{KEYS} null")
+    _need_kinds(pa.schema([table.schema.field(key) for key in keys]), f"{KEYS} null view")
     columns = dict(zip(used, _columns(table, used).columns(), strict=True))
     wanted = [
         _Aggregate(columns, table.schema, keys[0], each, kind)
@@ -129,7 +149,8 @@ def group_by(
         requests[each.source] += each.aggregations
     values = {each.source: each.values for each in wanted}
     asked = [plc.groupby.GroupByRequest(values[it], each) for it, each in requests.items()]
-    if not use_threads:
+    views = [key for key in keys if kind_of(table.schema.field(key).type) == "view"]
+    if views or not use_threads:
         numbers = op.counter(len(table))
         asked.append(plc.groupby.GroupByRequest(numbers, [plc.aggregation.min()]))
     elif not asked:
@@ -142,12 +163,15 @@ def group_by(
         key: op.same_bits(column, columns[key].type())
         for key, column in zip(keys, groups.columns(), strict=True)
     }
-    made = [*(by_name[name] for name in schema.names[: len(keys)]), *rest]
+    likes = {key: table.column(key) for key in keys}
+    for key in views:
+        by_name[key], likes[key] = rows_of_views(likes[key], op.one(found[-1]))
+    names = schema.names[: len(keys)]
+    made = [*(by_name[name] for name in names), *rest]
     if not use_threads:
         order = op.order_of([(op.one(found[-1]), False, False)], is_float=[False])
         made = op.gathered(plc.Table(made), order).columns()
-    names = schema.names[: len(keys)]
-    return to_table(made, schema, likes=[*map(table.column, names), *(None for _ in rest)])
+    return to_table(made, schema, likes=[*map(likes.get, names), *(None for _ in rest)])
 
 
 def _of_whole_columns(table: Any, aggregates: Any, schema: pa.Schema) -> Any:

@@ -68,6 +68,22 @@ def list_column_of(array: Any, kind: Any, elements: Any) -> Any:
     return plc.Column(kind, len(array), None, mask, nulls, array.offset, children)
 
 
+def views_of(array: Any, kind: Any) -> Any:
+    """The column of the bits of views, whose characters lie elsewhere."""
+    _native._make_ready(array)
+    mask, views, *_ = map(_span, array.buffers())
+    nulls = array.null_count
+    return plc.Column(kind, len(array), views, mask if nulls else None, nulls, array.offset, [])
+
+
+def view_array_of(column: Any, like: Any) -> pa.Array:
+    """The array of views whose bits a column has, with the characters of another array."""
+    nulls = column.null_count()
+    own = [_view(column.null_mask()) if nulls else None, _view(column.data())]
+    buffers = [*own, *like.buffers()[2:]]
+    return pa.Array.from_buffers(like.type, column.size(), buffers, nulls)
+
+
 def is_view(column: Any, array: Any) -> bool:
     """Whether the column is over the memory of the array itself, and not of a copy."""
     data = column.data()

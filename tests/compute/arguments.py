@@ -180,11 +180,16 @@ class Maker:
         return made
 
     def scalar(self, kind: pa.DataType) -> Any:
+        kind = _of_values(kind)
         is_null = self.random.random() < 0.1
         return _made([None if is_null else self.value(kind, self.random.random() < 0.7)], kind)[0]
 
     def kind(self, kinds: tuple[str, ...]) -> pa.DataType:
         return self.pick(TYPES[self.pick(kinds)])
+
+
+def _of_values(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _is_of_bits(kind: pa.DataType) -> bool:
@@ -361,7 +366,7 @@ def options(name: str, maker: Maker, given: list[Any]) -> Any:
 
 
 def _lookup(maker: Maker, given: list[Any]) -> Any:
-    values = whole(maker.array(given[0].type, maker.pick([0, 1, 5])))
+    values = whole(maker.array(_of_values(given[0].type), maker.pick([0, 1, 5])))
     return pc.SetLookupOptions(values, skip_nulls=maker.pick([True, False]))
 
 
@@ -569,7 +574,8 @@ def _table_of(maker: Maker, names: str, size: int, kinds: str) -> Any:
 
 
 _KEY_KINDS = (
-    "int float decimal string bool date time large_string binary clock date64 zoned bits dictionary"
+    "int float decimal string bool date time large_string binary clock date64 zoned bits "
+    "dictionary view"
 )
 #: The kinds of columns of which rows are only selected.
 _PASSED = f"{_KEY_KINDS} large_binary null list large_list struct"
@@ -641,6 +647,7 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             "s": maker.array(pa.string(), size),
             "d": maker.array(pa.decimal128(15, 2), size),
             "p": maker.array(maker.kind(tuple(_PASSED.split())), size),
+            "c": maker.array(TYPES["dictionary"][0], size),
         }
     )
     i, f, s, d = (pc.field(name) for name in "ifsd")
@@ -655,6 +662,8 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             f.is_nan() | (f + 1 > 3),
             (i.cast("int64") * 2 > 5) & pc.starts_with(s, "a"),
             pc.if_else(i > 0, f, 0.0) > 1,
+            pc.field("c") == "a",
+            pc.field("c").isin(["a", "b"]) | pc.field("c").is_null(),
             pc.add(i, 100) > 50,
             i * 2 - 1 < 2.5,
             f + 0.5 > pc.scalar(1) + 2,

@@ -67,9 +67,9 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
         kept = numbered.join(compared(right), of(left).column_names, join_type="left semi")
         return column(kept["n"].combine_chunks())
 
-    def distinct(given: Any, *_: Any) -> Any:
+    def distinct(given: Any, keys: list[int], *_: Any) -> Any:
         rows = of(given)
-        values = zip(*(_bytes(column) for column in rows.columns), strict=True)
+        values = zip(*(_bytes(rows.column(key)) for key in keys), strict=True)
         first = {row: place for place, row in reversed(list(enumerate(values)))}
         return back(rows.take(pa.array(sorted(first.values()), pa.int64())))
 

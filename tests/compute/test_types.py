@@ -217,12 +217,41 @@ def test_nulls_in_a_dictionary_are_refused(there):
 
 
 def test_dictionaries_in_expressions(there):
-    array = pa.array(["b", "a", None]).dictionary_encode()
-    table = pa.table({"k": array, "n": [1, 2, 3]})
-    for expression in (pc.field("k").is_null(), ~pc.field("k").is_null()):
+    array = pa.array(["b", "a", None, "b"]).dictionary_encode()
+    table = pa.table({"k": array, "n": [1, 2, 3, 4]})
+    chunks = pa.concat_tables([table, table.slice(1)]).unify_dictionaries()
+    k = pc.field("k")
+    for expression in (k.is_null(), ~k.is_null(), k == "a", k != "b", k.isin(["a", "c"])):
         same(there(table).filter(expression).combine_chunks(), table.filter(expression))
+        found = there(chunks).filter(expression)
+        same(found.combine_chunks(), chunks.filter(expression).combine_chunks())
+    expression = k.cast("string") == "a"
+    same(there(table).filter(expression).combine_chunks(), table.filter(expression))
     with pytest.raises(NotImplementedError):
-        there(table).filter(pc.field("k").cast("string") == "a")
+        there(table).filter(pc.utf8_upper(k) == "A")
+
+
+def test_dictionaries_are_compared_by_their_values(there):
+    array, words = DICTIONARIES[0], pa.array(["a", "a", "a", "b", None])
+    pairs = [(array, words), (words, array), (array, array.slice(0)), (array, pa.scalar("b"))]
+    pairs.append((array, words.cast(pa.large_string())))
+    for left, right in pairs:
+        for name in ("equal", "less", "greater_equal", "not_equal"):
+            expected = pc.call_function(name, [left, right])
+            same(pc.call_function(name, [there(left), right]), expected)
+    for name in ("is_in", "index_in"):
+        options = pc.SetLookupOptions(pa.array(["b", "c"]))
+        expected = pc.call_function(name, [array], options)
+        same(pc.call_function(name, [there(array)], options), expected)
+
+
+def test_results_without_rows_have_the_dictionary(there):
+    array = pa.array(["a", "b"]).dictionary_encode()
+    nothing = pa.array([False, False])
+    found = there(array).filter(nothing)
+    assert back(found).dictionary.equals(array.dictionary)
+    found = there(pa.table({"k": array})).filter(nothing)["k"]
+    assert back(found.chunk(0)).dictionary.equals(array.dictionary)
 
 
 def test_dictionaries_are_sorted_by_their_values(there):
@@ -290,6 +319,37 @@ def test_views(there, kind):
     for call in (lambda: device.take(pa.array([0])), lambda: device.filter(device.is_valid())):
         with pytest.raises(NotImplementedError):
             call()
+
+
+@pytest.mark.parametrize("kind", VIEWS, ids=str)
+def test_distinct_views(there, kind):
+    """Their rows are selected by their bits, over the same characters."""
+    array = pa.array([*ASCII.to_pylist(), "another word that does not fit", None]).cast(kind)
+    array = pa.concat_arrays([array, array.slice(1, 5)])
+    valid = ASCII.drop_null().cast(kind)
+    for piece in (valid, valid.slice(1, 3), valid.slice(4)):
+        for name in ("unique", "value_counts", "dictionary_encode"):
+            same(pc.call_function(name, [there(piece)]), pc.call_function(name, [piece]))
+    same(pc.dictionary_encode(there(array)), pc.dictionary_encode(array))
+    for call in (pc.unique, pc.value_counts, lambda it: pc.dictionary_encode(it, "encode")):
+        with pytest.raises(NotImplementedError, match="not with views that are null"):
+            call(there(array))
+
+
+@pytest.mark.parametrize("kind", VIEWS, ids=str)
+@pytest.mark.parametrize("use_threads", [True, False])
+def test_groups_by_views(there, kind, use_threads):
+    array = ASCII.cast(kind)
+    chunks = pa.chunked_array([array, array.slice(2), array.slice(0, 0)])
+    table = pa.table({"k": chunks, "n": range(len(chunks)), "m": [1] * len(chunks)})
+    wanted = [("n", "sum"), ("n", "count")]
+
+    def grouped(it):
+        return back(it.group_by(["m", "k"], use_threads=use_threads).aggregate(wanted))
+
+    found, expected = (grouped(it).to_pylist() for it in (there(table), table))
+    assert sorted(found, key=str) == sorted(expected, key=str)
+    assert grouped(there(table)).schema == grouped(table).schema
 
 
 CLOCKS = [pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")]

@@ -40,6 +40,12 @@ def _decode_dictionary(call: Call, wanted: pa.DataType) -> Any:
     return decoded(call.value, array.dictionary)
 
 
+#: Functions for which pyarrow takes dictionaries for their values.
+BY_VALUE = frozenset(
+    ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "is_in", "index_in"]
+)
+
+
 def decoded(indices: Any, dictionary: pa.Array) -> Any:
     """The values at the places of a dictionary."""
     size = op.scalar(len(dictionary), pa.int64())

@@ -15,7 +15,7 @@ from ..calls import Call
 from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
-from ..types import ANY, BYTES, NUMBERS, SIMPLE, TIMES, cudf_type, kind_of
+from ..types import ANY, BYTES, KEYS, NUMBERS, SIMPLE, TIMES, cudf_type, kind_of
 from .casts import cast_without_loss
 
 _is = pa.types
@@ -60,9 +60,9 @@ def _in_common_type(call: Call) -> list[Any]:
     return [cast_without_loss(*each, kind) for each in zip(call.values, call.types, strict=True)]
 
 
-@kernel(f"{SIMPLE} bits view", equal="EQUAL", not_equal="NOT_EQUAL")
-@kernel(f"{SIMPLE} view", less="LESS", less_equal="LESS_EQUAL")
-@kernel(f"{SIMPLE} view", greater="GREATER", greater_equal="GREATER_EQUAL")
+@kernel(f"{KEYS} view", equal="EQUAL", not_equal="NOT_EQUAL")
+@kernel(f"{SIMPLE} view dictionary", less="LESS", less_equal="LESS_EQUAL")
+@kernel(f"{SIMPLE} view dictionary", greater="GREATER", greater_equal="GREATER_EQUAL")
 @kernel("bool", and_="LOGICAL_AND", or_="LOGICAL_OR", xor="NOT_EQUAL")
 @kernel("bool", and_kleene="NULL_LOGICAL_AND", or_kleene="NULL_LOGICAL_OR")
 def comparison_or_logic(call: Call, operator: str) -> Any:
@@ -192,7 +192,7 @@ def _set_of(call: Call) -> tuple[Any, bool]:
     return op.keys_of(to_cudf(values)), behavior == _MATCH and values.null_count > 0
 
 
-@kernel(f"{SIMPLE} bits")
+@kernel(KEYS)
 def is_in(call: Call) -> Any:
     (value,) = call.values
     wanted, has_null = _set_of(call)
@@ -204,7 +204,7 @@ def is_in(call: Call) -> Any:
     return op.binary("LOGICAL_OR", found, plc.unary.is_null(value)) if has_null else found
 
 
-@kernel(f"{SIMPLE} bits")
+@kernel(KEYS)
 def index_in(call: Call) -> Any:
     wanted, has_null = _set_of(call)
     found = places_in(wanted, op.keys_of(call.value))

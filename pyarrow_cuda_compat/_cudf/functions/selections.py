@@ -11,7 +11,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
 from ..calls import Call, rows_of
-from ..columns import to_arrow, to_cudf
+from ..columns import rows_of_views, to_arrow, to_cudf
 from ..registry import kernel
 from ..types import ANY, BYTES, KEYS, NUMBERS, ORDERED_TIMES, SIMPLE, kind_of
 from .casts import decoded
@@ -183,13 +183,35 @@ def rank(call: Call) -> Any:
     return op.cast(found, _UINT64)
 
 
-@kernel(KEYS)
+def _distinct_rows(value: Any) -> tuple[Any, Any]:
+    """The distinct values in the order of their first appearance, and the numbers of these rows."""
+    table = plc.Table([value, op.counter(value.size())])
+    equal = op.EQUAL, op.NANS_EQUAL
+    found = plc.stream_compaction.stable_distinct(table, [0], op.FIRST, *equal)
+    distinct, rows = found.columns()
+    return distinct, rows
+
+
+def _is_view(call: Call) -> bool:
+    return bool(kind_of(call.given) == "view")
+
+
+def _need_no_null_view(call: Call) -> None:
+    """pyarrow takes null for the empty view."""
+    call.need(not (_is_view(call) and call.value.null_count()), "not with views that are null")
+
+
+@kernel(f"{KEYS} view")
 def unique(call: Call) -> Any:
+    _need_no_null_view(call)
+    if _is_view(call):
+        return rows_of_views(call.array(0), _distinct_rows(call.value)[1])[0]
     return op.first_rows(call.value)
 
 
-@kernel(KEYS)
+@kernel(f"{KEYS} view")
 def value_counts(call: Call) -> Any:
+    _need_no_null_view(call)
     (value,) = call.values
     group = plc.groupby.GroupBy(plc.Table([op.keys_of(value)]), plc.types.NullPolicy.INCLUDE)
     first_and_count = [plc.aggregation.min(), plc.aggregation.count(plc.types.NullPolicy.INCLUDE)]
@@ -198,13 +220,16 @@ def value_counts(call: Call) -> Any:
     first, counts = found.columns()
     order = op.order_of([(first, False, False)], is_float=[False])
     counts = op.cast(counts, op.INT64)
-    values, counts = op.gathered(plc.Table([*keys.columns(), counts]), order).columns()
-    values = op.same_bits(values, value.type())
-    columns = zip((values, counts), call.type, strict=True)
-    likes = (call.array(0), None) if _is.is_dictionary(call.given) else (None, None)
-    arrays = (
-        to_arrow(one, field.type, like) for (one, field), like in zip(columns, likes, strict=True)
-    )
+    values, first, counts = op.gathered(
+        plc.Table([*keys.columns(), first, counts]), order
+    ).columns()
+    values, like = op.same_bits(values, value.type()), None
+    if _is_view(call):
+        values, like = rows_of_views(call.array(0), first)
+    elif _is.is_dictionary(call.given):
+        like = call.array(0)
+    types = [field.type for field in call.type]
+    arrays = map(to_arrow, (values, counts), types, (like, None))
     return _struct_array(call, [*arrays])
 
 
@@ -216,12 +241,14 @@ def _struct_array(call: Call, arrays: list[Any]) -> Any:
 _ENCODE, _MASK = 0, 1
 
 
-@kernel(KEYS)
+@kernel(f"{KEYS} view")
 def dictionary_encode(call: Call) -> Any:
     (value,) = call.values
     if call.given == call.type:
         return call.array(0)
     nulls = call.options.get("null_encoding_behavior", call.options.get("null_encoding"))
+    if _is_view(call):
+        return _encoded_views(call, nulls)
     distinct = op.first_rows(value)
     if nulls == _MASK:
         distinct = op.valid(distinct)
@@ -229,7 +256,20 @@ def dictionary_encode(call: Call) -> Any:
     if nulls == _ENCODE and value.null_count():
         null = plc.copying.get_element(op.places(plc.unary.is_null(distinct)), 0)
         found = op.filled(found, null)
-    places, values = to_arrow(found, pa.int32()), to_arrow(distinct, call.given)
+    return _dictionary_array(call, found, to_arrow(distinct, call.given))
+
+
+def _encoded_views(call: Call, nulls: Any) -> Any:
+    if nulls == _ENCODE:
+        _need_no_null_view(call)
+    distinct, rows = op.without_nulls(_distinct_rows(call.value)).columns()
+    views, like = rows_of_views(call.array(0), rows)
+    found = places_in(distinct, call.value)
+    return _dictionary_array(call, found, to_arrow(views, call.given, like))
+
+
+def _dictionary_array(call: Call, places: Any, values: Any) -> Any:
+    places = to_arrow(places, pa.int32())
     return pa.DictionaryArray.from_buffers(
         call.type, len(places), places.buffers(), values, places.null_count, places.offset
     )
