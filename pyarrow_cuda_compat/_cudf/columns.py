@@ -72,7 +72,8 @@ def to_cudf(value: Any) -> Any:
             return to_cudf(piece)
         # libcudf's own strings may be longer than those of one array.
         return plc.concatenate.concatenate([*map(to_cudf, value.chunks)])
-    array, form, buffers = admitted(value)
+    stored = value.storage if isinstance(value, pa.ExtensionArray) else value
+    array, form, buffers = admitted(stored)
     column = spans.column_of(array, form, buffers)
     if column is None:
         column = _imported(array, form.kind)
@@ -90,7 +91,9 @@ def _imported(array: Any, kind: str) -> Any:
     if kind == "large_list":
         if not len(array):
             return plc.Column.from_arrow(_nothing(carrier))
-        return spans.list_column_of(array, _LIST, to_cudf(array.values))
+        return spans.large_list_column_of(array, _LIST, to_cudf(array.values))
+    if kind == "fixed_list":
+        return _of_fixed_lists(array)
     # libcudf's import reads both kinds of views, as the same strings.
     return plc.Column.from_arrow(array if carrier == array.type else _Typed(array, carrier))
 
@@ -102,6 +105,16 @@ def _nothing(kind: pa.DataType, rows: int = 0) -> Any:
 def _nulls(kind: pa.DataType, rows: int) -> Any:
     like = plc.Column.from_scalar(scalar_of(pa.scalar(0, carrier_of(kind))), 1)
     return plc.Column.all_null_like(like, rows)
+
+
+def _of_fixed_lists(array: Any) -> Any:
+    """Lists of libcudf's, whose nulls have no elements."""
+    need(not array.null_count, f"not with nulls of type {array.type}")
+    rows, size = len(array), array.type.list_size
+    elements = from_first_row(to_cudf(array.values.slice(array.offset * size, rows * size)))
+    first, step = (scalar_of(pa.scalar(it, pa.int32())) for it in (0, size))
+    offsets = plc.filling.sequence(rows + 1, first, step)
+    return plc.Column(_LIST, rows, None, None, 0, 0, [offsets, elements])
 
 
 _LIST = plc.DataType(plc.TypeId.LIST)
@@ -217,6 +230,10 @@ def _array_of(column: Any, kind: pa.DataType, like: Any = None) -> Any:
         return _with_dictionary(_array_of(column, kind.index_type), kind, like)
     if name == "null" or not rows:
         return _nothing(kind, rows)
+    if name == "extension":
+        return pa.ExtensionArray.from_storage(kind, _array_of(column, kind.storage_type))
+    if name == "fixed_list":
+        need(not column.null_count(), f"not with nulls in results of type {kind}")
     if name == "view":
         need(like is not None, f"not with results of type {kind}")
         return spans.view_array_of(column, like)

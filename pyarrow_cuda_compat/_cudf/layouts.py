@@ -13,7 +13,7 @@ import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .refusals import need
-from .types import form_of
+from .types import form_of, storage_of
 
 MOST_BYTES = 2**31 - 1
 _INT32, _INT64 = (plc.DataType(it) for it in (plc.TypeId.INT32, plc.TypeId.INT64))
@@ -36,7 +36,7 @@ def conforming(column: Any, kind: pa.DataType) -> Any:
     NotCovered
         If it is of another type.
     """
-    form = form_of(kind)
+    form, kind = form_of(kind), storage_of(kind)
     if form.has_parts:
         return _of_parts(column, kind, form.kind != "struct")
     # libcudf has strings for views, and makes none: rows of views are rows of their bits.

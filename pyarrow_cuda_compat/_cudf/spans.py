@@ -57,7 +57,7 @@ def column_of(array: Any, form: Form, buffers: list[Any]) -> Any:
     )
 
 
-def list_column_of(array: Any, kind: Any, elements: Any) -> Any:
+def large_list_column_of(array: Any, kind: Any, elements: Any) -> Any:
     """The column of large lists, which libcudf lacks: lists whose offsets are shorter."""
     _native._make_ready(array)
     mask, offsets, *_ = map(_span, array.buffers())
@@ -122,7 +122,7 @@ def array_of(column: Any, kind: pa.DataType) -> Any:
 
 def parts_of(column: Any, kind: pa.DataType, parts: list[pa.Array]) -> pa.Array:
     """An array of lists or structs of a column that starts at its first row."""
-    if pa.types.is_struct(kind):
+    if not pa.types.is_list(kind) and not pa.types.is_large_list(kind):
         return _over(kind, column, [], parts)
     offsets = column.child(0)
     if pa.types.is_large_list(kind):

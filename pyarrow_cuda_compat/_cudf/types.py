@@ -36,9 +36,17 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "null": _is.is_null,
     "list": lambda it: _is.is_list(it) and _has_kinds([it.value_type]),
     "large_list": lambda it: _is.is_large_list(it) and _has_kinds([it.value_type]),
+    "fixed_list": lambda it: (
+        _is.is_fixed_size_list(it) and it.list_size > 0 and _has_kinds([it.value_type])
+    ),
     "struct": lambda it: _is.is_struct(it) and _has_kinds([each.type for each in it]),
     "dictionary": _is.is_dictionary,
     "view": lambda it: _is.is_string_view(it) or _is.is_binary_view(it),
+    "extension": lambda it: (
+        isinstance(it, pa.BaseExtensionType)
+        and not isinstance(it, pa.ExtensionType)  # which are of Python code
+        and kind_of(it.storage_type) in _STORED
+    ),
 }
 
 
@@ -53,7 +61,8 @@ SIMPLE = f"bool {NUMBERS} decimal {BYTES} {ORDERED_TIMES}"
 #: The kinds whose values are the same where their bits are.
 KEYS = f"{SIMPLE} bits dictionary"
 #: The kinds whose rows libcudf selects.
-ANY = f"{KEYS} null list large_list struct"
+ANY = f"{KEYS} null list large_list fixed_list struct extension"
+_STORED: frozenset[str] = frozenset(f"{SIMPLE} bits list large_list fixed_list struct".split())
 _PARTS = frozenset(f"{SIMPLE} bits list struct".split())
 
 
@@ -100,14 +109,17 @@ _CARRIERS: dict[str, Callable[[Any], Any]] = {
     "view": lambda _: pa.string_view(),
     "list": lambda it: pa.list_(carrier_of(it.value_type)),
     "large_list": lambda it: pa.list_(carrier_of(it.value_type)),
+    "fixed_list": lambda it: pa.list_(carrier_of(it.value_type)),
     "struct": lambda it: pa.struct([(each.name, carrier_of(each.type)) for each in it]),
+    "extension": lambda it: carrier_of(it.storage_type),
 }
 
 
 @of_flat_types
 def carrier_of(kind: pa.DataType) -> pa.DataType:
     """The type in which libcudf has the memory of a type that has a kind: the same, or one with the
-    same layout.  Large lists have longer offsets, and nulls no memory."""
+    same layout.  But large lists have longer offsets, fixed-size lists none, and nulls no memory.
+    """
     find = _CARRIERS.get(kind_of(kind))
     return kind if find is None else find(kind)
 
@@ -124,6 +136,10 @@ MOST_ROWS = 2**31 - 1
 _WORD = 4
 
 
+def storage_of(kind: pa.DataType) -> pa.DataType:
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+
+
 class Form(NamedTuple):
     #: The kind of the type.
     kind: str
@@ -137,10 +153,10 @@ class Form(NamedTuple):
 
 @of_flat_types
 def form_of(kind: pa.DataType) -> Form:
-    """The form of the arrays of a type that has a kind."""
-    name = kind_of(kind)
+    """The form of the arrays of a type that has a kind, or of the storage of an extension type."""
+    kind, name = storage_of(kind), kind_of(storage_of(kind))
     need(name != "other", f"not with data of type {kind}")
-    has_parts = name in ("list", "large_list", "struct")
+    has_parts = name in ("list", "large_list", "fixed_list", "struct")
     # There is one offset more than there are rows.
     has_offsets = name in BYTES.split() or (has_parts and name != "struct")
     most_rows = MOST_ROWS - (has_offsets or name == "view")
@@ -153,7 +169,7 @@ def _buffers_of(kind: pa.DataType) -> list[tuple[int, int]]:
     if _is.is_dictionary(kind):
         return _buffers_of(kind.index_type)
     name = kind_of(kind)
-    if name in ("struct", "null"):
+    if name in ("struct", "fixed_list", "null"):
         own = [bits]
     elif name in _OFFSETS:
         own = [bits, _numbers(_OFFSETS[name])]

@@ -94,6 +94,8 @@ def plain(result: Any) -> Any:
     if isinstance(result, pa.Scalar):
         return plain(pa.array([result], result.type))
     kind = result.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return plain(result.cast(kind.storage_type))
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
         return result.cast(pa.int64()).to_pylist()
     if pa.types.is_date32(kind):

@@ -42,6 +42,8 @@ TYPES: dict[str, list[pa.DataType]] = {
     "null": [pa.null()],
     "list": [*map(pa.list_, (pa.int32(), pa.string(), pa.large_string(), pa.time64("us")))],
     "large_list": [pa.large_list(pa.int32()), pa.large_list(pa.large_string())],
+    "fixed_list": [pa.list_(pa.int32(), 2), pa.list_(pa.string(), 3)],
+    "extension": [pa.uuid(), pa.json_(), pa.opaque(pa.list_(pa.binary()), "a", "b")],
     "struct": [
         pa.struct([("a", pa.int32()), ("b", pa.string())]),
         pa.struct([("a", pa.large_binary()), ("b", pa.list_(pa.binary(4)))]),
@@ -93,6 +95,12 @@ class Maker:
         r = self.random
         if pa.types.is_null(kind):
             return None
+        if isinstance(kind, pa.BaseExtensionType):
+            return self.value(kind.storage_type, is_tame)
+        if pa.types.is_fixed_size_list(kind):
+            return [
+                self.value_or_null(kind.value_type, is_tame, 0.1) for _ in range(kind.list_size)
+            ]
         if pa.types.is_boolean(kind):
             return r.random() < 0.5
         if _is_of_bits(kind):
@@ -219,6 +227,8 @@ def _made(values: list[Any], kind: pa.DataType) -> Any:
             [*starts, ends[-1] if ends else 0], cls.from_arrays([0], []).offsets.type
         )
         return cls.from_arrays(offsets, _made(elements, kind.value_type)).cast(kind)
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(kind, _made(values, kind.storage_type))
     if pa.types.is_struct(kind):
         fields = [[None if it is None else it[each.name] for it in values] for each in kind]
         parts = [_made(it, each.type) for it, each in zip(fields, kind, strict=True)]
@@ -578,7 +588,7 @@ _KEY_KINDS = (
     "dictionary view"
 )
 #: The kinds of columns of which rows are only selected.
-_PASSED = f"{_KEY_KINDS} large_binary null list large_list struct"
+_PASSED = f"{_KEY_KINDS} large_binary null list large_list fixed_list struct extension"
 
 
 def _grouped(maker: Maker) -> tuple[list[Any], Any]:

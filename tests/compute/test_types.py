@@ -61,7 +61,12 @@ STRUCTS = [
         mask=pa.array([False, True, False, False, False]),
     ),
 ]
-SELECTED = [*ORDERED, *BITS, *DICTIONARIES, *LISTS, *STRUCTS, pa.nulls(5)]
+STORED = [
+    pa.ExtensionArray.from_storage(pa.uuid(), WIDE.view(pa.binary(16))),
+    pa.ExtensionArray.from_storage(pa.json_(), WORDS),  # pyarrow's joins read longer ones wrong
+    pa.ExtensionArray.from_storage(pa.opaque(pa.list_(pa.binary()), "a", "b"), LISTS[3]),
+]
+SELECTED = [*ORDERED, *BITS, *DICTIONARIES, *LISTS, *STRUCTS, *STORED, pa.nulls(5)]
 KEYS = [*ORDERED, *BITS, *DICTIONARIES]
 
 
@@ -196,6 +201,37 @@ def test_lists_without_elements(there):
     for kind in kinds:
         table = pa.table({"v": pa.array([[], None], kind)})
         same(there(table).take(pa.array([1, 0])).combine_chunks(), table.take(pa.array([1, 0])))
+
+
+VECTORS = pa.array([[1, None], [3, 4], [5, 6], [7, 8]], pa.list_(pa.int32(), 2))
+
+
+PAIRS = pa.array([[b"a", b"\xff"], [None, b""], [b"b", b"c"]], pa.list_(pa.binary(), 2))
+
+
+@pytest.mark.parametrize("array", [VECTORS, VECTORS.slice(1), PAIRS], ids=len)
+def test_lists_of_one_size(there, array):
+    table = pa.table({"n": range(len(array)), "v": array})
+    nested = pa.table({"n": table["n"], "v": pa.chunked_array([array.slice(1), array.slice(0, 1)])})
+    for call in (
+        lambda it: it.filter(pc.field("n") > 0),
+        lambda it: it.filter(pc.field("n") > 99),
+        lambda it: it.sort_by([("n", "descending")]),
+        lambda it: it.take(pa.array([2, 0, 2])),
+        lambda it: it.slice(1).drop_null(),
+    ):
+        for data in (table, nested):
+            same(call(there(data)).combine_chunks(), call(data).combine_chunks())
+
+
+def test_nulls_among_lists_of_one_size_are_refused(there):
+    """libcudf's have no elements."""
+    table = there(pa.table({"v": VECTORS}))
+    with pytest.raises(NotImplementedError, match="not with nulls in results"):
+        table.take(pa.array([0, None]))
+    table = there(pa.table({"v": pa.array([[1, 2], None], VECTORS.type)}))
+    with pytest.raises(NotImplementedError, match="not with nulls of type fixed_size_list"):
+        table.take(pa.array([0]))
 
 
 def test_chunks_of_several_dictionaries_are_refused(there):
