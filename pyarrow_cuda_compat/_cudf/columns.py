@@ -257,8 +257,9 @@ def _with_dictionary(indices: Any, kind: pa.DataType, like: Any) -> Any:
 
 
 def dictionary_of(data: Any) -> Any:
-    """The dictionary of an array, or of all chunks of one that was converted."""
-    return (data.chunk(0) if isinstance(data, pa.ChunkedArray) else data).dictionary
+    """The dictionary on the device of an array, or of all chunks of one that was converted."""
+    dictionary = (data.chunk(0) if isinstance(data, pa.ChunkedArray) else data).dictionary
+    return dictionary if _native._is_on_device(dictionary) else on_device(dictionary)
 
 
 def to_scalar(scalar: Any, kind: pa.DataType) -> Any:

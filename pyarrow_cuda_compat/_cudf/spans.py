@@ -122,7 +122,7 @@ def array_of(column: Any, kind: pa.DataType) -> Any:
 
 def parts_of(column: Any, kind: pa.DataType, parts: list[pa.Array]) -> pa.Array:
     """An array of lists or structs of a column that starts at its first row."""
-    if not pa.types.is_list(kind) and not pa.types.is_large_list(kind):
+    if pa.types.is_struct(kind) or pa.types.is_fixed_size_list(kind):
         return _over(kind, column, [], parts)
     offsets = column.child(0)
     if pa.types.is_large_list(kind):

@@ -39,6 +39,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "fixed_list": lambda it: (
         _is.is_fixed_size_list(it) and it.list_size > 0 and _has_kinds([it.value_type])
     ),
+    "map": lambda it: _is.is_map(it) and _has_kinds([it.key_type, it.item_type]),
     "struct": lambda it: _is.is_struct(it) and _has_kinds([each.type for each in it]),
     "dictionary": _is.is_dictionary,
     "view": lambda it: _is.is_string_view(it) or _is.is_binary_view(it),
@@ -61,8 +62,8 @@ SIMPLE = f"bool {NUMBERS} decimal {BYTES} {ORDERED_TIMES}"
 #: The kinds whose values are the same where their bits are.
 KEYS = f"{SIMPLE} bits dictionary"
 #: The kinds whose rows libcudf selects.
-ANY = f"{KEYS} null list large_list fixed_list struct extension"
-_STORED: frozenset[str] = frozenset(f"{SIMPLE} bits list large_list fixed_list struct".split())
+ANY = f"{KEYS} null list large_list fixed_list map struct extension"
+_STORED: frozenset[str] = frozenset(f"{SIMPLE} bits list large_list fixed_list map struct".split())
 _PARTS = frozenset(f"{SIMPLE} bits list struct".split())
 
 
@@ -110,6 +111,7 @@ _CARRIERS: dict[str, Callable[[Any], Any]] = {
     "list": lambda it: pa.list_(carrier_of(it.value_type)),
     "large_list": lambda it: pa.list_(carrier_of(it.value_type)),
     "fixed_list": lambda it: pa.list_(carrier_of(it.value_type)),
+    "map": lambda it: pa.list_(carrier_of(it.field(0).type)),
     "struct": lambda it: pa.struct([(each.name, carrier_of(each.type)) for each in it]),
     "extension": lambda it: carrier_of(it.storage_type),
 }
@@ -156,7 +158,7 @@ def form_of(kind: pa.DataType) -> Form:
     """The form of the arrays of a type that has a kind, or of the storage of an extension type."""
     kind, name = storage_of(kind), kind_of(storage_of(kind))
     need(name != "other", f"not with data of type {kind}")
-    has_parts = name in ("list", "large_list", "fixed_list", "struct")
+    has_parts = name in ("list", "large_list", "fixed_list", "map", "struct")
     # There is one offset more than there are rows.
     has_offsets = name in BYTES.split() or (has_parts and name != "struct")
     most_rows = MOST_ROWS - (has_offsets or name == "view")
@@ -184,7 +186,7 @@ def _buffers_of(kind: pa.DataType) -> list[tuple[int, int]]:
 
 #: By kind: the bytes of an offset.
 _OFFSETS = {
-    **dict.fromkeys(("string", "binary", "list"), 4),
+    **dict.fromkeys(("string", "binary", "list", "map"), 4),
     **dict.fromkeys(("large_string", "large_binary", "large_list"), 8),
 }
 

@@ -43,6 +43,7 @@ TYPES: dict[str, list[pa.DataType]] = {
     "list": [*map(pa.list_, (pa.int32(), pa.string(), pa.large_string(), pa.time64("us")))],
     "large_list": [pa.large_list(pa.int32()), pa.large_list(pa.large_string())],
     "fixed_list": [pa.list_(pa.int32(), 2), pa.list_(pa.string(), 3)],
+    "map": [pa.map_(pa.string(), pa.int32())],
     "extension": [pa.uuid(), pa.json_(), pa.opaque(pa.list_(pa.binary()), "a", "b")],
     "struct": [
         pa.struct([("a", pa.int32()), ("b", pa.string())]),
@@ -97,6 +98,9 @@ class Maker:
             return None
         if isinstance(kind, pa.BaseExtensionType):
             return self.value(kind.storage_type, is_tame)
+        if pa.types.is_map(kind):
+            keys = self.random.sample(WORDS, self.random.randint(0, 3))
+            return [(key, self.value_or_null(kind.item_type, is_tame, 0.2)) for key in keys]
         if pa.types.is_fixed_size_list(kind):
             return [
                 self.value_or_null(kind.value_type, is_tame, 0.1) for _ in range(kind.list_size)
@@ -588,7 +592,7 @@ _KEY_KINDS = (
     "dictionary view"
 )
 #: The kinds of columns of which rows are only selected.
-_PASSED = f"{_KEY_KINDS} large_binary null list large_list fixed_list struct extension"
+_PASSED = f"{_KEY_KINDS} large_binary null list large_list fixed_list map struct extension"
 
 
 def _grouped(maker: Maker) -> tuple[list[Any], Any]:

@@ -53,6 +53,14 @@ LISTS = [
     pa.array([[b"a"], [], None, [b"\xff", None], [b"c"]], pa.list_(pa.binary())),
     pa.array([[1], [], None, [2, None], [3]], pa.list_(pa.time32("s"))),
 ]
+MAPS = [
+    pa.array(
+        [[("a", 1), ("b", None)], [], None, [("a", 1)], [("c", 3)]], pa.map_("string", "int8")
+    ),
+    pa.array(
+        [[(86400000, b"\xff")], [], None, [], [(0, None)]], pa.map_("date64", "large_binary", True)
+    ),
+]
 STRUCTS = [
     pa.StructArray.from_arrays([RAW, LONGS.view(pa.date64())], ["a", "b"]),
     pa.StructArray.from_arrays(
@@ -66,7 +74,7 @@ STORED = [
     pa.ExtensionArray.from_storage(pa.json_(), WORDS),  # pyarrow's joins read longer ones wrong
     pa.ExtensionArray.from_storage(pa.opaque(pa.list_(pa.binary()), "a", "b"), LISTS[3]),
 ]
-SELECTED = [*ORDERED, *BITS, *DICTIONARIES, *LISTS, *STRUCTS, *STORED, pa.nulls(5)]
+SELECTED = [*ORDERED, *BITS, *DICTIONARIES, *LISTS, *MAPS, *STRUCTS, *STORED, pa.nulls(5)]
 KEYS = [*ORDERED, *BITS, *DICTIONARIES]
 
 
@@ -232,6 +240,14 @@ def test_nulls_among_lists_of_one_size_are_refused(there):
     table = there(pa.table({"v": pa.array([[1, 2], None], VECTORS.type)}))
     with pytest.raises(NotImplementedError, match="not with nulls of type fixed_size_list"):
         table.take(pa.array([0]))
+
+
+def test_a_dictionary_on_the_host(there):
+    table = pa.table({"v": DICTIONARIES[0], "n": range(5)})
+    mask = pa.array([True, False, True, True, False])
+    found = pc.filter(table, there(mask))
+    assert not found["v"].chunk(0).dictionary.is_cpu
+    same(found.combine_chunks(), table.filter(mask))
 
 
 def test_chunks_of_several_dictionaries_are_refused(there):
