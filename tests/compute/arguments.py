@@ -53,6 +53,7 @@ TYPES: dict[str, list[pa.DataType]] = {
         pa.dictionary(pa.int32(), pa.string()),
         pa.dictionary(pa.int32(), pa.large_string()),
         pa.dictionary(pa.int32(), pa.int64()),
+        pa.dictionary(pa.int32(), pa.float64()),
     ],
 }
 #: By their width: numbers whose bits are those of values of other types.

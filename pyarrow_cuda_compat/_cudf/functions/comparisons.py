@@ -97,9 +97,10 @@ def and_not(call: Call, operator: str) -> Any:
 @kernel(f"{ANY} view")
 def is_null(call: Call) -> Any:
     found = plc.unary.is_null(call.value)
-    call.need(not (call.options["nan_is_null"] and _is.is_float16(call.given)), "not of float16")
-    if not (call.options["nan_is_null"] and _is.is_floating(call.given)):
+    kind = call.given.value_type if _is.is_dictionary(call.given) else call.given
+    if not (call.options["nan_is_null"] and _is.is_floating(kind)):
         return found
+    call.need(kind_of(call.given) == "float", f"not of type {call.given}, where NaN is null")
     return op.binary("LOGICAL_OR", found, plc.unary.is_nan(call.value))
 
 

@@ -96,6 +96,8 @@ def _sort_keys(call: Call) -> list[tuple[Any, int, bool, pa.DataType]]:
     if not isinstance(value, plc.Table):
         key = keys[0] if keys else {"order": 0, **options}
         if _is.is_dictionary(call.given):
+            is_float = _is.is_floating(call.given.value_type)
+            call.need(not is_float, "not of dictionaries of floating-point numbers")
             value = decoded(value, call.array(0).dictionary)
         else:
             call.need(kind_of(call.given) in SIMPLE.split(), f"not of type {call.given}")
