@@ -319,6 +319,9 @@ def join(
     halves = [_Side(table, keys) for table, keys in zip(sides, lists, strict=True)]
     for one, other in zip(*(side.kinds for side in halves), strict=True):
         need(one == other, "not with keys of several types")
+    if join_type == "full outer" and coalesce_keys:
+        has_dictionary = any(side.has_dictionary for side in halves)
+        need(not has_dictionary, "not with the keys of several dictionaries in one column")
     name, is_exchanged = _JOINS[join_type]
     first, second = reversed(halves) if is_exchanged else halves
     maps = getattr(plc.join, name)(first.by, second.by, plc.types.NullEquality.UNEQUAL)
@@ -331,6 +334,15 @@ def join(
     return to_table(columns, schema, likes=likes)
 
 
+def _values_of(column: Any, data: Any) -> Any:
+    """A column of keys: pyarrow compares the values of dictionaries."""
+    if not _is.is_dictionary(data.type):
+        return column
+    is_float = _is.is_floating(data.type.value_type)
+    need(not is_float, "not by dictionaries of floating-point numbers")
+    return decoded(column, dictionary_of(data))
+
+
 class _Side:
     """A table of a join."""
 
@@ -339,9 +351,15 @@ class _Side:
         # Chunks become one only once.
         self.table, self.keys = table if conversion_of(table) else on_device(table), keys
         fields = [table.schema.field(key) for key in keys]
-        _need_kinds(pa.schema(fields), f"{SIMPLE} bits")
-        self.kinds = [field.type for field in fields]
-        self.by = plc.Table([*map(op.keys_of, _columns(self.table, keys).columns())])
+        _need_kinds(pa.schema(fields), KEYS)
+        columns = map(
+            _values_of, _columns(self.table, keys).columns(), map(self.table.column, keys)
+        )
+        self.by = plc.Table([*map(op.keys_of, columns)])
+        self.has_dictionary = any(_is.is_dictionary(field.type) for field in fields)
+        self.kinds = [
+            it.type.value_type if _is.is_dictionary(it.type) else it.type for it in fields
+        ]
         #: The numbers of the rows of the result, of which those that are too large are null.
         self.map: Any = None
         self.may_lack = False

@@ -96,6 +96,8 @@ def plain(result: Any) -> Any:
     kind = result.type
     if isinstance(kind, pa.BaseExtensionType):
         return plain(result.cast(kind.storage_type))
+    if pa.types.is_float16(kind):
+        return result.cast(pa.float32()).to_pylist()
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
         return result.cast(pa.int64()).to_pylist()
     if pa.types.is_date32(kind):

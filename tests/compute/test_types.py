@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from . import standin
 from .conftest import back
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
@@ -148,6 +149,24 @@ def test_the_payload_of_a_join(there, array):
         return
     found = there(left).join(there(right), "k", join_type="left semi")
     same(found.sort_by("k").combine_chunks(), expected.sort_by("k").combine_chunks())
+
+
+def test_joins_by_dictionaries(there):
+    """Their values are compared, also with those of other columns."""
+    left = pa.table({"k": DICTIONARIES[0], "x": range(5)})
+    words = pa.array(["b", None, "z"])
+    for keys in (words, words.dictionary_encode(), words.cast(pa.dictionary(pa.int8(), "string"))):
+        right = pa.table({"k": keys, "y": [1, 2, 3]})
+        found = there(left).join(there(right), "k", join_type="left semi")
+        expected = left.join(right, "k", join_type="left semi")
+        same(found.sort_by("x").combine_chunks(), expected.sort_by("x").combine_chunks())
+    with pytest.raises(pa.ArrowInvalid, match="Incompatible data types"):
+        there(left).join(there(pa.table({"k": INTS})), "k", join_type="left semi")
+    with pytest.raises(NotImplementedError, match="keys of several dictionaries in one column"):
+        there(left).join(there(left.select(["k"])), "k", join_type="full outer")
+    numbers = there(pa.table({"k": pa.array([0.5, None]).dictionary_encode()}))
+    with pytest.raises(NotImplementedError, match="dictionaries of floating-point numbers"):
+        numbers.join(numbers, "k", join_type="left semi")
 
 
 @pytest.mark.parametrize("array", KEYS, ids=named)
@@ -458,6 +477,14 @@ def test_casts_between_times_and_integers(there, kind):
 def test_casts_of_dictionaries_to_long_strings(there):
     array = pa.array(["b", "a", None]).dictionary_encode()
     same(pc.cast(there(array), pa.large_string()), array.cast(pa.large_string()))
+
+
+def test_results_of_libcudf_with_long_offsets(there, monkeypatch):
+    """It makes 64-bit ones for many bytes: they are narrowed, or stay as they are."""
+    monkeypatch.setattr(standin, "LONG", 1)
+    for kind in STRINGS:
+        table = pa.table({"v": ASCII.cast(kind), "n": pa.array([[word] for word in ASCII])})
+        same(there(table).take(pa.array([5, 1])).combine_chunks(), table.take(pa.array([5, 1])))
 
 
 def test_functions_of_strings_take_long_ones(there):
