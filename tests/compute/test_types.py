@@ -366,12 +366,51 @@ def test_casts_between_strings(there, given, wanted):
         same(pc.cast(there(chunks), wanted).combine_chunks(), chunks.cast(wanted).combine_chunks())
 
 
-def test_bytes_beyond_ascii_are_strings_only_if_the_program_says_so(there):
-    with pytest.raises(NotImplementedError, match="not of bytes beyond ASCII"):
+#: Bytes around each limit of UTF-8, and strings that are cut within a character.
+LEADS = [0x00, 0x41, 0x7F, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF]
+LEADS += [0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF]
+TAILS = [b"", b"A", b"\x80", b"\x8f", b"\x90", b"\x9f", b"\xa0", b"\xbf", b"\xc2"]
+TAILS += [one + b"\x80" for one in TAILS[2:8]] + [one + b"\x80\xbf" for one in TAILS[2:8]]
+BYTES = [bytes([lead]) + tail for lead in LEADS for tail in TAILS]
+
+
+def is_utf8(word):
+    try:
+        word.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def test_bytes_are_strings_if_they_are_utf8(there):
+    right = [word for word in BYTES if is_utf8(word)]
+    assert 40 < len(right) < 200
+    for kind in (pa.binary(), pa.large_binary(), pa.binary_view()):
+        array = pa.array(["", *right, ""], pa.binary()).cast(kind)
+        for piece in (array, array.slice(3, 20)):
+            same(pc.cast(there(piece), pa.large_string()), piece.cast(pa.large_string()))
+
+
+@pytest.mark.parametrize("word", [word for word in BYTES if not is_utf8(word)], ids=repr)
+def test_bytes_that_are_not_utf8(there, word):
+    array = pa.array([b"a", word, b"b"])
+    with pytest.raises(pa.ArrowInvalid, match="Invalid UTF8 payload"):
+        array.cast(pa.string())
+    with pytest.raises(pa.ArrowInvalid, match="Invalid UTF8 payload"):
+        pc.cast(there(array), pa.string())
+
+
+def test_bytes_that_are_cut_within_a_character(there):
+    for words in ([b"a\xc3", b"\xa9b"], [b"a", b"\xe3\x81"], [b"\xf0"]):
+        array = pa.array(words)  # the first two are UTF-8 together
+        with pytest.raises(pa.ArrowInvalid, match="Invalid UTF8 payload"):
+            pc.cast(there(array), pa.string())
+    with pytest.raises(NotImplementedError, match="under nulls"):
         pc.cast(there(RAW), pa.string())
     found = back(pc.cast(there(RAW), pa.string(), safe=False))
     assert found.cast(pa.binary()).equals(RAW)
     same(pc.cast(there(WORDS), pa.large_binary()), WORDS.cast(pa.large_binary()))
+    same(pc.cast(there(WORDS.cast(pa.binary())), pa.string()), WORDS)
 
 
 def test_strings_of_several_types(there):

@@ -12,8 +12,9 @@ from ..calls import Call
 from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
-from ..types import BYTES, MOST_ROWS, NUMBERS, ORDERED_TIMES, TEXTS, cudf_type, kind_of
+from ..types import BYTES, NUMBERS, ORDERED_TIMES, TEXTS, cudf_type, kind_of
 from .times import PER_SECOND, need_calendar
+from .utf8 import are_utf8
 
 _is = pa.types
 #: By floating-point type: the largest integer up to which it has every integer.
@@ -242,26 +243,15 @@ def _time_to_date(call: Call, value: Any, wanted: pa.DataType) -> Any:
 
 def _between_strings(call: Call, value: Any, wanted: pa.DataType) -> Any:
     is_text = _is.is_string(wanted) or _is.is_large_string(wanted)
-    if is_text and _are_bytes(call.given) and not call.options["allow_invalid_utf8"]:
-        call.need(_has_ascii_only(value), "not of bytes beyond ASCII, unless with safe=False")
+    is_free = not is_text or not _are_bytes(call.given) or call.options["allow_invalid_utf8"]
+    if not is_free and not are_utf8(value):
+        call.need(not value.null_count(), "not with such bytes, which may be those under nulls")
+        raise pa.ArrowInvalid("Invalid UTF8 payload")
     return value
 
 
 def _are_bytes(kind: pa.DataType) -> bool:
     return bool(_is.is_binary(kind) or _is.is_large_binary(kind) or _is.is_binary_view(kind))
-
-
-def _has_ascii_only(value: Any) -> bool:
-    """Whether all bytes are ASCII, with those that a slice does not reach."""
-    data = value.data()
-    if data is None or not data.size:
-        return True
-    need(data.size <= MOST_ROWS, "not of so many bytes")
-    whole = plc.Column(_INT8, data.size, data, None, 0, 0, [])
-    return bool(op.reduced(whole, plc.aggregation.min()).to_py() >= 0)
-
-
-_INT8 = plc.DataType(plc.TypeId.INT8)
 
 
 def _int_to_string(call: Call, value: Any, wanted: pa.DataType) -> Any:
