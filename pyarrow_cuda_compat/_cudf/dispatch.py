@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
-from . import calls, queries, spans
+from . import calls, parquet, queries, spans
 from .caches import Cache
 from .calls import DATA, Call
 from .columns import (
@@ -196,6 +196,11 @@ def _in_form(call: Call, found: Any) -> Any:
 
 def _filter_table(_original: Any, table: Any, expression: Any) -> Any:
     return queries.filter_table(chained, table, expression)
+
+
+def parquet_reader(scan: Any) -> parquet.Reader:
+    """Reads the Parquet files of a scan."""
+    return parquet.Reader(chained, scan)
 
 
 #: Functions of `pyarrow.acero`, by name.

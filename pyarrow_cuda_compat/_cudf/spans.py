@@ -28,10 +28,10 @@ class Span(NamedTuple):
 
     ptr: int
     size: int
-    owner: pa.Buffer
+    owner: pa.Buffer | None
 
 
-def _span(buffer: Any) -> Span | None:
+def span_of(buffer: Any) -> Span | None:
     return None if buffer is None else Span(buffer.address, buffer.size, buffer)
 
 
@@ -41,7 +41,7 @@ def column_of(array: Any, form: Form, buffers: list[Any]) -> Any:
     if form.kind not in _FLAT and (offsets is None or not len(array)):
         return None
     _native._make_ready(array)
-    mask, *rest = map(_span, buffers)
+    mask, *rest = map(span_of, buffers)
     nulls, end = array.null_count, array.offset + len(array)
     children = []
     if offsets is not None:

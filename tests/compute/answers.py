@@ -28,8 +28,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyarrow_cuda_compat._cudf import engine
+from pyarrow_cuda_compat._cudf.library import load
 from pyarrow_cuda_compat._cudf.refusals import EngineUnavailable
-from pyarrow_cuda_compat._patches.guards.compute import load_cudf
 
 from .arguments import METHODS, Maker, arguments, options, whole
 
@@ -277,7 +277,7 @@ def _serve(end: Any) -> None:
 
 def kernels() -> dict[str, Any]:
     try:
-        found = engine.implementations(load_cudf)
+        found = engine.implementations(load)
     except EngineUnavailable as error:
         raise SystemExit(error) from None
     return {name: kernel.takes for name, kernel in sorted(found.KERNELS.items())} | dict.fromkeys(
@@ -314,7 +314,7 @@ def main(words: list[str]) -> int:
 
 def kept(found: list[dict[str, Any]]) -> str:
     """The counts, a line for each kernel, with the versions that they hold for."""
-    listed = engine.implementations(load_cudf).KERNELS
+    listed = engine.implementations(load).KERNELS
     lines = []
     for each in sorted(found, key=lambda it: it["name"]):
         kernel = listed.get(each["name"])
