@@ -234,6 +234,8 @@ def _array_of(column: Any, kind: pa.DataType, like: Any = None) -> Any:
         return pa.ExtensionArray.from_storage(kind, _array_of(column, kind.storage_type))
     if name == "fixed_list":
         need(not column.null_count(), f"not with nulls in results of type {kind}")
+        is_whole = column.child(1).size() == rows * kind.list_size
+        need(is_whole, f"libcudf's result is not of type {kind}")
     if name == "view":
         need(like is not None, f"not with results of type {kind}")
         return spans.view_array_of(column, like)

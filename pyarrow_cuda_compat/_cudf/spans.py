@@ -60,7 +60,7 @@ def column_of(array: Any, form: Form, buffers: list[Any]) -> Any:
 def large_list_column_of(array: Any, kind: Any, elements: Any) -> Any:
     """The column of large lists, which libcudf lacks: lists whose offsets are shorter."""
     _native._make_ready(array)
-    mask, offsets, *_ = map(_span, array.buffers())
+    mask, offsets, *_ = map(span_of, array.buffers())
     nulls, end = array.null_count, array.offset + len(array)
     long = plc.Column(_INT64, end + 1, offsets, None, 0, 0, [])
     children = [plc.unary.cast(long, _INT32), elements]
@@ -71,7 +71,7 @@ def large_list_column_of(array: Any, kind: Any, elements: Any) -> Any:
 def views_of(array: Any, kind: Any) -> Any:
     """The column of the bits of views, whose characters lie elsewhere."""
     _native._make_ready(array)
-    mask, views, *_ = map(_span, array.buffers())
+    mask, views, *_ = map(span_of, array.buffers())
     nulls = array.null_count
     return plc.Column(kind, len(array), views, mask if nulls else None, nulls, array.offset, [])
 
