@@ -25,6 +25,7 @@ Each module uses only those above it.
 `expressions`   reads ``pc.field("a") > 1``
 `evaluation`    evaluates an expression over a table on a device
 `queries`       ``filter`` by expressions, ``group_by``, ``join``
+`parquet`       reads files
 `dispatch`      answers a call
 ==============  ====================================================================================
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
-from . import calls, parquet, queries, spans
+from . import calls, queries, spans
 from .caches import Cache
 from .calls import DATA, Call
 from .columns import (
@@ -24,6 +24,7 @@ from .columns import (
 )
 from .conversions import remember
 from .functions import aggregates, arithmetic, casts, comparisons, plain, selections, strings, times
+from .parquet.reader import Reader
 from .refusals import NotCovered, need
 from .registry import KERNELS, Kernel
 from .types import MOST_ROWS, kind_of
@@ -198,9 +199,9 @@ def _filter_table(_original: Any, table: Any, expression: Any) -> Any:
     return queries.filter_table(chained, table, expression)
 
 
-def parquet_reader(scan: Any) -> parquet.Reader:
+def parquet_reader(scan: Any) -> Reader:
     """Reads the Parquet files of a scan."""
-    return parquet.Reader(chained, scan)
+    return Reader(chained, scan)
 
 
 #: Functions of `pyarrow.acero`, by name.

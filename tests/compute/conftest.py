@@ -46,8 +46,8 @@ def libcudf(cudf, monkeypatch):
     monkeypatch.setattr(engine, "_found", cudf)
     monkeypatch.setattr(rmm_resource, "_set_resource", lambda *_: None)
     # Small files, too, and in this process.
-    monkeypatch.setattr(of("parquet"), "LEAST", 0)
-    monkeypatch.setattr(of("parquet"), "unpacked", of("parquet_worker").decoded)
+    monkeypatch.setattr(of("parquet.reader"), "LEAST", 0)
+    monkeypatch.setattr(of("parquet.reader"), "unpacked", of("parquet.worker").decoded)
     standin.CALLS.clear()
     _native._set_has_engine(True)
     yield standin.CALLS

@@ -183,7 +183,7 @@ def compare(name: str, each: int, seconds: float, folder: Path) -> dict[str, Any
     failed: list[str] = []
     end = time.monotonic() + seconds
     seed = zlib.crc32(name.encode())
-    import_module("pyarrow_cuda_compat._cudf.parquet").LEAST = 0
+    import_module("pyarrow_cuda_compat._cudf.parquet.reader").LEAST = 0
     copied, datasets._copied = datasets._copied, _counting(datasets._copied, counts)
     try:
         while (

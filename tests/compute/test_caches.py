@@ -243,6 +243,7 @@ def test_no_dict_of_compute_is_a_cache_of_its_own():
     assert found == {
         "_conversions": "conversions",
         "_last": "calls",
+        "_processes": "process",
         "_shared": "rmm_resource",
         "KERNELS": "registry",
     }

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import cuda
 
-from pyarrow_cuda_compat._cudf import parquet_files
+from pyarrow_cuda_compat._cudf.parquet import footers
 
 from . import files, writers
 from .conftest import back
@@ -162,7 +162,7 @@ def test_encrypted_files_are_known_by_their_last_bytes(libcudf, tmp_path):
     pq.write_table(pa.table({"a": [1]}), tmp_path / "x.parquet")
     data = (tmp_path / "x.parquet").read_bytes()
     fragment = ds.ParquetFileFormat().make_fragment(pa.py_buffer(data))
-    parquet_files._need_plain_footer(fragment)
+    footers._need_plain_footer(fragment)
     size = int.from_bytes(data[-8:-4], "little")
     signed = data[:-8] + bytes(28) + (size + 28).to_bytes(4, "little")
 
@@ -181,7 +181,7 @@ def test_encrypted_files_are_known_by_their_last_bytes(libcudf, tmp_path):
 
     for magic, text in ((b"PAR1", "partly encrypted"), (b"PARE", "not encrypted")):
         with pytest.raises(Exception, match=text):
-            parquet_files._need_plain_footer(Fragment(magic))
+            footers._need_plain_footer(Fragment(magic))
 
 
 def test_folders_that_change_their_schema(read, tmp_path):

@@ -19,9 +19,9 @@ def process(libcudf, monkeypatch):
     """The module, whose processes end with the test."""
     here = Path(__file__).parent
     monkeypatch.setattr(sys, "path", [str(here / "shim"), str(here.parent), *sys.path])
-    module = of("parquet_process")
+    module = of("parquet.process")
     module._end()
-    monkeypatch.setattr(of("parquet"), "unpacked", module.unpacked)
+    monkeypatch.setattr(of("parquet.reader"), "unpacked", module.unpacked)
     yield module
     module._end()
 

@@ -1,10 +1,10 @@
 """The process in which libcudf decodes Parquet files.
 
-    python -m pyarrow_cuda_compat._cudf.parquet_worker DESCRIPTOR DEVICE
+    python -m pyarrow_cuda_compat._cudf.parquet.worker DESCRIPTOR DEVICE
 
 A damaged file can end the CUDA context in which it is decoded, and all data there with it.  So this
 process has a context of its own.  It packs each table into one allocation, which the other process
-copies by CUDA IPC.  `parquet_process` is the other end.
+copies by CUDA IPC.  `process` is the other end.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
-from .parquet_messages import Packed, Refused, Request
+from .messages import Packed, Refused, Request
 
 #: Seconds without a request, after which the process ends and gives back its context's memory.
 _IDLE = 60
@@ -56,8 +56,8 @@ def _packed(context: Any, request: Request) -> tuple[Packed, Any]:
 def _serve(connection: Connection, device: int) -> None:
     from pyarrow import cuda
 
-    from .. import _native, empty_cache
-    from .rmm_resource import share_memory
+    from ... import _native, empty_cache
+    from ..rmm_resource import share_memory
 
     context = cuda.Context(device)
     share_memory(context)

@@ -1,4 +1,4 @@
-"""Has another process decode Parquet files, and copies its tables: see `parquet_worker`.
+"""Has another process decode Parquet files, and copies its tables: see `worker`.
 
 There is one such process for each device.  It starts with the first file, which takes a second or
 two, and ends after a minute without requests, or with this process.
@@ -19,12 +19,12 @@ from typing import Any
 import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
-from .. import _native
-from .parquet_messages import Packed, Refused, Request
-from .refusals import RefusedByLibrary
-from .spans import Span
+from ... import _native
+from ..refusals import RefusedByLibrary
+from ..spans import Span
+from .messages import Packed, Refused, Request
 
-_WORKER = f"{__package__}.parquet_worker"
+_WORKER = f"{__package__}.worker"
 #: Seconds that a process may take to start.
 _START = 60
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from .refusals import need
+from ..refusals import need
 
 _is = pa.types
 #: The last bytes of a file: the size of its footer, and the magic.

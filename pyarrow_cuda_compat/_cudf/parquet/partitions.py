@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
-from .. import _native
-from .columns import to_cudf
-from .parquet_files import RowGroup
-from .refusals import need
+from ... import _native
+from ..columns import to_cudf
+from ..refusals import need
+from .footers import RowGroup
 
 _is = pa.types
 

@@ -1,7 +1,7 @@
 """Parquet files by libcudf's reader, where its answer is pyarrow's.
 
 pyarrow reads the footers.  It says which files and row groups a filter leaves, and the schema of
-the result.  `parquet_files` checks what libcudf would be asked for.  libcudf reads as many row
+the result.  `footers` checks what libcudf would be asked for.  libcudf reads as many row
 groups at once as there is memory for, and the filter is evaluated as for a table.
 """
 
@@ -15,16 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
-from . import operations as op
-from .columns import to_table
-from .evaluation import Evaluation
-from .expressions import fields_of
-from .parquet_files import RowGroup, row_groups_of
-from .parquet_messages import Request
-from .parquet_process import unpacked
+from .. import operations as op
+from ..columns import to_table
+from ..evaluation import Evaluation
+from ..expressions import fields_of
+from ..refusals import need
+from ..types import MOST_ROWS, form_of
+from .footers import RowGroup, row_groups_of
+from .messages import Request
 from .partitions import Keys
-from .refusals import need
-from .types import MOST_ROWS, form_of
+from .process import unpacked
 
 _is = pa.types
 #: Bytes in the files.  For fewer, another process takes longer than pyarrow.
