@@ -9,7 +9,6 @@ Each module uses only those above it.
 ==============  ====================================================================================
 `refusals`      why a call gets no answer on a device
 `engine`        which engine answers, and why none does
-`library`       what libcudf raises becomes a refusal, or an error of this package
 `rmm_resource`  RMM's memory, from this package
 `caches`        caches whose keys tell apart what equality does not; there are no others
 `conversions`   columns that are remembered for results and tables
@@ -27,6 +26,7 @@ Each module uses only those above it.
 `queries`       ``filter`` by expressions, ``group_by``, ``join``
 `parquet`       reads files
 `dispatch`      answers a call
+`library`       loads it; what libcudf raises becomes a refusal, or an error of this package
 ==============  ====================================================================================
 
 A kernel answers as pyarrow does, or not at all: `NotCovered` becomes the refusal that data on a
