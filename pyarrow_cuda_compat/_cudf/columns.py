@@ -64,7 +64,9 @@ def to_cudf(value: Any) -> Any:
 
 
 #: Scalars of these kinds are kept on the device, each of which would be a copy for every call.
-_KEPT_KINDS = ("bool", "int", "float", "date")
+_KEPT_KINDS = ("bool", "int", "float", "decimal", "string", "date", "time", "duration")
+#: Longer strings are not kept.
+_MOST_BYTES = 1024
 _scalars = Cache(512)
 atexit.register(_scalars.clear)  # while RMM can still give the memory back
 
@@ -72,9 +74,21 @@ atexit.register(_scalars.clear)  # while RMM can still give the memory back
 def scalar_of(value: pa.Scalar) -> Any:
     if not value.is_valid or kind_of(value.type) not in _KEPT_KINDS:
         return plc.Scalar.from_arrow(value)
-    number = value.value if kind_of(value.type) == "date" else value.as_py()
+    number = _content(value)
+    if isinstance(number, bytes) and len(number) > _MOST_BYTES:
+        return plc.Scalar.from_arrow(value)
     # Another context comes after a reset of the device.
     return _scalars.get(lambda: plc.Scalar.from_arrow(value), _native._here(), value.type, number)
+
+
+def _content(value: pa.Scalar) -> Any:
+    """What tells a scalar from others of its type."""
+    kind = kind_of(value.type)
+    if kind in ("date", "time", "duration"):
+        return value.value  # Python has no object for some times
+    if kind == "string":
+        return value.as_buffer().to_pybytes()
+    return str(value.as_py()) if kind == "decimal" else value.as_py()
 
 
 def argument(value: Any) -> tuple[Any, Any, int]:

@@ -59,7 +59,8 @@ def filter_table(compute: Callable[..., Any], table: Any, expression: Any) -> An
     _need_kinds(schema, ANY)
     every = table_of(table)
     mask = Evaluation(every.columns(), schema, compute).of(expression)
-    need(isinstance(mask, plc.Column), "not with an expression without fields")
+    if isinstance(mask, pa.Scalar):
+        return table.slice(0, len(table) if mask.as_py() else 0)
     kept = op.kept(every, mask)
     if not kept.num_rows():
         return table.slice(0, 0)

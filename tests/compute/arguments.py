@@ -553,9 +553,15 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             "f": maker.array(maker.kind(("float",)), size),
             "s": maker.array(pa.string(), size),
             "d": maker.array(pa.decimal128(15, 2), size),
+            "b": maker.array(pa.bool_(), size),
+            "t": maker.array(maker.kind(("time",)), size),
         }
     )
-    i, f, s, d = (pc.field(name) for name in "ifsd")
+    i, f, s, d, b, t = (pc.field(name) for name in "ifsdbt")
+    null = pa.scalar(None, maker.kind(("int", "float")))
+    fails = pc.divide(i, 0) > 1
+    some, words = Decimal("2.50"), maker.random.sample([*WORDS, None], maker.pick([1, 3, 17]))
+    midnight = pa.scalar(0, pa.timestamp("us", table.schema.field("t").type.tz))
     expression = maker.pick(
         [
             i > 3,
@@ -576,6 +582,24 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             (d - 1.0) * d > 0.25,
             d.cast("float64") < 3.0,
             d > i.cast("int32", safe=False),
+            (d >= some) & ((s == "ab") | (s < "b")) & (i.is_null() | (f <= 2.5)),
+            (f < d) & (i < f),
+            i.isin([1, 300, -5, None][: maker.pick([1, 3, 4])]),
+            ~s.isin(pa.array(words, pa.string())) & b,
+            f.isin(pa.array([maker.value(pa.float64(), False), 1.0])) | d.isin([some]),
+            (i > null) | b,
+            pc.is_null(i + null) & ~(f == null),
+            (fails & False) | b,
+            b & (fails | True),
+            f != math.nan,
+            i != math.nan,
+            pc.coalesce(i, null) > 1,
+            pc.if_else(b, i, null) > 1,
+            pc.add(pc.if_else(b, 100, 100), 100) > 0,
+            f.is_null(nan_is_null=True) | ~f.is_nan(),
+            i.is_valid() & pc.Expression._call("xor", [b, i > 1]),
+            (t > midnight) | b,
+            pc.scalar(True),
         ]
     )
     return [table], lambda it: it.filter(expression)

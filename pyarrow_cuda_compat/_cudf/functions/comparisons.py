@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import reduce
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..calls import Call
 from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
-from ..types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
+from ..types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type, kind_of
 from .casts import cast_without_loss
 
 _is = pa.types
@@ -30,7 +31,7 @@ def _is_number(kind: pa.DataType) -> bool:
 _common_types = Cache(256)
 
 
-def _common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType:
+def common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType:
     """The type in which pyarrow compares numbers: that of their sum, but for decimals."""
     if any(map(_is.is_decimal, (left, right))):
         if any(map(_is.is_floating, (left, right))):
@@ -46,7 +47,7 @@ def _in_common_type(call: Call) -> list[Any]:
     if left == right:
         return call.values
     call.need(_is_number(left) and _is_number(right), "not with several types")
-    kind = _common_type(left, right)
+    kind = common_type(left, right)
     return [cast_without_loss(*each, kind) for each in zip(call.values, call.types, strict=True)]
 
 
@@ -172,12 +173,33 @@ def fill_null_by_policy(call: Call, policy: str) -> Any:
 _MATCH, _SKIP = 0, 1
 
 
+_OTHER_SET = "not with a set of another type"
+
+
+def host_set(options: dict[str, Any], kind: pa.DataType) -> tuple[Any, bool]:
+    """The set of a lookup of values of a type, and whether null is one that counts."""
+    behavior, values = options["null_matching_behavior"], options["value_set"]
+    need(behavior in (_MATCH, _SKIP), "not with this rule for nulls")
+    has_null = behavior == _MATCH and values.null_count > 0
+    return values if values.type == kind else _converted(values, kind), has_null
+
+
+def _converted(values: Any, kind: pa.DataType) -> Any:
+    """The values of a set in another type, with null for those that it does not have.  pyarrow
+    converts the data instead where converting the set loses values."""
+    kinds = kind_of(values.type), kind_of(kind)
+    need(kinds[0] == kinds[1] or _is.is_null(values.type), _OTHER_SET)
+    with suppress(pa.ArrowInvalid):
+        return values.cast(kind)
+    need(_is.is_int64(values.type) and not _is.is_uint64(kind), _OTHER_SET)
+    wrapped = values.cast(kind, safe=False)
+    return pc.if_else(pc.equal(wrapped.cast(values.type), values), wrapped, None)
+
+
 def _set_of(call: Call) -> tuple[Any, bool]:
     """The distinct values of the set as a column, and whether null is one that counts."""
-    behavior, values = call.options["null_matching_behavior"], call.options["value_set"]
-    call.need(behavior in (_MATCH, _SKIP), "not with this rule for nulls")
-    call.need(values.type == call.given, "not with a set of another type")
-    return op.keys_of(to_cudf(values)), behavior == _MATCH and values.null_count > 0
+    values, has_null = host_set(call.options, call.given)
+    return op.keys_of(to_cudf(values)), has_null
 
 
 @kernel(SIMPLE)
