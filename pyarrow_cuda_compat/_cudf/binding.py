@@ -64,13 +64,14 @@ _bound = Cache(256)
 _types = Cache(1024)
 
 
-def bound(text: bytes, schema: pa.Schema) -> Bound:
-    """A serialized expression over the columns of a schema."""
-    found: Bound = _bound.get(lambda: _of(parsed(text), schema), text, schema)
+def bound(text: bytes, schema: pa.Schema, *, folds: bool) -> Bound:
+    """A serialized expression over the columns of a schema.  pyarrow does not fold the filters of
+    joins."""
+    found: Bound = _bound.get(lambda: _of(parsed(text), schema, folds=folds), text, schema, folds)
     return found
 
 
-def _of(part: Part, schema: pa.Schema) -> Bound:
+def _of(part: Part, schema: pa.Schema, *, folds: bool) -> Bound:
     if isinstance(part, pa.Scalar):
         return Bound(part, part.type)
     if isinstance(part, str):
@@ -79,7 +80,7 @@ def _of(part: Part, schema: pa.Schema) -> Bound:
     function = pc.get_function(name)
     if function.kind != "scalar" and name != "cast":
         raise pa.ArrowInvalid(f"Filters have no functions of whole columns, such as {name}")
-    arguments = [_of(each, schema) for each in parts]
+    arguments = [_of(each, schema, folds=folds) for each in parts]
     start = _OTHERS.get(name, 0)
     # A time and a duration of one unit have an operation of their own.
     alike = {getattr(it.type, "unit", it.type) for it in arguments[start:]}
@@ -95,7 +96,8 @@ def _of(part: Part, schema: pa.Schema) -> Bound:
         value = function.call([each.content for each in arguments], calls.object_of(options))
         return Bound(value, value.type)
     kind = _type(name, arguments, options)
-    return _folded(name, arguments, kind) or Bound(BoundCall(name, arguments, options), kind)
+    folded = _folded(name, arguments, kind) if folds else None
+    return folded or Bound(BoundCall(name, arguments, options), kind)
 
 
 def _field(name: str, schema: pa.Schema) -> Bound:

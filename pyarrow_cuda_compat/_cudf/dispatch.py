@@ -178,9 +178,13 @@ def _filter_table(_original: Any, table: Any, expression: Any) -> Any:
     return queries.filter_table(chained, table, expression)
 
 
+def _perform_join(*arguments: Any, **keywords: Any) -> Any:
+    return queries.join(chained, *arguments, **keywords)
+
+
 #: Functions of `pyarrow.acero`, by name.
 QUERIES = {
     "_filter_table": _filter_table,
     "_group_by": queries.group_by,
-    "_perform_join": queries.join,
+    "_perform_join": _perform_join,
 }

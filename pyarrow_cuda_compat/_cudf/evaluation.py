@@ -55,15 +55,15 @@ class Evaluation:
         #: The columns that `operations.computed` reads.
         self._read: list[Any] = []
 
-    def of(self, expression: Any) -> Any:
+    def of(self, expression: Any, *, folds: bool = True) -> Any:
         """Where an expression is true: a column, or one literal of pyarrow for all rows."""
         text = serialized(expression)
-        key = text, self._schema, _native._here()
+        key = text, self._schema, folds, _native._here()
         found = _passes.find(*key)
         if found is not None:
             program, places = found
             return op.computed(program, *(self._columns[place] for place in places))
-        content, kind = bound(text, self._schema)
+        content, kind = bound(text, self._schema, folds=folds)
         if kind != pa.bool_():
             raise pa.lib.ArrowTypeError(
                 f"Filter expression must evaluate to bool, but {expression} evaluates to {kind}"

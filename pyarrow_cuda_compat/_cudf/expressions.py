@@ -43,6 +43,19 @@ def parsed(text: bytes) -> Part:
     return found
 
 
+def fields_of(expression: Any) -> set[str]:
+    """The names of the fields that an expression reads."""
+    return set(_names(parsed(serialized(expression))))
+
+
+def _names(part: Part) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, tuple):
+        for each in part[1]:
+            yield from _names(each)
+
+
 def _next(steps: Iterator[tuple[str, str]], columns: Any) -> tuple[str, Any]:
     """The next part, and the kind of step that it came from."""
     kind, text = next(steps)

@@ -206,6 +206,13 @@ def places(mask: Any) -> Any:
     return kept(plc.Table([counter(mask.size())]), mask).columns()[0]
 
 
+def are_among(rows: int, numbers: Any) -> Any:
+    """Whether the number of each row is among others."""
+    if not numbers.size():
+        return plc.Column.from_scalar(scalar(False), rows)
+    return plc.search.contains(numbers, counter(rows))
+
+
 def gathered(table: Any, rows: Any, *, may_lack: bool = False) -> Any:
     """The rows with these numbers, of which one that is too large gives null if it may."""
     policy = _Bounds.NULLIFY if may_lack else _Bounds.DONT_CHECK

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from .calls import options_of
 from .columns import on_device, table_of, to_table
 from .conversions import conversion_of
 from .evaluation import Evaluation
+from .expressions import fields_of, serialized
 from .functions.casts import EXACT
 from .functions.comparisons import need_no_negative_zero
 from .refusals import need
@@ -37,20 +38,31 @@ def _need_kinds(schema: pa.Schema, kinds: str) -> None:
     need(not others, f"not with columns of type {others and others[0]}")
 
 
-def _need_names(schema: pa.Schema, names: Iterable[Any]) -> None:
-    """Refuses numbers and paths, which pyarrow takes, too, and names of several columns."""
-    counts = Counter(schema.names)
-    for name in names:
-        is_name = isinstance(name, str) and not name.startswith((".", "["))
-        need(is_name and counts[name] == 1, f"not by {name!r}")
+#: A path to a field of the table itself, in which a backslash is before signs of paths.
+_PATH = re.compile(r"\.((?:[^.\[\\]|\\.)*)", re.DOTALL)
 
 
-def _columns(table: Any, names: Iterable[str]) -> Any:
+def _place(schema: pa.Schema, reference: Any) -> int:
+    """The place of the column that pyarrow, which has accepted it, takes a reference for."""
+    if isinstance(reference, int):
+        return reference
+    need(isinstance(reference, str), f"not by {reference!r}")
+    name = reference
+    if reference.startswith("."):
+        path = _PATH.fullmatch(reference)
+        need(path, f"not by {reference!r}, a field within a column")
+        name = re.sub(r"\\(.)", r"\1", path[1], flags=re.DOTALL) if path else ""
+    places = schema.get_all_field_indices(name)
+    need(len(places) == 1, f"not by {reference!r}")
+    return int(places[0])
+
+
+def _columns(table: Any, places: Iterable[int]) -> Any:
     """Some columns of a table as libcudf's."""
     if conversion_of(table) is None:
-        return table_of(table.select(list(names)))
+        return table_of(table.select(list(places)))
     columns = table_of(table).columns()
-    return plc.Table([columns[table.schema.get_field_index(name)] for name in names])
+    return plc.Table([columns[place] for place in places])
 
 
 def filter_table(compute: Callable[..., Any], table: Any, expression: Any) -> Any:
@@ -72,11 +84,12 @@ _results = Cache(256)
 
 def _result_of(original: _Original, *arguments: Any, **options: Any) -> Any:
     """What pyarrow's function makes of tables without rows, which takes it half a millisecond."""
+    named = options.items()
     return _results.get(
         lambda: original(*arguments, **options),
         original.__name__,
         *(it.schema if isinstance(it, pa.Table) else it for it in arguments),
-        *options.items(),
+        *((name, serialized(it) if isinstance(it, pc.Expression) else it) for name, it in named),
     )
 
 
@@ -110,18 +123,18 @@ def group_by(
     nothing = _result_of(original, empty, aggregates, keys, use_threads=use_threads)
     schema = nothing.schema
     keys = [keys] if isinstance(keys, str) else list(keys or ())
-    need(len(set(keys)) == len(keys), "not by one key twice")
     if not keys:
         return _of_whole_columns(table, aggregates, schema) if aggregates else nothing
     if not len(table):
         return schema.empty_table().copy_to(_native._here().memory_manager)
-    used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
-    _need_names(table.schema, used)
+    keys = [_place(table.schema, key) for key in keys]
+    targets = [_place(table.schema, target[0]) if target else keys[0] for target, *_ in aggregates]
     _need_kinds(pa.schema([table.schema.field(key) for key in keys]), SIMPLE)
+    used = dict.fromkeys([*keys, *targets])
     columns = dict(zip(used, _columns(table, used).columns(), strict=True))
     wanted = [
-        _Aggregate(columns, table.schema, keys[0], each, kind)
-        for each, kind in zip(aggregates, schema.types[len(keys) :], strict=True)
+        _Aggregate(columns, table.schema, place, each, kind)
+        for place, each, kind in zip(targets, aggregates, schema.types[len(keys) :], strict=True)
     ]
     by = plc.Table([op.keys_of(columns[key]) for key in keys])
     # A column that several aggregations read is grouped once.
@@ -139,12 +152,11 @@ def group_by(
     groups, found = plc.groupby.GroupBy(by, _Nulls.INCLUDE).aggregate(asked)
     results = dict(zip(requests, found, strict=False))
     rest = [each.result(results[each.source].columns()) for each in wanted]
-    # pyarrow has put the keys first, in its order.
-    by_name = {
-        key: op.same_bits(column, columns[key].type())
+    made = [
+        op.same_bits(column, columns[key].type())
         for key, column in zip(keys, groups.columns(), strict=True)
-    }
-    made = [*(by_name[name] for name in schema.names[: len(keys)]), *rest]
+    ]
+    made += rest
     if not use_threads:
         order = op.order_of([(op.one(found[-1]), False, False)], is_float=[False])
         made = op.gathered(plc.Table(made), order).columns()
@@ -153,11 +165,11 @@ def group_by(
 
 def _of_whole_columns(table: Any, aggregates: Any, schema: pa.Schema) -> Any:
     """One row, with the results of pyarrow's functions of whole columns."""
-    _need_names(table.schema, [target[0] for target, *_ in aggregates if target])
     found = []
     for (target, name, options, _), kind in zip(aggregates, schema.types, strict=True):
         need(len(target) == (name != "count_all"), f"not {name} without keys")
-        value = pc.call_function(name, [table[target[0]]], options) if target else len(table)
+        columns = [table.column(_place(table.schema, each)) for each in target]
+        value = pc.call_function(name, columns, options) if target else len(table)
         found.append(pa.array([value], kind))
     row = pa.Table.from_arrays(found, schema=schema)
     return row.copy_to(_native._here().memory_manager)
@@ -167,21 +179,21 @@ class _Aggregate:
     """One of the results of a grouping: what libcudf is asked for, and what is made of it."""
 
     def __init__(
-        self, columns: Any, schema: pa.Schema, any_key: str, wanted: Any, kind: pa.DataType
+        self, columns: Any, schema: pa.Schema, place: int, wanted: Any, kind: pa.DataType
     ) -> None:
         target, name, options, _ = wanted
         self.kind, self.least, self.place = kind, 0, 0
         #: Makes the result of those of two aggregations.
         self.of_two: Callable[[Any, Any], Any] | None = None
         #: Names the values among those of the other results.
-        self.source: Any = target[0] if target else any_key
+        self.source: Any = place
         self.values = columns[self.source]
         if not target and name == "hash_count_all":
             self.aggregations, self.nothing = [_ALL_ROWS], None
             return
         need(len(target) == 1 and name in _AGGREGATIONS, f"not with {name}")
         make, kinds = _AGGREGATIONS[name]
-        given = schema.field(self.source).type
+        given = schema.field(place).type
         need(kind_of(given) in kinds.split(), f"not {name} of type {given}")
         _, decoded = options_of(pc.get_function(name), options)
         is_spread, is_float = name in ("hash_variance", "hash_stddev"), _is.is_floating(given)
@@ -267,6 +279,7 @@ _JOINS = {
 
 
 def join(
+    compute: Callable[..., Any],
     original: _Original,
     join_type: str,
     left: Any,
@@ -281,26 +294,24 @@ def join(
     # pyarrow says what is wrong with others than tables.
     sides = (left, right)
     empty = [it.schema.empty_table() if isinstance(it, pa.Table) else it for it in sides]
-    options = {"coalesce_keys": coalesce_keys, **options}
+    options = {"coalesce_keys": coalesce_keys, "filter_expression": filter_expression, **options}
     schema = _result_of(
         original, join_type, empty[0], left_keys, empty[1], right_keys, **options
     ).schema
     need(all(isinstance(it, pa.Table) for it in sides), "not with others than tables")
-    need(filter_expression is None, "not with a filter")
-    lists: list[Any] = [[it] if isinstance(it, str | int) else it for it in (left_keys, right_keys)]
-    for table, keys in zip(sides, lists, strict=True):
-        names = table.schema.names
-        need(len(set(names)) == len(names), "not with columns of one name")
-        _need_names(table.schema, keys)
-        need(len(set(keys)) == len(lists[0]), "not by one key twice, or of one side")
+    lists = [[*it] if isinstance(it, list | tuple) else [it] for it in (left_keys, right_keys)]
     halves = [_Side(table, keys) for table, keys in zip(sides, lists, strict=True)]
     for one, other in zip(*(side.kinds for side in halves), strict=True):
         need(one == other, "not with keys of several types")
     name, is_exchanged = _JOINS[join_type]
     first, second = reversed(halves) if is_exchanged else halves
-    maps = getattr(plc.join, name)(first.by, second.by, plc.types.NullEquality.UNEQUAL)
-    if "semi" in join_type or "anti" in join_type:
-        maps = (maps, None)
+    is_one_sided = "semi" in join_type or "anti" in join_type
+    if filter_expression is None:
+        maps = getattr(plc.join, name)(first.by, second.by, plc.types.NullEquality.UNEQUAL)
+        maps = (maps, None) if is_one_sided else maps
+    else:
+        pairs = _filtered_pairs(compute, first, second, filter_expression)
+        maps = _completed(name, first, second, pairs)
     first.map, second.map = maps
     first.may_lack = join_type == "full outer"
     second.may_lack = "outer" in join_type
@@ -311,34 +322,99 @@ def join(
 class _Side:
     """A table of a join."""
 
-    def __init__(self, table: Any, keys: list[str]) -> None:
+    def __init__(self, table: Any, keys: list[Any]) -> None:
         _need_kinds(table.schema, ANY)
         # Chunks become one only once.
         self.table, self.keys = table if conversion_of(table) else on_device(table), keys
-        fields = [table.schema.field(key) for key in keys]
+        self.schema = table.schema
+        places = [_place(table.schema, key) for key in keys]
+        fields = [table.schema.field(place) for place in places]
         _need_kinds(pa.schema(fields), SIMPLE)
         self.kinds = [field.type for field in fields]
-        self.by = plc.Table([*map(op.keys_of, _columns(self.table, keys).columns())])
+        self.by = plc.Table([*map(op.keys_of, _columns(self.table, places).columns())])
         #: The numbers of the rows of the result, of which those that are too large are null.
         self.map: Any = None
         self.may_lack = False
 
-    def rows(self, names: list[str]) -> dict[str, Any]:
-        if self.map is None or not names:
-            return {}
-        table = _columns(self.table, names)
-        rows = op.gathered(table, self.map, may_lack=self.may_lack)
-        return dict(zip(names, rows.columns(), strict=True))
+    def names(self) -> list[str]:
+        names: list[str] = self.schema.names
+        return names
+
+    def rows(self, places: list[int]) -> list[Any]:
+        if self.map is None or not places:
+            return []
+        table = _columns(self.table, places)
+        return list(op.gathered(table, self.map, may_lack=self.may_lack).columns())
+
+
+def _filtered_pairs(
+    compute: Callable[..., Any], first: _Side, second: _Side, expression: Any
+) -> list[Any]:
+    """The numbers of the rows of both sides that have equal keys, and for which it is true."""
+    pairs = plc.join.inner_join(first.by, second.by, plc.types.NullEquality.UNEQUAL)
+    if not pairs[0].size():
+        return list(pairs)
+    used, columns, fields = fields_of(expression), [], []
+    for side, rows in zip((first, second), pairs, strict=True):
+        # pyarrow refuses names of several columns.
+        places = [place for place, name in enumerate(side.names()) if name in used]
+        fields += [side.schema.field(place) for place in places]
+        if places:
+            columns += op.gathered(_columns(side.table, places), rows).columns()
+    mask = Evaluation(columns, pa.schema(fields), compute).of(expression, folds=False)
+    if isinstance(mask, pa.Scalar):
+        return (
+            list(pairs)
+            if mask.as_py()
+            else [plc.Column.from_scalar(op.scalar(0, pa.int32()), 0) for _ in pairs]
+        )
+    return list(op.kept(plc.Table(list(pairs)), mask).columns())
+
+
+#: Behind the last row of every table.
+_NO_ROW = 2**31 - 1
+
+
+def _completed(name: str, first: _Side, second: _Side, pairs: list[Any]) -> tuple[Any, Any]:
+    """The numbers of the rows of a join, of which the pairs have found each other."""
+    if name == "inner_join":
+        return pairs[0], pairs[1]
+    is_found = op.are_among(first.by.num_rows(), pairs[0])
+    if name == "left_semi_join":
+        return op.places(is_found), None
+    lonely = [op.places(op.invert(is_found))]
+    if name == "left_anti_join":
+        return lonely[0], None
+    if name == "full_join":
+        others = op.are_among(second.by.num_rows(), pairs[1])
+        lonely.append(op.places(op.invert(others)))
+    nothing = [plc.Column.from_scalar(op.scalar(_NO_ROW, pa.int32()), it.size()) for it in lonely]
+    left, right = [pairs[0], lonely[0], *nothing[1:]], [pairs[1], nothing[0], *lonely[1:]]
+    return plc.concatenate.concatenate(left), plc.concatenate.concatenate(right)
 
 
 def _joined(join_type: str, left: _Side, right: _Side, *, coalesces: bool) -> list[Any]:
-    lefts, rights = (side.table.schema.names for side in (left, right))
-    if coalesces and join_type in ("inner", "left outer"):
+    """The columns of a result."""
+    sides = left, right
+    if not coalesces:
+        return [each for side in sides for each in side.rows([*range(len(side.names()))])]
+    # pyarrow looks up the names of columns as it looks up those of keys.
+    lefts, rights = (side.names() for side in sides)
+    if join_type in ("inner", "left outer"):
         rights = [name for name in rights if name not in right.keys]
-    elif coalesces and join_type == "right outer":
+    elif join_type == "right outer":
         lefts = [name for name in lefts if name not in left.keys]
-    from_left, from_right = left.rows(lefts), right.rows(rights)
-    if coalesces and join_type == "full outer":
-        for one, other in zip(left.keys, right.keys, strict=True):
-            from_left[one] = op.filled(from_left[one], from_right.pop(other))
-    return [*from_left.values(), *from_right.values()]
+    from_left, from_right = (
+        side.rows([_place(side.schema, name) for name in names] if side.map else [])
+        for side, names in zip(sides, (lefts, rights), strict=True)
+    )
+    if "full" not in join_type:
+        return [*from_left, *from_right]
+    for place, name in enumerate(lefts):
+        if name in left.keys:
+            # Of a key that is there twice, the last one counts.
+            last = len(left.keys) - 1 - left.keys[::-1].index(name)
+            other = from_right[rights.index(right.keys[last])]
+            from_left[place] = op.filled(from_left[place], other)
+    pairs = zip(rights, from_right, strict=True)
+    return [*from_left, *(column for name, column in pairs if name not in right.keys)]

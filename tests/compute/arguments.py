@@ -515,6 +515,10 @@ def _grouped(maker: Maker) -> tuple[list[Any], Any]:
     return [table], grouped
 
 
+_JOINS = ["inner", "full outer"]
+_JOINS += [f"{side} {how}" for side in ("left", "right") for how in ("outer", "semi", "anti")]
+
+
 def _joined(maker: Maker) -> tuple[list[Any], Any]:
     kinds = maker.pick(_KEY_KINDS.split())
     kind = maker.kind((kinds,))
@@ -522,27 +526,27 @@ def _joined(maker: Maker) -> tuple[list[Any], Any]:
         {
             "k": maker.array(kind, size := maker.pick([1, 7, 20])),
             "a": maker.array(pa.string(), size),
+            "n": maker.array(pa.int64(), size),
         }
     )
     right = pa.table(
         {"k": maker.array(kind, size := maker.pick([1, 7, 20])), "b": maker.array(pa.int64(), size)}
     )
-    how = maker.pick(
-        [
-            "inner",
-            "left outer",
-            "right outer",
-            "full outer",
-            "left semi",
-            "left anti",
-            "right semi",
-            "right anti",
-        ]
-    )
-    coalesces = maker.random.random() < 0.8
-    return [left, right], lambda one, other: one.join(
-        other, "k", join_type=how, coalesce_keys=coalesces, right_suffix="_r"
-    )
+    right = right.append_column(maker.pick(["m", "n"]), maker.array(pa.int64(), size))
+    a, n, b = (pc.field(name) for name in "anb")
+    options = {
+        "join_type": maker.pick(_JOINS),
+        "coalesce_keys": maker.random.random() < 0.8,
+        "right_suffix": maker.pick(["_r", ""]),
+        "filter_expression": maker.pick(
+            [
+                *(None, None, None, b > 0, n < b, (a == "ab") | (b == 1), b.is_null(), b > a),
+                *(pc.divide(n, b) > 0, pc.add(n, b) > 3, (b < 3) & False, pc.scalar(True)),
+            ]
+        ),
+    }
+    keys = maker.pick(["k", "k", ".k", ["k"], 0, ["k", "k"]])
+    return [left, right], lambda one, other: one.join(other, keys, **options)
 
 
 def _filtered(maker: Maker) -> tuple[list[Any], Any]:

@@ -9,6 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 
+#: libcudf's number of a row that is not there.
+_NO_MATCH = -(2**31)
+_JOINS = {
+    "inner_join": "inner",
+    "left_join": "left outer",
+    "full_join": "full outer",
+    "left_semi_join": "left semi",
+    "left_anti_join": "left anti",
+}
+
+
 def _with_one_nan(values: Any) -> Any:
     if not pa.types.is_floating(values.type):
         return values
@@ -55,11 +66,24 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
             backwards = pa.array(range(groups.num_rows - 1, -1, -1), pa.int64())
             return back(groups.take(backwards)), [back(each.take(backwards)) for each in found]
 
-    def semi_join(left: Any, right: Any, _nulls: Any) -> Any:
-        numbers = pa.array(range(of(left).num_rows), pa.int32())
-        numbered = compared(left).append_column("n", numbers)
-        kept = numbered.join(compared(right), of(left).column_names, join_type="left semi")
-        return column(kept["n"].combine_chunks())
+    def joined(how: str) -> Callable[[Any, Any, Any], Any]:
+        """The numbers of the rows of each side, of which the least one stands for none."""
+
+        def numbered(side: Any, name: str) -> pa.Table:
+            rows = compared(side)
+            return rows.append_column(name, pa.array(range(len(rows)), pa.int32()))
+
+        def join(left: Any, right: Any, _nulls: Any) -> Any:
+            keys = of(left).column_names
+            rows = numbered(left, "left").join(numbered(right, "right"), keys, join_type=how)
+            maps = [
+                column(pc.fill_null(rows[side], _NO_MATCH).combine_chunks())
+                for side in ("left", "right")
+                if side in rows.column_names
+            ]
+            return tuple(maps) if len(maps) == 2 else maps[0]
+
+        return join
 
     def distinct(given: Any, *_: Any) -> Any:
         rows = of(given)
@@ -83,7 +107,8 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
 
     names.groupby.GroupBy = GroupBy
     names.groupby.GroupByRequest = lambda values, aggregations: (values, aggregations)
-    names.join.left_semi_join = semi_join
+    for name, how in _JOINS.items():
+        setattr(names.join, name, joined(how))
     names.stream_compaction.stable_distinct = distinct
     names.stream_compaction.drop_nulls = lambda it, *_: back(of(it).drop_null())
     names.stream_compaction.drop_nans = lambda it, *_: back(

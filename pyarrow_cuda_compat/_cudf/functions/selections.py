@@ -116,8 +116,7 @@ def _nulls_first(key: dict[str, Any], options: dict[str, Any]) -> bool:
 def _sort_key(
     call: Call, schema: pa.Schema, table: Any, key: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Any, int, bool, pa.DataType]:
-    name = _top_level_name(key["target"])
-    place = -1 if name is None else schema.get_field_index(name)
+    place = _place(schema, key["target"])
     call.need(place >= 0, "not by such a name, which may be a path")
     column = table.columns()[place]
     return column, key["order"], _nulls_first(key, options), schema.field(place).type
@@ -127,6 +126,16 @@ def _top_level_name(path: str) -> str | None:
     """The name in a path that names a field of the table itself, without escapes; else None."""
     is_name = path.startswith(".") and not any(sign in path[1:] for sign in ".[\\")
     return path[1:] if is_name else None
+
+
+def _place(schema: pa.Schema, path: str) -> int:
+    """The place of the column of a path that pyarrow has accepted and written without escapes.
+    Such a path leads into no other column if none has fields."""
+    if any(kind.num_fields for kind in schema.types):
+        return -1
+    number = re.fullmatch(r"\[(\d+)\]", path)
+    place: int = int(number[1]) if number else schema.get_field_index(path[1:])
+    return place
 
 
 @kernel(SIMPLE, sort_indices=(), array_sort_indices=())
