@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-
 #: libcudf's number of a row that is not there.
 _NO_MATCH = -(2**31)
 _JOINS = {
