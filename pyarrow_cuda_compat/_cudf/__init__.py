@@ -24,6 +24,7 @@ Each module uses only those above it.
 `expressions`   reads ``pc.field("a") > 1``
 `binding`       gives the parts of an expression their types, and folds literals
 `evaluation`    evaluates an expression over a table on a device
+`groups`        what libcudf is asked for each aggregation of groups
 `queries`       ``filter`` by expressions, ``group_by``, ``join``
 `dispatch`      answers a call
 ==============  ====================================================================================

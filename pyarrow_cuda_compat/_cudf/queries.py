@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -17,15 +16,13 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import _native
 from . import operations as op
 from .caches import Cache
-from .calls import options_of
 from .columns import on_device, table_of, to_table
 from .conversions import conversion_of
 from .evaluation import Evaluation
 from .expressions import fields_of, serialized
-from .functions.casts import EXACT
-from .functions.comparisons import need_no_negative_zero
+from .groups import ALL_ROWS, Group
 from .refusals import need
-from .types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type, kind_of
+from .types import ANY, SIMPLE, kind_of
 
 _is = pa.types
 _Nulls = plc.types.NullPolicy
@@ -93,28 +90,6 @@ def _result_of(original: _Original, *arguments: Any, **options: Any) -> Any:
     )
 
 
-_EXTREMES = f"bool {NUMBERS} decimal string {TIMES}"
-#: By name: libcudf's aggregation of the values that are not null, and what it needs of their types.
-_AGGREGATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "hash_sum": (lambda _: plc.aggregation.sum(), f"{NUMBERS} decimal"),
-    "hash_product": (lambda _: plc.aggregation.product(), NUMBERS),
-    "hash_mean": (lambda _: plc.aggregation.mean(), "float decimal"),
-    "hash_min": (lambda _: plc.aggregation.min(), _EXTREMES),
-    "hash_max": (lambda _: plc.aggregation.max(), _EXTREMES),
-    "hash_variance": (lambda it: plc.aggregation.variance(it["ddof"]), NUMBERS),
-    "hash_stddev": (lambda it: plc.aggregation.std(it["ddof"]), NUMBERS),
-    "hash_count": (plc.aggregation.count, ANY),
-    "hash_count_distinct": (plc.aggregation.nunique, SIMPLE),
-    "hash_any": (lambda _: plc.aggregation.max(), "bool"),
-    "hash_all": (lambda _: plc.aggregation.min(), "bool"),
-}
-
-#: By pyarrow's number for what it counts: the rules of counts, of which the first is subtracted if
-#: there are two.
-_COUNTED = {0: [_Nulls.EXCLUDE], 1: [_Nulls.EXCLUDE, _Nulls.INCLUDE], 2: [_Nulls.INCLUDE]}
-_ALL_ROWS = plc.aggregation.count(_Nulls.INCLUDE)
-
-
 def group_by(
     original: _Original, table: Any, aggregates: Any, keys: Any, use_threads: bool = True
 ) -> Any:
@@ -132,35 +107,44 @@ def group_by(
     _need_kinds(pa.schema([table.schema.field(key) for key in keys]), SIMPLE)
     used = dict.fromkeys([*keys, *targets])
     columns = dict(zip(used, _columns(table, used).columns(), strict=True))
+    by = plc.Table([op.keys_of(columns[key]) for key in keys])
     wanted = [
-        _Aggregate(columns, table.schema, place, each, kind)
+        Group(columns, by, place, table.schema.field(place).type, (*each, kind))
         for place, each, kind in zip(targets, aggregates, schema.types[len(keys) :], strict=True)
     ]
-    by = plc.Table([op.keys_of(columns[key]) for key in keys])
-    # A column that several aggregations read is grouped once.
-    requests: dict[Any, list[Any]] = {}
-    for each in wanted:
-        each.place = len(requests.setdefault(each.source, []))
-        requests[each.source] += each.aggregations
-    values = {each.source: each.values for each in wanted}
-    asked = [plc.groupby.GroupByRequest(values[it], each) for it, each in requests.items()]
-    if not use_threads:
-        numbers = op.counter(len(table))
-        asked.append(plc.groupby.GroupByRequest(numbers, [plc.aggregation.min()]))
-    elif not asked:
-        asked.append(plc.groupby.GroupByRequest(columns[keys[0]], [_ALL_ROWS]))
-    groups, found = plc.groupby.GroupBy(by, _Nulls.INCLUDE).aggregate(asked)
-    results = dict(zip(requests, found, strict=False))
-    rest = [each.result(results[each.source].columns()) for each in wanted]
+    groups, order = _aggregated(by, wanted, len(table), is_ordered=not use_threads)
     made = [
         op.same_bits(column, columns[key].type())
         for key, column in zip(keys, groups.columns(), strict=True)
     ]
-    made += rest
-    if not use_threads:
-        order = op.order_of([(op.one(found[-1]), False, False)], is_float=[False])
+    made += [each.result() for each in wanted]
+    if order is not None:
         made = op.gathered(plc.Table(made), order).columns()
     return to_table(made, schema)
+
+
+def _aggregated(by: Any, wanted: list[Group], rows: int, *, is_ordered: bool) -> tuple[Any, Any]:
+    """The keys of the groups, and the order of their first rows if it is asked for."""
+    # Values that several aggregations read are grouped once.
+    requests: dict[Any, tuple[Any, list[Any]]] = {}
+    for each in wanted:
+        for source, values, aggregation in each.asked:
+            requests.setdefault(source, (values, []))[1].append(aggregation)
+    if is_ordered:
+        requests[None] = op.counter(rows), [plc.aggregation.min()]
+    elif not requests:
+        requests[None] = by.columns()[0], [ALL_ROWS]
+    asked = [plc.groupby.GroupByRequest(*each) for each in requests.values()]
+    groups, found = plc.groupby.GroupBy(by, _Nulls.INCLUDE).aggregate(asked)
+    results = {source: it.columns() for source, it in zip(requests, found, strict=True)}
+    places = dict.fromkeys(results, 0)
+    for each in wanted:
+        for source, *_ in each.asked:
+            each.found.append(results[source][places[source]])
+            places[source] += 1
+    if not is_ordered:
+        return groups, None
+    return groups, op.order_of([(results[None][0], False, False)], is_float=[False])
 
 
 def _of_whole_columns(table: Any, aggregates: Any, schema: pa.Schema) -> Any:
@@ -174,96 +158,6 @@ def _of_whole_columns(table: Any, aggregates: Any, schema: pa.Schema) -> Any:
     row = pa.Table.from_arrays(found, schema=schema)
     return row.copy_to(_native._here().memory_manager)
 
-
-class _Aggregate:
-    """One of the results of a grouping: what libcudf is asked for, and what is made of it."""
-
-    def __init__(
-        self, columns: Any, schema: pa.Schema, place: int, wanted: Any, kind: pa.DataType
-    ) -> None:
-        target, name, options, _ = wanted
-        self.kind, self.least, self.place = kind, 0, 0
-        #: Makes the result of those of two aggregations.
-        self.of_two: Callable[[Any, Any], Any] | None = None
-        #: Names the values among those of the other results.
-        self.source: Any = place
-        self.values = columns[self.source]
-        if not target and name == "hash_count_all":
-            self.aggregations, self.nothing = [_ALL_ROWS], None
-            return
-        need(len(target) == 1 and name in _AGGREGATIONS, f"not with {name}")
-        make, kinds = _AGGREGATIONS[name]
-        given = schema.field(place).type
-        need(kind_of(given) in kinds.split(), f"not {name} of type {given}")
-        _, decoded = options_of(pc.get_function(name), options)
-        is_spread, is_float = name in ("hash_variance", "hash_stddev"), _is.is_floating(given)
-        if is_spread:
-            need(decoded["ddof"] >= 0, "not with such degrees of freedom")
-            is_exact = op.are_finite if is_float else partial(op.are_within, most=EXACT[kind])
-            need(is_exact(self.values), f"not {name} with NaN, infinity or large integers")
-        elif name in ("hash_min", "hash_max") and is_float:
-            need(not op.has_nan(self.values), f"not {name} with NaN")
-            need_no_negative_zero(self.values)
-        if is_spread or name in ("hash_sum", "hash_product", "hash_mean"):
-            if cudf_type(given) != cudf_type(kind):
-                self.source = self.source, kind
-            self.values = op.cast(self.values, cudf_type(kind))
-        elif name == "hash_count_distinct" and is_float:
-            self.source, self.values = (self.source, "bits"), op.keys_of(self.values)
-        rules: list[Any] = [decoded]
-        if name in ("hash_count", "hash_count_distinct"):
-            need("mode" in decoded, f"not {name} with options of another function")
-            rules = _COUNTED[decoded["mode"]]
-        self.aggregations = [*map(make, rules)]
-        self.least = decoded.get("min_count", 0)
-        # libcudf's result of no values is null.
-        self.nothing = None if self.least else _OF_NOTHING.get(name)
-        need(decoded.get("skip_nulls", True) or not self.values.null_count(), "not with nulls")
-        # pyarrow itself asks for no number of values there.
-        need(self.least <= 1 or name not in ("hash_min", "hash_max"), f"not {name} with min_count")
-        if name == "hash_mean" and _is.is_decimal(kind):
-            need(op.have_exact_sum(self.values, given), f"not {name} of so large decimals")
-            self.aggregations, self.nothing, self.of_two = [plc.aggregation.sum()], None, self._mean
-        elif len(rules) == 2:
-            self.of_two = self._difference
-        if self.of_two == self._mean or self.least > 1:
-            self.aggregations.append(plc.aggregation.count(_Nulls.EXCLUDE))
-        if is_spread:
-            # Has libcudf sort the groups: without, it sums squares, whose digits cancel.
-            self.aggregations.append(plc.aggregation.nunique(_Nulls.EXCLUDE))
-
-    def result(self, found: Any) -> Any:
-        result = op.cast(found[self.place], cudf_type(self.kind))
-        if self.of_two is not None:
-            result = self.of_two(result, found[self.place + 1])
-        if self.nothing is not None and result.null_count():
-            result = op.filled(result, op.scalar(self.nothing, self.kind))
-        if self.least <= 1:
-            return result
-        is_less = op.binary("LESS", found[self.place + 1], op.scalar(self.least, pa.int32()))
-        return op.null_where(is_less, result)
-
-    def _difference(self, valid: Any, every: Any) -> Any:
-        return op.on_int64("SUB", op.cast(every, op.INT64), valid)
-
-    def _mean(self, total: Any, count: Any) -> Any:
-        """Of decimals: rounded half away from zero, where libcudf's own would be truncated."""
-        if not self.least and op.is_anywhere(op.binary("EQUAL", count, op.scalar(0, pa.int32()))):
-            raise pa.ArrowInvalid("Division by 0 in Decimal")
-        scale = self.kind.scale
-        longer = cudf_type(pa.decimal128(38, scale + 1))
-        quotient = op.binary("DIV", op.cast(total, longer), op.cast(count, op.WIDE), longer)
-        return plc.round.round_decimal(quotient, scale, plc.round.RoundingMethod.HALF_UP)
-
-
-#: Results of aggregations without values, where these are not null.
-_OF_NOTHING: dict[str, Any] = {
-    "hash_sum": 0,
-    "hash_product": 1,
-    "hash_mean": float("nan"),
-    "hash_any": False,
-    "hash_all": True,
-}
 
 #: By name: libcudf's join, and whether the sides are exchanged.
 _JOINS = {

@@ -499,17 +499,24 @@ def _grouped(maker: Maker) -> tuple[list[Any], Any]:
     options = pc.ScalarAggregateOptions(**{k: maker.pick(v) for k, v in _NULLS.items()})
     count = pc.CountOptions(maker.pick(_COUNTS))
     wanted = [
-        ("v", maker.pick(["min", "max", "sum", "any", "all"]), options),
-        ("w", maker.pick(["sum", "mean", "product"]), options),
+        (
+            "v",
+            maker.pick(["min", "max", "min_max", "sum", "mean", "product", "any", "all"]),
+            options,
+        ),
+        ("w", maker.pick(["sum", "mean", "product", "min_max"]), options),
         ("w", maker.pick(["variance", "stddev"])),
         ("v", maker.pick(["count", "count_distinct"]), count),
+        ("v", maker.pick(["first", "last", "first_last"]), options),
+        (maker.pick("kvw"), maker.pick(["list", "distinct", "one"])),
         ([], "count_all"),
     ]
-    chosen = maker.random.sample(wanted, maker.pick([0, 1, 2]))
+    chosen = maker.random.sample(wanted, maker.pick([0, 1, 2, 3]))
     is_ordered = maker.random.random() < 0.5
+    keys = maker.pick(["k", "k", "k", ".k", ["k", "k"]])
 
     def grouped(it: Any) -> Any:
-        return it.group_by("k", use_threads=not is_ordered).aggregate(chosen)
+        return it.group_by(keys, use_threads=not is_ordered).aggregate(chosen)
 
     grouped.is_ordered = is_ordered  # type: ignore[attr-defined]
     return [table], grouped

@@ -26,6 +26,13 @@ def _with_one_nan(values: Any) -> Any:
     return pc.if_else(pc.is_nan(values), nan, pc.add(values, pa.scalar(0.0, values.type)))
 
 
+def _counts(values: Any) -> Any:
+    """Times as numbers, since Python has no object for some of them."""
+    if not pa.types.is_temporal(values.type):
+        return values
+    return values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
+
+
 def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any]) -> None:
     """Gives pylibcudf's modules these functions, over the stand-in's columns and tables."""
 
@@ -41,10 +48,23 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
         return table([column(each.combine_chunks()) for each in made.columns])
 
     def named(aggregation: str) -> tuple[Any, ...]:
-        """pyarrow's name for it and, of a count, what it counts."""
-        name, _, rule = aggregation.partition(" ")
+        """pyarrow's name for it, and its options."""
+        name, *words = aggregation.split()
+        if name == "nth":
+            skips = pc.ScalarAggregateOptions(skip_nulls=words[1] == "EXCLUDE", min_count=0)
+            return {"0": "first", "-1": "last"}[words[0]], skips
+        if name in ("variance", "stddev"):
+            return name, pc.VarianceOptions(ddof=int(words[0]))
         counted = {"EXCLUDE": "only_valid", "INCLUDE": "all"}
-        return (name, pc.CountOptions(counted[rule])) if rule else (name,)
+        is_count = words and name != "list"
+        return (name, pc.CountOptions(counted[words[0]])) if is_count else (name,)
+
+    def made_of(values: Any, aggregation: str, found: Any) -> Any:
+        """Lists without nulls, if these are left out."""
+        if aggregation != "list EXCLUDE":
+            return found
+        lists = [it and [each for each in it if each is not None] for it in found.to_pylist()]
+        return pa.chunked_array([pa.array(lists, found.type)])
 
     class GroupBy:
         """The groups come in reverse, since libcudf has no order for them."""
@@ -57,10 +77,18 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
             groups = self.keys.group_by(names, use_threads=False).aggregate([])
             found = []
             for values, aggregations in requests:
-                whole = self.keys.append_column("v", _with_one_nan(values.value))
-                kinds = [("v", *named(each._name)) for each in aggregations]
-                made = whole.group_by(names, use_threads=False).aggregate(kinds)
-                columns = made.columns[len(names) :]
+                columns = []
+                for each in aggregations:
+                    kind = each._name.split()[0]
+                    asked = named(each._name)
+                    if asked[0] == "first" and pa.types.is_decimal(values.value.type):
+                        asked = ("one",)  # pyarrow has no first one
+                    # Values are kept as they are where they are not compared.
+                    is_kept = kind in ("nth", "list")
+                    stored = values.value if is_kept else _with_one_nan(values.value)
+                    whole = self.keys.append_column("v", stored)
+                    made = whole.group_by(names, use_threads=False).aggregate([("v", *asked)])
+                    columns.append(made_of(values, each._name, made.columns[-1]))
                 found.append(pa.table(columns, names=[*map(str, range(len(columns)))]))
             backwards = pa.array(range(groups.num_rows - 1, -1, -1), pa.int64())
             return back(groups.take(backwards)), [back(each.take(backwards)) for each in found]
@@ -90,6 +118,12 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
         first = {row: place for place, row in reversed(list(enumerate(values)))}
         return back(rows.take(pa.array(sorted(first.values()), pa.int64())))
 
+    def distinct_indices(given: Any, *_: Any) -> Any:
+        """In no order."""
+        rows = zip(*(_counts(it.value).to_pylist() for it in given.columns()), strict=True)
+        first = {row: place for place, row in reversed(list(enumerate(rows)))}
+        return column(pa.array(sorted(first.values(), reverse=True), pa.int32()))
+
     def lower_bound(within: Any, needles: Any, *_: Any) -> Any:
         values = within.columns()[0].value.to_pylist()
         places = {value: place for place, value in reversed(list(enumerate(values)))}
@@ -109,6 +143,7 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
     for name, how in _JOINS.items():
         setattr(names.join, name, joined(how))
     names.stream_compaction.stable_distinct = distinct
+    names.stream_compaction.distinct_indices = distinct_indices
     names.stream_compaction.drop_nulls = lambda it, *_: back(of(it).drop_null())
     names.stream_compaction.drop_nans = lambda it, *_: back(
         of(it).filter(pc.fill_null(pc.invert(pc.is_nan(of(it)["0"])), True))
