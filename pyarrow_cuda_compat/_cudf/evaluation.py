@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from math import isnan
 from typing import Any, TypeAlias
 
@@ -86,7 +86,7 @@ class Evaluation:
         values = [self._value(each.content) for each in arguments]
         types = [each.type for each in arguments]
         found = self._in_pass(name, values, types, options)
-        if found is not None and _kept(found) <= _MOST_KEPT:
+        if found is not None and found.kept <= _MOST_KEPT:
             return found
         column, _ = self._cudf(name, [*map(self._column, values)], types, options)
         return column
@@ -104,10 +104,10 @@ class Evaluation:
         if any(isinstance(each, pa.Scalar) and not each.is_valid for each in values):
             return None
         if name in _LOGIC:
-            return (_LOGIC[name], *map(self._operand, values))
+            return _operation(_LOGIC[name], *map(self._operand, values))
         if name in COMPARISONS:
             operands = self._alike(values, types)
-            return operands and (COMPARISONS[name], *map(self._operand, operands))
+            return operands and _operation(COMPARISONS[name], *map(self._operand, operands))
         if name in _TESTS:
             chosen = decoded(options) if options else default_options(name)[1]
             test = _TESTS[name](types[0], chosen)
@@ -152,15 +152,20 @@ def _place(column: Any, columns: Sequence[Any]) -> int | None:
     return next((place for place, it in enumerate(columns) if it is column), None)
 
 
-def _kept(value: Any) -> int:
-    """How many results a thread keeps at once: those of operands, one after the other."""
-    if not isinstance(value, tuple):
-        return 0
-    most = held = 0
-    for operand in value[1:]:
-        most = max(most, held + _kept(operand))
-        held += isinstance(operand, tuple)
-    return max(most, 1)
+class _Operation(tuple[Any, ...]):
+    """An expression of `operations.computed`."""
+
+    #: How many results a thread keeps at once: those of operands, one after the other.
+    kept = 1
+
+
+def _operation(operator: str, *operands: Any) -> _Operation:
+    made, held = _Operation((operator, *operands)), 0
+    for each in operands:
+        if isinstance(each, _Operation):
+            made.kept = max(made.kept, held + each.kept)
+            held += 1
+    return made
 
 
 def _in_type(value: Any, given: pa.DataType, kind: pa.DataType) -> Any:
@@ -203,21 +208,27 @@ def _is_equal(one: float, other: float) -> bool:
 
 
 #: Makes a test of an operand; None if it is not for a pass.
-_Test: TypeAlias = Callable[[Any], tuple[Any, ...]] | None
+_Test: TypeAlias = Callable[[Any], _Operation] | None
 
 
 def _is_null(kind: pa.DataType, options: dict[str, Any]) -> _Test:
-    if options.get("nan_is_null") and _is.is_floating(kind):
-        return lambda it: ("NULL_LOGICAL_OR", ("IS_NULL", it), ("NOT_EQUAL", it, it))
-    return lambda it: ("IS_NULL", it)
+    def test(operand: Any) -> _Operation:
+        is_null = _operation("IS_NULL", operand)
+        if not (options.get("nan_is_null") and _is.is_floating(kind)):
+            return is_null
+        return _operation("NULL_LOGICAL_OR", is_null, _operation("NOT_EQUAL", operand, operand))
+
+    return test
 
 
 def _is_valid(_kind: pa.DataType, _options: dict[str, Any]) -> _Test:
-    return lambda it: ("NOT", ("IS_NULL", it))
+    return lambda operand: _operation("NOT", _operation("IS_NULL", operand))
 
 
 def _is_nan(kind: pa.DataType, _options: dict[str, Any]) -> _Test:
-    return (lambda it: ("NOT_EQUAL", it, it)) if kind_of(kind) in ("int", "float") else None
+    if kind_of(kind) not in ("int", "float"):
+        return None
+    return lambda operand: _operation("NOT_EQUAL", operand, operand)
 
 
 def _is_in(kind: pa.DataType, options: dict[str, Any]) -> _Test:
@@ -232,15 +243,13 @@ def _is_in(kind: pa.DataType, options: dict[str, Any]) -> _Test:
         return None
     wanted = [*map(scalar_of, literals)]
 
-    def test(operand: Any) -> tuple[Any, ...]:
-        is_null = "IS_NULL", operand
-        found = reduce(
-            lambda one, other: ("LOGICAL_OR", one, other),
-            (("EQUAL", operand, each) for each in wanted),
-        )
+    def test(operand: Any) -> _Operation:
+        is_null = _operation("IS_NULL", operand)
+        equal = (_operation("EQUAL", operand, each) for each in wanted)
+        found = reduce(partial(_operation, "LOGICAL_OR"), equal)
         if has_null:
-            return "NULL_LOGICAL_OR", is_null, found
-        return "NULL_LOGICAL_AND", ("NOT", is_null), found
+            return _operation("NULL_LOGICAL_OR", is_null, found)
+        return _operation("NULL_LOGICAL_AND", _operation("NOT", is_null), found)
 
     return test
 

@@ -299,7 +299,7 @@ def _joined(join_type: str, left: _Side, right: _Side, *, coalesces: bool) -> li
     elif join_type == "right outer":
         lefts = [name for name in lefts if name not in left.keys]
     from_left, from_right = (
-        side.rows([_place(side.schema, name) for name in names] if side.map else [])
+        side.rows([_place(side.schema, name) for name in names] if side.map is not None else [])
         for side, names in zip(sides, (lefts, rights), strict=True)
     )
     if "full" not in join_type:
