@@ -115,6 +115,8 @@ def test_several_at_once(there):
     names = ["sum", "min_max", "mean", "max", "count", "list", "variance", "first", "distinct"]
     wanted = [(column, name) for column in ("int64", "finite") for name in names]
     compared(there, [*wanted, ([], "count_all"), ("double", "min"), ("double", "count")])
+    small = ["sum", "max", "mean", "variance", "first", "distinct"]
+    compared(there, [("int8", name) for name in small] + [("bool", "sum"), ("bool", "max")])
     compared(there, wanted, ["k", "k"])
     compared(there, wanted, ["bool", "k"])
 

@@ -249,6 +249,13 @@ def test_a_thread_keeps_few_results(there, libcudf):
     assert libcudf.count("compute_column") > 1
 
 
+@pytest.mark.parametrize("digits", ["1e-30", "12345678901234567890123456789012345678"])
+def test_decimals_of_too_many_digits(there, digits):
+    """pyarrow raises an error, but for older ones, whose comparisons lose digits."""
+    with pytest.raises((pa.ArrowInvalid, NotImplementedError), match=r"out of range|38 digits"):
+        there(ROWS).filter(F("d") >= Decimal(digits))
+
+
 def test_literals_stay_on_the_device(there, libcudf):
     columns = of("columns")
     kinds = [pa.timestamp("ns"), pa.duration("s"), pa.decimal128(9, 2)]

@@ -17,7 +17,7 @@ from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
 from ..types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type, kind_of
-from .casts import cast_without_loss
+from .casts import DIGITS, cast_without_loss
 
 _is = pa.types
 #: libcudf mixes up the nulls of slices of booleans in some of its functions.
@@ -36,10 +36,20 @@ def common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType:
     if any(map(_is.is_decimal, (left, right))):
         if any(map(_is.is_floating, (left, right))):
             return pa.float64()
-        return pa.decimal128(38, max(getattr(it, "scale", 0) for it in (left, right)))
+        scale, digits = map(max, zip(_digits(left), _digits(right), strict=True))
+        # Newer pyarrows raise an error, and older ones lose digits.
+        need(scale + digits <= 38, "not with decimals that need more than 38 digits")
+        return pa.decimal128(38, scale)
     return _common_types.get(
         lambda: pc.add(pa.array([], left), pa.array([], right)).type, left, right
     )
+
+
+def _digits(kind: pa.DataType) -> tuple[int, int]:
+    """How many digits a decimal or integer has behind the point, and before it."""
+    if _is.is_decimal(kind):
+        return kind.scale, kind.precision - kind.scale
+    return 0, DIGITS[kind]
 
 
 def _in_common_type(call: Call) -> list[Any]:
