@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from . import calls
 from .caches import Cache
-from .expressions import Part, parsed
+from .expressions import Part, Path, parsed
 from .refusals import need
 
 _is = pa.types
@@ -76,6 +76,8 @@ def _of(part: Part, schema: pa.Schema, *, folds: bool) -> Bound:
         return Bound(part, part.type)
     if isinstance(part, str):
         return _field(part, schema)
+    if isinstance(part, Path):
+        return _within(part.names, schema)
     name, parts, options = part
     function = pc.get_function(name)
     if function.kind != "scalar" and name != "cast":
@@ -106,6 +108,18 @@ def _field(name: str, schema: pa.Schema) -> Bound:
         many = "Multiple matches" if places else "No match"
         raise pa.ArrowInvalid(f"{many} for FieldRef.Name({name}) in {schema}")
     return Bound(places[0], schema.field(places[0]).type)
+
+
+def _within(names: list[str], schema: pa.Schema) -> Bound:
+    """A field within a column."""
+    found = _field(names[0], schema)
+    for name in names[1:]:
+        kind = found.type
+        if not _is.is_struct(kind) or kind.get_field_index(name) < 0:
+            raise pa.ArrowInvalid(f"No match for FieldRef.Nested({names}) in {schema}")
+        options = pc.StructFieldOptions([name]).serialize().to_pybytes()
+        found = Bound(BoundCall("struct_field", [found], options), kind.field(name).type)
+    return found
 
 
 def _type(name: str, arguments: list[Bound], options: bytes) -> pa.DataType:

@@ -9,11 +9,9 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
-
-from .refusals import NotCovered
 
 
 class _Schema(ctypes.Structure):
@@ -26,8 +24,15 @@ class _Schema(ctypes.Structure):
     )
 
 
-#: A literal, the name of a field, or a call: the name of the function, its arguments, its options.
-Part: TypeAlias = pa.Scalar | str | tuple[str, list[Any], bytes]
+class Path(NamedTuple):
+    """The names that lead to a field within a column."""
+
+    names: list[str]
+
+
+#: A literal, the name of a field, a path to one within a column, or a call: the name of the
+#: function, its arguments, its options.
+Part: TypeAlias = pa.Scalar | str | Path | tuple[str, list[Any], bytes]
 
 
 def serialized(expression: Any) -> bytes:
@@ -51,6 +56,8 @@ def fields_of(expression: Any) -> set[str]:
 def _names(part: Part) -> Iterator[str]:
     if isinstance(part, str):
         yield part
+    elif isinstance(part, Path):
+        yield part.names[0]
     elif isinstance(part, tuple):
         for each in part[1]:
             yield from _names(each)
@@ -64,7 +71,7 @@ def _next(steps: Iterator[tuple[str, str]], columns: Any) -> tuple[str, Any]:
     if kind == "field_ref":
         return kind, text
     if kind == "nested_field_ref":
-        raise NotCovered("not with fields within columns")
+        return kind, Path([next(steps)[1] for _ in range(int(text))])
     if kind == "options":
         return kind, _file_of(columns[int(text)])
     if kind == "end":

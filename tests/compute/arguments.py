@@ -566,6 +566,7 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             "d": maker.array(pa.decimal128(15, 2), size),
             "b": maker.array(pa.bool_(), size),
             "t": maker.array(maker.kind(("time",)), size),
+            "r": maker.array(TYPES["struct"][0], size),
         }
     )
     i, f, s, d, b, t = (pc.field(name) for name in "ifsdbt")
@@ -610,6 +611,7 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             f.is_null(nan_is_null=True) | ~f.is_nan(),
             i.is_valid() & pc.Expression._call("xor", [b, i > 1]),
             (t > midnight) | b,
+            (pc.field("r", "a") > 1) | (pc.field("r", "b") == "ab"),
             pc.scalar(True),
         ]
     )
@@ -619,7 +621,7 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
 def _sorted(maker: Maker) -> tuple[list[Any], Any]:
     size = maker.pick([0, 1, 7, 40])
     table = _table_of(maker, "a b", size, "int string float")
-    keys = [("a", maker.pick(["ascending", "descending"])), ("b", "ascending")]
+    keys = [(maker.pick(["a", ".a"]), maker.pick(["ascending", "descending"])), ("b", "ascending")]
     return [table], lambda it: it.sort_by(keys)
 
 
