@@ -189,6 +189,11 @@ def _literal(value: pa.Scalar, kind: pa.DataType) -> pa.Scalar | None:
     elif _is.is_integer(given) and _is.is_integer(kind):
         # pyarrow compares integers of 64 bits with signs.
         is_exact = _is.is_signed_integer(kind) or kind.bit_width < 64
+    elif kind_of(given) == "date" and kind_of(kind) == "time":
+        return value.cast(kind)
+    elif kind_of(given) == "time" and kind_of(kind) == "date":
+        day = value.cast(kind)
+        return day if day.cast(given).equals(value) else None
     elif given.id == kind.id and kind_of(kind) in ("time", "duration"):
         if getattr(given, "tz", None) != getattr(kind, "tz", None):
             return None

@@ -34,6 +34,7 @@ ROWS = pa.table(
         "e": pa.array([Decimal("1.000"), Decimal("2"), None, Decimal("-7")], pa.decimal128(20, 3)),
         "t": pa.array([0, None, 10**9, 5], pa.timestamp("ns")),
         "m": pa.array([0, None, 1000, 5], pa.timestamp("ms")),
+        "w": pa.array([0, None, 10**9, 5], pa.timestamp("us", "UTC")),
         "h": pa.array([0, None, 10**9, 5], pa.duration("us")),
         "y": pa.array([0, None, 1, 2], pa.date32()),
     }
@@ -136,6 +137,14 @@ def test_what_pyarrow_folds(there, expression):
         F("h") >= datetime.timedelta(seconds=1),
         F("h") >= pa.scalar(1000, pa.duration("s")),
         F("y") > datetime.date(1970, 1, 1),
+        F("y") > MIDNIGHT,
+        F("y") <= datetime.datetime(1970, 1, 2),
+        F("y") == pa.scalar(-86400 * 10**9, pa.timestamp("ns")),
+        F("t") > datetime.date(1970, 1, 1),
+        F("m") >= datetime.date(1969, 12, 31),
+        F("t") < datetime.date(2500, 1, 1),
+        F("w") > datetime.date(1970, 1, 1),
+        F("y") < pa.scalar(0, pa.timestamp("s", "UTC")),
         # Without a kernel for the very types, literals get smaller ones.
         pc.add(pc.if_else(F("b"), 100, 100), 100) < 0,
         pc.add(pc.coalesce(F("n"), 100), 100) < 0,
@@ -151,7 +160,7 @@ def test_the_types_of_literals(there, expression):
     "expression",
     [
         F("m") > MIDNIGHT.replace(microsecond=5),
-        F("y") > MIDNIGHT,
+        F("y") > MIDNIGHT.replace(hour=1),
         F("t") - MIDNIGHT > pa.scalar(0, pa.duration("ns")),
     ],
     ids=str,

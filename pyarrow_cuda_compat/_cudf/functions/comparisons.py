@@ -132,7 +132,7 @@ def _in_result_type(call: Call, place: int) -> Any:
 def need_no_negative_zero(value: Any) -> None:
     """Refuses a call with floating-point numbers of which one is -0.0."""
     bits = op.keys_of(value)
-    is_negative_zero = op.binary("EQUAL", bits, op.smallest(bits.type().to_arrow()))
+    is_negative_zero = op.computed(("EQUAL", 0, op.smallest(bits.type().to_arrow())), bits)
     need(not op.is_anywhere(is_negative_zero), "not with -0.0")
 
 
