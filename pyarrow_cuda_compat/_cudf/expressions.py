@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
+from .refusals import NotCovered
+
 
 class _Schema(ctypes.Structure):
     """The first members of a schema of the C Data interface."""
@@ -36,7 +38,11 @@ Part: TypeAlias = pa.Scalar | str | Path | tuple[str, list[Any], bytes]
 
 
 def serialized(expression: Any) -> bytes:
-    _, (buffer, *_) = expression.__reduce__()
+    try:
+        _, (buffer, *_) = expression.__reduce__()
+    except pa.ArrowNotImplementedError as error:
+        # Of fields by their numbers, which pyarrow cannot serialize.
+        raise NotCovered(f"not with such an expression: {error}; name the fields") from None
     text: bytes = buffer.to_pybytes()
     return text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from math import nan
 from typing import Any, TypeAlias
 
@@ -64,6 +64,16 @@ class Group:
     def has_bad_nulls(self) -> bool:
         """Whether there are nulls, and a group with one has no result."""
         return not self.options.get("skip_nulls", True) and self.values.null_count() > 0
+
+    @cached_property
+    def has_nan(self) -> bool:
+        need_no_negative_zero(self.values)
+        return op.has_nan(self.values)
+
+    @cached_property
+    def numbers(self) -> Any:
+        """The values, with null for NaN."""
+        return plc.transform.column_nans_to_nulls(self.values)
 
     def ask(self, aggregation: Any, values: Any = None, note: Any = None) -> _Later:
         """Asks for an aggregation of the values, or of what a note says is made of them."""
@@ -173,12 +183,9 @@ def _spread(make: Callable[[int], Any]) -> Callable[[Group], _Later]:
 
 
 def _extreme(name: str, make: Callable[[], Any], group: Group) -> _Later:
-    if not _is.is_floating(group.given):
+    if not (_is.is_floating(group.given) and group.has_nan):
         return group.ask(make())
-    need_no_negative_zero(group.values)
-    if not op.has_nan(group.values):
-        return group.ask(make())
-    found = group.ask(make(), plc.transform.column_nans_to_nulls(group.values), "numbers")
+    found = group.ask(make(), group.numbers, "numbers")
     count = group.ask(_VALID)
 
     def with_nan() -> Any:

@@ -290,6 +290,17 @@ def test_fields_within_columns(there, expression):
     compared(there, expression, STRUCTS)
 
 
+def test_fields_by_numbers_are_refused(there):
+    table = there(STRUCTS)
+    for call in (
+        lambda: table.filter(F(2) > 1),
+        lambda: table.filter(F("s", 0) > 1),
+        lambda: table.join(table.select(["row"]), "row", filter_expression=F(2) > 1),
+    ):
+        with pytest.raises(NotImplementedError, match=r"CPU device.*name the fields"):
+            call()
+
+
 def test_literals_stay_on_the_device(there, libcudf):
     columns = of("columns")
     kinds = [pa.timestamp("ns"), pa.duration("s"), pa.decimal128(9, 2)]
