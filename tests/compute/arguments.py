@@ -283,7 +283,9 @@ def options(name: str, maker: Maker, given: list[Any]) -> Any:
 
 
 def _lookup(maker: Maker, given: list[Any]) -> Any:
-    values = whole(maker.array(given[0].type, maker.pick([0, 1, 5])))
+    is_same = maker.random.random() < 0.8
+    kind = given[0].type if is_same else maker.kind(("bool", "int", "float", "decimal", "string"))
+    values = whole(maker.array(kind, maker.pick([0, 1, 5])))
     return pc.SetLookupOptions(values, skip_nulls=maker.pick([True, False]))
 
 

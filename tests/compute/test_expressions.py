@@ -176,12 +176,13 @@ SETS = {
     "i": [[1, None], pa.array([1], pa.int8()), [*range(17)]],
     "u": [[7], pa.array([7], pa.uint32())],
     "f": [[1.5], [0.0], [-0.0, 1.5], [math.nan], [None, 2.5], pa.array([1.5], pa.float32())],
-    "g": [[0.1, 1.5]],
+    "g": [[0.1, 1.5], pa.array([1, 2])],
     "s": [["a", "c"], ["a", None], ["", "x"], pa.array([], pa.string()), ["a"] * 17],
-    "d": [[Decimal("1.0"), Decimal("-7")], [Decimal("2.50"), None]],
+    "d": [[Decimal("1.0"), Decimal("-7")], [Decimal("2.50"), None], pa.array([2.5])],
     "t": [pa.array([0, 1], pa.timestamp("us")), pa.array([0, 5], pa.timestamp("ns"))],
-    "y": [[datetime.date(1970, 1, 2), None]],
-    "b": [[True], [None, False]],
+    "y": [[datetime.date(1970, 1, 2), None], pa.array(["1970-01-02"]), pa.nulls(1)],
+    "z": [pa.array([1.0]), pa.array([True])],
+    "b": [[True], [None, False], pa.array([0])],
 }
 
 
@@ -205,6 +206,17 @@ def test_sets(there, libcudf, name, values):
 
 
 SET_TYPES = {"n": pa.int64(), "b": pa.bool_(), "y": pa.date32()}
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("s", [1]), ("n", ["a"]), ("t", [1.5]), ("w", pa.array([1], pa.timestamp("us")))],
+)
+def test_sets_of_other_kinds_are_pyarrows_error(there, name, values):
+    compared(there, F(name).isin(values))
+    for table in (ROWS, there(ROWS)):
+        with pytest.raises(pa.lib.ArrowTypeError):
+            pc.is_in(table[name], value_set=pa.array(values))
 
 
 @pytest.mark.parametrize("values", [[1.5], [2**63]])

@@ -16,7 +16,7 @@ from ..calls import Call
 from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
-from ..types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type, kind_of
+from ..types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
 from .casts import DIGITS, cast_without_loss
 
 _is = pa.types
@@ -197,11 +197,10 @@ def host_set(options: dict[str, Any], kind: pa.DataType) -> tuple[Any, bool]:
 def _converted(values: Any, kind: pa.DataType) -> Any:
     """The values of a set in another type, with null for those that it does not have.  pyarrow
     converts the data instead where converting the set loses values."""
-    kinds = kind_of(values.type), kind_of(kind)
-    need(kinds[0] == kinds[1] or _is.is_null(values.type), _OTHER_SET)
-    with suppress(pa.ArrowInvalid):
+    with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return values.cast(kind)
-    need(_is.is_int64(values.type) and not _is.is_uint64(kind), _OTHER_SET)
+    are_wider = _is.is_int64(values.type) and _is.is_integer(kind) and not _is.is_uint64(kind)
+    need(are_wider, _OTHER_SET)
     wrapped = values.cast(kind, safe=False)
     return pc.if_else(pc.equal(wrapped.cast(values.type), values), wrapped, None)
 
