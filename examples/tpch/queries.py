@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date
-from functools import reduce
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -438,20 +437,19 @@ def q19(t: Tables) -> pa.Table:
     parts = parts.filter(field("p_size") >= 1)
     items = items.join(parts, "l_partkey", "p_partkey", join_type="inner")
 
-    def is_of(brand: str, containers: list[str], least: int, largest: int) -> Any:
-        conditions = [
-            pc.equal(items["p_brand"], brand),
-            pc.is_in(items["p_container"], value_set=pa.array(containers)),
-            pc.greater_equal(items["l_quantity"], least),
-            pc.less_equal(items["l_quantity"], least + 10),
-            pc.less_equal(items["p_size"], largest),
-        ]
-        return reduce(pc.and_, conditions)
+    def is_of(brand: str, containers: list[str], least: float, largest: int) -> Any:
+        return (
+            (field("p_brand") == brand)
+            & field("p_container").isin(containers)
+            & (field("l_quantity") >= least)
+            & (field("l_quantity") <= least + 10)
+            & (field("p_size") <= largest)
+        )
 
-    is_small = is_of("Brand#12", ["SM CASE", "SM BOX", "SM PACK", "SM PKG"], 1, 5)
-    is_medium = is_of("Brand#23", ["MED BAG", "MED BOX", "MED PKG", "MED PACK"], 10, 10)
-    is_large = is_of("Brand#34", ["LG CASE", "LG BOX", "LG PACK", "LG PKG"], 20, 15)
-    chosen = items.filter(pc.or_(pc.or_(is_small, is_medium), is_large))
+    is_small = is_of("Brand#12", ["SM CASE", "SM BOX", "SM PACK", "SM PKG"], 1.0, 5)
+    is_medium = is_of("Brand#23", ["MED BAG", "MED BOX", "MED PKG", "MED PACK"], 10.0, 10)
+    is_large = is_of("Brand#34", ["LG CASE", "LG BOX", "LG PACK", "LG PKG"], 20.0, 15)
+    chosen = items.filter(is_small | is_medium | is_large)
     return _only("revenue", pc.sum(_revenue(chosen)))
 
 

@@ -22,7 +22,9 @@ Each module uses only those above it.
 `registry`      the functions of pyarrow that libcudf answers, which `functions` list there
 `functions`     what each of them does
 `expressions`   reads ``pc.field("a") > 1``
+`binding`       gives the parts of an expression their types, and folds literals
 `evaluation`    evaluates an expression over a table on a device
+`groups`        what libcudf is asked for each aggregation of groups
 `queries`       ``filter`` by expressions, ``group_by``, ``join``
 `parquet`       reads files
 `dispatch`      answers a call

@@ -132,7 +132,9 @@ class _Typed:
 
 
 #: Scalars of these kinds are kept on the device, each of which would be a copy for every call.
-_KEPT_KINDS = ("bool", "int", "float", "date")
+_KEPT_KINDS = ("bool", "int", "float", "decimal", "string", "date", "time", "duration")
+#: Longer strings are not kept.
+_MOST_BYTES = 1024
 _scalars = Cache(512)
 atexit.register(_scalars.clear)  # while RMM can still give the memory back
 
@@ -140,9 +142,15 @@ atexit.register(_scalars.clear)  # while RMM can still give the memory back
 def scalar_of(value: pa.Scalar) -> Any:
     if not value.is_valid or kind_of(value.type) not in _KEPT_KINDS:
         return plc.Scalar.from_arrow(_carried(value))
-    number = value.value if kind_of(value.type) == "date" else value.as_py()
+    content = _content(value)
+    if isinstance(content, bytes) and len(content) > _MOST_BYTES:
+        return plc.Scalar.from_arrow(value)
+
+    def made() -> Any:
+        return plc.Scalar.from_arrow(_carried(value))
+
     # Another context comes after a reset of the device.
-    return _scalars.get(lambda: plc.Scalar.from_arrow(value), _native._here(), value.type, number)
+    return _scalars.get(made, _native._here(), value.type, content)
 
 
 def _carried(value: pa.Scalar) -> pa.Scalar:
@@ -157,6 +165,16 @@ def _carried(value: pa.Scalar) -> pa.Scalar:
     if not value.is_valid:
         return pa.scalar(None, carrier)
     return pa.array([value], value.type).view(carrier)[0]
+
+
+def _content(value: pa.Scalar) -> Any:
+    """What tells a scalar from others of its type."""
+    kind = kind_of(value.type)
+    if kind in ("date", "time", "duration"):
+        return value.value  # Python has no object for some times
+    if kind == "string":
+        return value.as_buffer().to_pybytes()
+    return str(value.as_py()) if kind == "decimal" else value.as_py()
 
 
 def argument(value: Any) -> tuple[Any, Any, int]:

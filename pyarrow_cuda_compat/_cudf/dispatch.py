@@ -204,9 +204,13 @@ def parquet_reader(scan: Any) -> Reader:
     return Reader(chained, scan)
 
 
+def _perform_join(*arguments: Any, **keywords: Any) -> Any:
+    return queries.join(chained, *arguments, **keywords)
+
+
 #: Functions of `pyarrow.acero`, by name.
 QUERIES = {
     "_filter_table": _filter_table,
     "_group_by": queries.group_by,
-    "_perform_join": queries.join,
+    "_perform_join": _perform_join,
 }

@@ -5,46 +5,40 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import Any
+from functools import partial, reduce
+from math import isnan
+from typing import Any, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
 from . import operations as op
+from .binding import COMPARISONS, bound
 from .caches import Cache
-from .calls import object_of
+from .calls import decoded, default_options
 from .columns import scalar_of
-from .expressions import Part, parsed, serialized
-from .functions.casts import EXACT
-from .refusals import need
+from .expressions import serialized
+from .functions.casts import EXACT, cast_without_loss
+from .functions.comparisons import common_type, host_set
+from .functions.times import PER_SECOND
 from .types import kind_of
 
 _is = pa.types
 #: By pyarrow's name: the operator that treats nulls in the same way.
-_OPERATORS = {
-    "equal": "EQUAL",
-    "not_equal": "NOT_EQUAL",
-    "less": "LESS",
-    "less_equal": "LESS_EQUAL",
-    "greater": "GREATER",
-    "greater_equal": "GREATER_EQUAL",
+_LOGIC = {
+    "and": "LOGICAL_AND",
+    "or": "LOGICAL_OR",
+    "xor": "NOT_EQUAL",
     "and_kleene": "NULL_LOGICAL_AND",
     "or_kleene": "NULL_LOGICAL_OR",
     "invert": "NOT",
 }
-_SIGNED, _UNSIGNED = (
-    [getattr(pa, f"{sign}int{bits}")() for bits in (8, 16, 32, 64)] for sign in ("", "u")
-)
-_SMALLER = {
-    **{kind: kinds[:place] for kinds in (_SIGNED, _UNSIGNED) for place, kind in enumerate(kinds)},
-    pa.float64(): [pa.float32()],
-}
-_KINDS = ("bool", "int", "float", "date", "time", "duration")
-#: Operations in one pass: a thread keeps the results of all.
-_MOST = 24
+_NUMBERS = ("int", "float", "decimal")
+_KINDS = ("bool", *_NUMBERS, "string", "date", "time", "duration")
+#: The most results that a thread keeps at once: more take shared memory from other threads.
+_MOST_KEPT = 24
+#: The most values of a set that a pass looks at one by one.
+_MOST_VALUES = 16
 #: By serialized expression, schema and context: expressions that are one pass over columns of the
 #: table, and the places of these.
 _passes = Cache(64)
@@ -61,60 +55,41 @@ class Evaluation:
         #: The columns that `operations.computed` reads.
         self._read: list[Any] = []
 
-    def of(self, expression: Any) -> Any:
+    def of(self, expression: Any, *, folds: bool = True) -> Any:
+        """Where an expression is true: a column, or one literal of pyarrow for all rows."""
         text = serialized(expression)
-        key = text, self._schema, _native._here()
+        key = text, self._schema, folds, _native._here()
         found = _passes.find(*key)
         if found is not None:
-            value, places = found
-            return op.computed(value, *(self._columns[place] for place in places))
-        value, kind = self._value(parsed(text))
+            program, places = found
+            return op.computed(program, *(self._columns[place] for place in places))
+        content, kind = bound(text, self._schema, folds=folds)
         if kind != pa.bool_():
             raise pa.lib.ArrowTypeError(
                 f"Filter expression must evaluate to bool, but {expression} evaluates to {kind}"
             )
+        value = self._value(content)
+        if not isinstance(value, tuple):
+            return value
+        program = op.program(value)
         places = [_place(column, self._columns) for column in self._read]
-        if isinstance(value, tuple) and None not in places:
-            _passes.keep((value, places), *key)
-        return self._column(value)
+        if None not in places:
+            _passes.keep((program, places), *key)
+        return op.computed(program, *self._read)
 
-    def _value(self, part: Part) -> tuple[Any, pa.DataType]:
-        if isinstance(part, pa.Scalar):
-            return part, part.type
-        if isinstance(part, str):
-            return self._field(part)
-        name, arguments, options = part
-        function = pc.get_function(name)
-        if function.kind != "scalar" and name != "cast":
-            raise pa.ArrowInvalid(f"Filters have no functions of whole columns, such as {name}")
-        values, types = zip(*map(self._value, arguments), strict=True)
-        if len(set(types)) > 1:
-            values, types = zip(*map(_small, values, types), strict=True)
-        if any(map(_is.is_decimal, types)):
-            literals = (
-                kind for it, kind in zip(values, types, strict=True) if isinstance(it, pa.Scalar)
-            )
-            # pyarrow raises for those of 64 bits.
-            need(
-                not any(map(_is.is_integer, literals)),
-                "not with integer literals beside decimals: use a Decimal or a float",
-            )
-        if all(isinstance(value, pa.Scalar) for value in values):
-            value = function.call(values, object_of(options))
-            return value, value.type
-        operands = self._operands(name, values, types)
-        if operands is not None:
-            return (_OPERATORS[name], *operands), pa.bool_()
-        columns = [*map(self._column, values)]
-        found: tuple[Any, pa.DataType] = self._cudf(name, columns, list(types), options)
-        return found
-
-    def _field(self, name: str) -> tuple[Any, pa.DataType]:
-        places = self._schema.get_all_field_indices(name)
-        if len(places) != 1:
-            many = "Multiple matches" if places else "No match"
-            raise pa.ArrowInvalid(f"{many} for FieldRef.Name({name}) in {self._schema}")
-        return self._columns[places[0]], self._schema.field(places[0]).type
+    def _value(self, content: Any) -> Any:
+        if isinstance(content, pa.Scalar):
+            return content
+        if isinstance(content, int):
+            return self._columns[content]
+        name, arguments, options = content
+        values = [self._value(each.content) for each in arguments]
+        types = [each.type for each in arguments]
+        found = self._in_pass(name, values, types, options)
+        if found is not None and found.kept <= _MOST_KEPT:
+            return found
+        column, _ = self._cudf(name, [*map(self._column, values)], types, options)
+        return column
 
     def _column(self, value: Any) -> Any:
         """A column, or a scalar of a literal."""
@@ -122,27 +97,50 @@ class Evaluation:
             return scalar_of(value)
         return op.computed(value, *self._read) if isinstance(value, tuple) else value
 
-    def _operands(self, name: str, values: Sequence[Any], types: Any) -> list[Any] | None:
-        """The operands of an operation that gives pyarrow's result; else none."""
-        literals = [isinstance(value, pa.Scalar) for value in values]
-        if name not in _OPERATORS or all(literals) or sum(map(_operations, values)) >= _MOST:
+    def _in_pass(self, name: str, values: list[Any], types: list[Any], options: bytes) -> Any:
+        """An operation that gives pyarrow's result; else none."""
+        if any(kind_of(each) not in _KINDS for each in types):
             return None
-        kind = types[literals.index(False)]
-        if kind_of(kind) not in _KINDS:
+        if any(isinstance(each, pa.Scalar) and not each.is_valid for each in values):
             return None
-        operands = []
-        for value, of in zip(values, types, strict=True):
-            is_literal = isinstance(value, pa.Scalar)
-            literal = _literal(value, kind) if is_literal else None
-            if literal is None and (is_literal or of != kind):
-                return None
-            operands.append(literal if is_literal else value)
-        return [self._operand(each) for each in operands]
+        if name in _LOGIC:
+            return _operation(_LOGIC[name], *map(self._operand, values))
+        if name in COMPARISONS:
+            operands = self._alike(values, types)
+            return operands and _operation(COMPARISONS[name], *map(self._operand, operands))
+        if name in _TESTS:
+            chosen = decoded(options) if options else default_options(name)[1]
+            test = _TESTS[name](types[0], chosen)
+            return test and test(self._operand(values[0]))
+        return None
+
+    def _alike(self, values: list[Any], types: list[pa.DataType]) -> list[Any] | None:
+        """Operands that libcudf compares with the result of a comparison in the type that pyarrow
+        compares in."""
+        kind = next(
+            it for value, it in zip(values, types, strict=True) if not isinstance(value, pa.Scalar)
+        )
+        found = [*map(_in_type, values, types, [kind] * len(values))]
+        if None not in found:
+            return found
+        if any(kind_of(each) not in _NUMBERS for each in types):
+            return None
+        common = common_type(*types)
+        if _is.is_decimal(common):
+            return None
+        return [
+            value.cast(common)
+            if isinstance(value, pa.Scalar)
+            else cast_without_loss(value, it, common)
+            for value, it in zip(values, types, strict=True)
+        ]
 
     def _operand(self, value: Any) -> Any:
         """Columns are named by their places among those that the pass reads."""
-        if isinstance(value, tuple | plc.Scalar):
+        if isinstance(value, tuple):
             return value
+        if isinstance(value, pa.Scalar):
+            return scalar_of(value)
         place = _place(value, self._read)
         if place is None:
             place = len(self._read)
@@ -150,49 +148,120 @@ class Evaluation:
         return place
 
 
-def _small(value: Any, kind: pa.DataType) -> tuple[Any, pa.DataType]:
-    """An operand; pyarrow gives literals among operands of several types the smallest type that has
-    their value."""
-    types = _SMALLER.get(kind, ())
-    # Python has no object for some times.
-    if not types or not isinstance(value, pa.Scalar) or not value.is_valid:
-        return value, kind
-    number = value.as_py()
-    for smaller in types:
-        with suppress(pa.ArrowInvalid):
-            small = value.cast(smaller)
-            if small.as_py() == number:
-                return small, smaller
-    return value, kind
-
-
 def _place(column: Any, columns: Sequence[Any]) -> int | None:
     return next((place for place, it in enumerate(columns) if it is column), None)
 
 
-def _operations(value: Any) -> int:
-    return 1 + sum(map(_operations, value[1:])) if isinstance(value, tuple) else 0
+class _Operation(tuple[Any, ...]):
+    """An expression of `operations.computed`."""
+
+    #: How many results a thread keeps at once: those of operands, one after the other.
+    kept = 1
 
 
-def _literal(value: pa.Scalar, kind: pa.DataType) -> Any:
-    """A literal in the type of a column, if comparisons there have the results of those in the type
-    that pyarrow compares in."""
-    if not value.is_valid:
+def _operation(operator: str, *operands: Any) -> _Operation:
+    made, held = _Operation((operator, *operands)), 0
+    for each in operands:
+        if isinstance(each, _Operation):
+            made.kept = max(made.kept, held + each.kept)
+            held += 1
+    return made
+
+
+def _in_type(value: Any, given: pa.DataType, kind: pa.DataType) -> Any:
+    """An operand of a comparison with a column of a type, if the result is that of a comparison in
+    the type that pyarrow compares in."""
+    if given == kind:
+        return value
+    if _is.is_decimal(given) and _is.is_decimal(kind):
+        scale = max(given.scale, kind.scale)
+        digits = max(given.precision - given.scale, kind.precision - kind.scale)
+        # libcudf writes both with the digits of the longer one, as pyarrow does.
+        return value if scale + digits <= 38 else None
+    return _literal(value, kind) if isinstance(value, pa.Scalar) else None
+
+
+def _literal(value: pa.Scalar, kind: pa.DataType) -> pa.Scalar | None:
+    given = value.type
+    is_exact = _is.is_floating(given) and _is.is_floating(kind)
+    if _is.is_integer(given) and _is.is_floating(kind):
+        is_exact = abs(value.as_py()) <= EXACT[kind]
+    elif _is.is_integer(given) and _is.is_integer(kind):
+        # pyarrow compares integers of 64 bits with signs.
+        is_exact = _is.is_signed_integer(kind) or kind.bit_width < 64
+    elif kind_of(given) == "date" and kind_of(kind) == "time":
+        return value.cast(kind)
+    elif kind_of(given) == "time" and kind_of(kind) == "date":
+        day = value.cast(kind)
+        return day if day.cast(given).equals(value) else None
+    elif given.id == kind.id and kind_of(kind) in ("time", "duration"):
+        if getattr(given, "tz", None) != getattr(kind, "tz", None):
+            return None
+        # pyarrow compares in the smaller unit, and raises an error for what that does not have.
+        return value.cast(kind) if PER_SECOND[given.unit] < PER_SECOND[kind.unit] else None
+    if not is_exact:
         return None
-    if value.type != kind:
-        is_exact = _is.is_floating(value.type) and _is.is_floating(kind)
-        if _is.is_integer(value.type) and _is.is_floating(kind):
-            is_exact = abs(value.as_py()) <= EXACT[kind]
-        elif _is.is_integer(value.type) and _is.is_integer(kind):
-            # pyarrow compares integers of 64 bits with signs.
-            is_exact = _is.is_signed_integer(kind) or kind.bit_width < 64
-        if not is_exact:
-            return None
-        number = value.as_py()
-        try:
-            value = value.cast(kind)
-        except pa.ArrowInvalid:
-            return None
-        if value.as_py() != number:
-            return None
-    return scalar_of(value)
+    try:
+        found = value.cast(kind)
+    except pa.ArrowInvalid:
+        return None
+    return found if not _is.is_floating(kind) or _is_equal(value.as_py(), found.as_py()) else None
+
+
+def _is_equal(one: float, other: float) -> bool:
+    return one == other or (isnan(one) and isnan(other))
+
+
+#: Makes a test of an operand; None if it is not for a pass.
+_Test: TypeAlias = Callable[[Any], _Operation] | None
+
+
+def _is_null(kind: pa.DataType, options: dict[str, Any]) -> _Test:
+    def test(operand: Any) -> _Operation:
+        is_null = _operation("IS_NULL", operand)
+        if not (options.get("nan_is_null") and _is.is_floating(kind)):
+            return is_null
+        return _operation("NULL_LOGICAL_OR", is_null, _operation("NOT_EQUAL", operand, operand))
+
+    return test
+
+
+def _is_valid(_kind: pa.DataType, _options: dict[str, Any]) -> _Test:
+    return lambda operand: _operation("NOT", _operation("IS_NULL", operand))
+
+
+def _is_nan(kind: pa.DataType, _options: dict[str, Any]) -> _Test:
+    if kind_of(kind) not in ("int", "float"):
+        return None
+    return lambda operand: _operation("NOT_EQUAL", operand, operand)
+
+
+def _is_in(kind: pa.DataType, options: dict[str, Any]) -> _Test:
+    """Equal to one of the values.  null is in no set without null."""
+    values, has_null = host_set(options, kind)
+    literals = [*values.drop_null()]
+    # Numbers in sets are told apart by their bits.
+    has_others = _is.is_floating(kind) and not all(
+        number.as_py() and not isnan(number.as_py()) for number in literals
+    )
+    if has_others or not 0 < len(literals) <= _MOST_VALUES:
+        return None
+    wanted = [*map(scalar_of, literals)]
+
+    def test(operand: Any) -> _Operation:
+        is_null = _operation("IS_NULL", operand)
+        equal = (_operation("EQUAL", operand, each) for each in wanted)
+        found = reduce(partial(_operation, "LOGICAL_OR"), equal)
+        if has_null:
+            return _operation("NULL_LOGICAL_OR", is_null, found)
+        return _operation("NULL_LOGICAL_AND", _operation("NOT", is_null), found)
+
+    return test
+
+
+_TESTS: dict[str, Callable[[pa.DataType, dict[str, Any]], _Test]] = {
+    "is_null": _is_null,
+    "is_valid": _is_valid,
+    "is_nan": _is_nan,
+    "is_in": _is_in,
+}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -26,12 +26,23 @@ class _Schema(ctypes.Structure):
     )
 
 
-#: A literal, the name of a field, or a call: the name of the function, its arguments, its options.
-Part: TypeAlias = pa.Scalar | str | tuple[str, list[Any], bytes]
+class Path(NamedTuple):
+    """The names that lead to a field within a column."""
+
+    names: list[str]
+
+
+#: A literal, the name of a field, a path to one within a column, or a call: the name of the
+#: function, its arguments, its options.
+Part: TypeAlias = pa.Scalar | str | Path | tuple[str, list[Any], bytes]
 
 
 def serialized(expression: Any) -> bytes:
-    _, (buffer, *_) = expression.__reduce__()
+    try:
+        _, (buffer, *_) = expression.__reduce__()
+    except pa.ArrowNotImplementedError as error:
+        # Of fields by their numbers, which pyarrow cannot serialize.
+        raise NotCovered(f"not with such an expression: {error}; name the fields") from None
     text: bytes = buffer.to_pybytes()
     return text
 
@@ -44,16 +55,18 @@ def parsed(text: bytes) -> Part:
 
 
 def fields_of(expression: Any) -> list[str]:
-    """The names of the fields in an expression, each once."""
-    return list(dict.fromkeys(_fields(parsed(serialized(expression)))))
+    """The names of the table's columns that an expression reads, each once."""
+    return list(dict.fromkeys(_names(parsed(serialized(expression)))))
 
 
-def _fields(part: Part) -> Iterator[str]:
+def _names(part: Part) -> Iterator[str]:
     if isinstance(part, str):
         yield part
+    elif isinstance(part, Path):
+        yield part.names[0]
     elif isinstance(part, tuple):
-        for argument in part[1]:
-            yield from _fields(argument)
+        for each in part[1]:
+            yield from _names(each)
 
 
 def _next(steps: Iterator[tuple[str, str]], columns: Any) -> tuple[str, Any]:
@@ -64,7 +77,7 @@ def _next(steps: Iterator[tuple[str, str]], columns: Any) -> tuple[str, Any]:
     if kind == "field_ref":
         return kind, text
     if kind == "nested_field_ref":
-        raise NotCovered("not with fields within columns")
+        return kind, Path([next(steps)[1] for _ in range(int(text))])
     if kind == "options":
         return kind, _file_of(columns[int(text)])
     if kind == "end":

@@ -113,18 +113,21 @@ def has_nan(column: Any) -> bool:
     return total is not None and isnan(total)
 
 
-def computed(expression: tuple[Any, ...], *columns: Any) -> Any:
+def computed(expression: Any, *columns: Any) -> Any:
     """Whether an expression is true of each row, in one pass.  It is a name of an operator of
-    libcudf's and its operands: such expressions, scalars, and numbers of columns."""
+    libcudf's and its operands: such expressions, scalars, and numbers of columns.  Or it is what
+    `program` has made of one."""
     if not columns[0].size():
         return plc.Column.from_scalar(scalar(False), 0)  # no kernel is started for no rows
-    return plc.transform.compute_column(plc.Table(list(columns)), _expression(expression))
+    made = program(expression) if isinstance(expression, tuple) else expression
+    return plc.transform.compute_column(plc.Table(list(columns)), made)
 
 
-def _expression(part: Any) -> Any:
+def program(part: Any) -> Any:
+    """libcudf's form of an expression, which may be computed many times."""
     if isinstance(part, tuple):
         operator, *operands = part
-        return _Tree.Operation(getattr(_Tree.ASTOperator, operator), *map(_expression, operands))
+        return _Tree.Operation(getattr(_Tree.ASTOperator, operator), *map(program, operands))
     return _Tree.ColumnReference(part) if isinstance(part, int) else _Tree.Literal(part)
 
 
@@ -201,6 +204,13 @@ def kept(table: Any, mask: Any) -> Any:
 def places(mask: Any) -> Any:
     """The numbers of the rows where a mask is true."""
     return kept(plc.Table([counter(mask.size())]), mask).columns()[0]
+
+
+def are_among(rows: int, numbers: Any) -> Any:
+    """Whether the number of each row is among others."""
+    if not numbers.size():
+        return plc.Column.from_scalar(scalar(False), rows)
+    return plc.search.contains(numbers, counter(rows))
 
 
 def gathered(table: Any, rows: Any, *, may_lack: bool = False) -> Any:

@@ -381,7 +381,10 @@ def options(name: str, maker: Maker, given: list[Any]) -> Any:
 
 
 def _lookup(maker: Maker, given: list[Any]) -> Any:
-    values = whole(maker.array(_of_values(given[0].type), maker.pick([0, 1, 5])))
+    own = _of_values(given[0].type)
+    is_same = maker.random.random() < 0.8
+    kind = own if is_same else maker.kind(("bool", "int", "float", "decimal", "string"))
+    values = whole(maker.array(kind, maker.pick([0, 1, 5])))
     return pc.SetLookupOptions(values, skip_nulls=maker.pick([True, False]))
 
 
@@ -604,23 +607,36 @@ def _grouped(maker: Maker) -> tuple[list[Any], Any]:
     kinds = [pa.float64(), pa.float64(), pa.float32(), pa.int64(), pa.uint32()]
     kind = maker.pick([*kinds, *TYPES["decimal"]])
     table = table.append_column("w", maker.array(kind, size))
+    # pyarrow aborts where it looks for distinct values of dictionaries without rows.
+    distinct = [] if any(map(pa.types.is_dictionary, table.schema.types)) else ["distinct"]
     options = pc.ScalarAggregateOptions(**{k: maker.pick(v) for k, v in _NULLS.items()})
     count = pc.CountOptions(maker.pick(_COUNTS))
     wanted = [
-        ("v", maker.pick(["min", "max", "sum", "any", "all"]), options),
-        ("w", maker.pick(["sum", "mean", "product"]), options),
+        (
+            "v",
+            maker.pick(["min", "max", "min_max", "sum", "mean", "product", "any", "all"]),
+            options,
+        ),
+        ("w", maker.pick(["sum", "mean", "product", "min_max"]), options),
         ("w", maker.pick(["variance", "stddev"])),
         ("v", maker.pick(["count", "count_distinct"]), count),
+        ("v", maker.pick(["first", "last", "first_last"]), options),
+        (maker.pick("kvw"), maker.pick(["list", "one", *distinct])),
         ([], "count_all"),
     ]
-    chosen = maker.random.sample(wanted, maker.pick([0, 1, 2]))
+    chosen = maker.random.sample(wanted, maker.pick([0, 1, 2, 3]))
     is_ordered = maker.random.random() < 0.5
+    keys = maker.pick(["k", "k", "k", ".k", ["k", "k"]])
 
     def grouped(it: Any) -> Any:
-        return it.group_by("k", use_threads=not is_ordered).aggregate(chosen)
+        return it.group_by(keys, use_threads=not is_ordered).aggregate(chosen)
 
     grouped.is_ordered = is_ordered  # type: ignore[attr-defined]
     return [table], grouped
+
+
+_JOINS = ["inner", "full outer"]
+_JOINS += [f"{side} {how}" for side in ("left", "right") for how in ("outer", "semi", "anti")]
 
 
 def _joined(maker: Maker) -> tuple[list[Any], Any]:
@@ -630,27 +646,28 @@ def _joined(maker: Maker) -> tuple[list[Any], Any]:
         {
             "k": maker.array(kind, size := maker.pick([1, 7, 20])),
             "a": maker.array(maker.kind(tuple(_PASSED.split())), size),
+            "s": maker.array(pa.string(), size),
+            "n": maker.array(pa.int64(), size),
         }
     )
     right = pa.table(
         {"k": maker.array(kind, size := maker.pick([1, 7, 20])), "b": maker.array(pa.int64(), size)}
     )
-    how = maker.pick(
-        [
-            "inner",
-            "left outer",
-            "right outer",
-            "full outer",
-            "left semi",
-            "left anti",
-            "right semi",
-            "right anti",
-        ]
-    )
-    coalesces = maker.random.random() < 0.8
-    return [left, right], lambda one, other: one.join(
-        other, "k", join_type=how, coalesce_keys=coalesces, right_suffix="_r"
-    )
+    right = right.append_column(maker.pick(["m", "n"]), maker.array(pa.int64(), size))
+    s, n, b = (pc.field(name) for name in "snb")
+    options = {
+        "join_type": maker.pick(_JOINS),
+        "coalesce_keys": maker.random.random() < 0.8,
+        "right_suffix": maker.pick(["_r", ""]),
+        "filter_expression": maker.pick(
+            [
+                *(None, None, None, b > 0, n < b, (s == "ab") | (b == 1), b.is_null(), b > s),
+                *(pc.divide(n, b) > 0, pc.add(n, b) > 3, (b < 3) & False, pc.scalar(True)),
+            ]
+        ),
+    }
+    keys = maker.pick(["k", "k", ".k", ["k"], 0, ["k", "k"]])
+    return [left, right], lambda one, other: one.join(other, keys, **options)
 
 
 def _filtered(maker: Maker) -> tuple[list[Any], Any]:
@@ -663,9 +680,16 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             "d": maker.array(pa.decimal128(15, 2), size),
             "p": maker.array(maker.kind(tuple(_PASSED.split())), size),
             "c": maker.array(TYPES["dictionary"][0], size),
+            "b": maker.array(pa.bool_(), size),
+            "t": maker.array(maker.kind(("time",)), size),
+            "r": maker.array(TYPES["struct"][0], size),
         }
     )
-    i, f, s, d = (pc.field(name) for name in "ifsd")
+    i, f, s, d, b, t = (pc.field(name) for name in "ifsdbt")
+    null = pa.scalar(None, maker.kind(("int", "float")))
+    fails = pc.divide(i, 0) > 1
+    some, words = Decimal("2.50"), maker.random.sample([*WORDS, None], maker.pick([1, 3, 17]))
+    midnight = pa.scalar(0, pa.timestamp("us", table.schema.field("t").type.tz))
     expression = maker.pick(
         [
             i > 3,
@@ -688,6 +712,25 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             (d - 1.0) * d > 0.25,
             d.cast("float64") < 3.0,
             d > i.cast("int32", safe=False),
+            (d >= some) & ((s == "ab") | (s < "b")) & (i.is_null() | (f <= 2.5)),
+            (f < d) & (i < f),
+            i.isin([1, 300, -5, None][: maker.pick([1, 3, 4])]),
+            ~s.isin(pa.array(words, pa.string())) & b,
+            f.isin(pa.array([maker.value(pa.float64(), False), 1.0])) | d.isin([some]),
+            (i > null) | b,
+            pc.is_null(i + null) & ~(f == null),
+            (fails & False) | b,
+            b & (fails | True),
+            f != math.nan,
+            i != math.nan,
+            pc.coalesce(i, null) > 1,
+            pc.if_else(b, i, null) > 1,
+            pc.add(pc.if_else(b, 100, 100), 100) > 0,
+            f.is_null(nan_is_null=True) | ~f.is_nan(),
+            i.is_valid() & pc.Expression._call("xor", [b, i > 1]),
+            (t > midnight) | b,
+            (pc.field("r", "a") > 1) | (pc.field("r", "b") == "ab"),
+            pc.scalar(True),
         ]
     )
     return [table], lambda it: it.filter(expression)
@@ -698,7 +741,7 @@ def _sorted(maker: Maker) -> tuple[list[Any], Any]:
     table = _table_of(maker, "a b", size, "int string float binary large_string clock zoned")
     passed = maker.kind(tuple(_PASSED.split()))
     table = table.append_column("p", maker.array(passed, size))
-    keys = [("a", maker.pick(["ascending", "descending"])), ("b", "ascending")]
+    keys = [(maker.pick(["a", ".a"]), maker.pick(["ascending", "descending"])), ("b", "ascending")]
     return [table], lambda it: it.sort_by(keys)
 
 

@@ -8,6 +8,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+#: libcudf's number of a row that is not there.
+_NO_MATCH = -(2**31)
+_JOINS = {
+    "inner_join": "inner",
+    "left_join": "left outer",
+    "full_join": "full outer",
+    "left_semi_join": "left semi",
+    "left_anti_join": "left anti",
+}
+
 
 def _with_one_nan(values: Any) -> Any:
     if not pa.types.is_floating(values.type):
@@ -16,10 +26,15 @@ def _with_one_nan(values: Any) -> Any:
     return pc.if_else(pc.is_nan(values), nan, pc.add(values, pa.scalar(0.0, values.type)))
 
 
-def _bytes(values: Any) -> list[Any]:
-    """Strings need not be UTF-8."""
+def _plain(values: Any) -> list[Any]:
+    """Strings need not be UTF-8, and Python has no object for some times."""
     kind = values.type
-    return values.cast(pa.binary()).to_pylist() if pa.types.is_string(kind) else values.to_pylist()
+    if pa.types.is_string(kind):
+        values = values.cast(pa.binary())
+    elif pa.types.is_temporal(kind):
+        values = values.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
+    found: list[Any] = values.to_pylist()
+    return found
 
 
 def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any]) -> None:
@@ -37,10 +52,23 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
         return table([column(each.combine_chunks()) for each in made.columns])
 
     def named(aggregation: str) -> tuple[Any, ...]:
-        """pyarrow's name for it and, of a count, what it counts."""
-        name, _, rule = aggregation.partition(" ")
+        """pyarrow's name for it, and its options."""
+        name, *words = aggregation.split()
+        if name == "nth":
+            skips = pc.ScalarAggregateOptions(skip_nulls=words[1] == "EXCLUDE", min_count=0)
+            return {"0": "first", "-1": "last"}[words[0]], skips
+        if name in ("variance", "stddev"):
+            return name, pc.VarianceOptions(ddof=int(words[0]))
         counted = {"EXCLUDE": "only_valid", "INCLUDE": "all"}
-        return (name, pc.CountOptions(counted[rule])) if rule else (name,)
+        is_count = words and name != "list"
+        return (name, pc.CountOptions(counted[words[0]])) if is_count else (name,)
+
+    def made_of(values: Any, aggregation: str, found: Any) -> Any:
+        """Lists without nulls, if these are left out."""
+        if aggregation != "list EXCLUDE":
+            return found
+        lists = [it and [each for each in it if each is not None] for it in found.to_pylist()]
+        return pa.chunked_array([pa.array(lists, found.type)])
 
     class GroupBy:
         """The groups come in reverse, since libcudf has no order for them."""
@@ -53,30 +81,57 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
             groups = self.keys.group_by(names, use_threads=False).aggregate([])
             found = []
             for values, aggregations in requests:
-                whole = self.keys.append_column("v", _with_one_nan(values.value))
-                kinds = [("v", *named(each._name)) for each in aggregations]
-                made = whole.group_by(names, use_threads=False).aggregate(kinds)
-                columns = made.columns[len(names) :]
+                columns = []
+                for each in aggregations:
+                    kind = each._name.split()[0]
+                    asked = named(each._name)
+                    if asked[0] == "first" and pa.types.is_decimal(values.value.type):
+                        asked = ("one",)  # pyarrow has no first one
+                    # Values are kept as they are where they are not compared.
+                    is_kept = kind in ("nth", "list")
+                    stored = values.value if is_kept else _with_one_nan(values.value)
+                    whole = self.keys.append_column("v", stored)
+                    made = whole.group_by(names, use_threads=False).aggregate([("v", *asked)])
+                    columns.append(made_of(values, each._name, made.columns[-1]))
                 found.append(pa.table(columns, names=[*map(str, range(len(columns)))]))
             backwards = pa.array(range(groups.num_rows - 1, -1, -1), pa.int64())
             return back(groups.take(backwards)), [back(each.take(backwards)) for each in found]
 
-    def semi_join(left: Any, right: Any, _nulls: Any) -> Any:
-        numbers = pa.array(range(of(left).num_rows), pa.int32())
-        numbered = compared(left).append_column("n", numbers)
-        kept = numbered.join(compared(right), of(left).column_names, join_type="left semi")
-        return column(kept["n"].combine_chunks())
+    def joined(how: str) -> Callable[[Any, Any, Any], Any]:
+        """The numbers of the rows of each side, of which the least one stands for none."""
+
+        def numbered(side: Any, name: str) -> pa.Table:
+            rows = compared(side)
+            return rows.append_column(name, pa.array(range(len(rows)), pa.int32()))
+
+        def join(left: Any, right: Any, _nulls: Any) -> Any:
+            keys = of(left).column_names
+            rows = numbered(left, "left").join(numbered(right, "right"), keys, join_type=how)
+            maps = [
+                column(pc.fill_null(rows[side], _NO_MATCH).combine_chunks())
+                for side in ("left", "right")
+                if side in rows.column_names
+            ]
+            return tuple(maps) if len(maps) == 2 else maps[0]
+
+        return join
 
     def distinct(given: Any, keys: list[int], *_: Any) -> Any:
         rows = of(given)
-        values = zip(*(_bytes(rows.column(key)) for key in keys), strict=True)
+        values = zip(*(_plain(rows.column(key)) for key in keys), strict=True)
         first = {row: place for place, row in reversed(list(enumerate(values)))}
         return back(rows.take(pa.array(sorted(first.values()), pa.int64())))
 
+    def distinct_indices(given: Any, *_: Any) -> Any:
+        """In no order."""
+        rows = zip(*(_plain(it.value) for it in given.columns()), strict=True)
+        first = {row: place for place, row in reversed(list(enumerate(rows)))}
+        return column(pa.array(sorted(first.values(), reverse=True), pa.int32()))
+
     def lower_bound(within: Any, needles: Any, *_: Any) -> Any:
-        values = _bytes(within.columns()[0].value)
+        values = _plain(within.columns()[0].value)
         places = {value: place for place, value in reversed(list(enumerate(values)))}
-        wanted = _bytes(needles.columns()[0].value)
+        wanted = _plain(needles.columns()[0].value)
         # Behind the last row where nothing is equal: the rows there are compared anyway.
         return column(pa.array([places.get(each, len(values)) for each in wanted], pa.int32()))
 
@@ -89,8 +144,10 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
 
     names.groupby.GroupBy = GroupBy
     names.groupby.GroupByRequest = lambda values, aggregations: (values, aggregations)
-    names.join.left_semi_join = semi_join
+    for name, how in _JOINS.items():
+        setattr(names.join, name, joined(how))
     names.stream_compaction.stable_distinct = distinct
+    names.stream_compaction.distinct_indices = distinct_indices
     names.stream_compaction.drop_nulls = lambda it, *_: back(of(it).drop_null())
     names.stream_compaction.drop_nans = lambda it, *_: back(
         of(it).filter(pc.fill_null(pc.invert(pc.is_nan(of(it)["0"])), True))

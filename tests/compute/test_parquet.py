@@ -1,6 +1,7 @@
 """Parquet files that libcudf's reader decodes, by the stand-in's."""
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
@@ -208,3 +209,11 @@ def test_files_of_other_writers(libcudf, tmp_path, name):
             text = files.difference(expected.select([column]), found)
             assert text is None, f"{path} {column}: {text}"
     assert "read_parquet" in libcudf
+
+
+def test_filters_by_fields_within_columns(read, tmp_path):
+    rows = [{"x": n, "y": None if n == 4 else f"{n}"} for n in range(10)]
+    pq.write_table(pa.table({"a": range(10), "s": rows}), tmp_path / "s.parquet", row_group_size=3)
+    path = str(tmp_path / "s.parquet")
+    assert read(path, filters=pc.field("s", "x") > 4) == 1
+    assert read(path, columns=["a"], filters=pc.field("s", "y").is_null()) == 1

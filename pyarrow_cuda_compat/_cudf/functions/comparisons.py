@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import reduce
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
 from ..types import ANY, BYTES, KEYS, NUMBERS, SIMPLE, TIMES, cudf_type, kind_of
-from .casts import cast_without_loss
+from .casts import DIGITS, cast_without_loss
 
 _is = pa.types
 #: libcudf mixes up the nulls of slices of booleans in some of its functions.
@@ -38,15 +39,25 @@ _BYTES = frozenset(BYTES.split())
 _common_types = Cache(256)
 
 
-def _common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType:
+def common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType:
     """The type in which pyarrow compares numbers: that of their sum, but for decimals."""
     if any(map(_is.is_decimal, (left, right))):
         if any(map(_is.is_floating, (left, right))):
             return pa.float64()
-        return pa.decimal128(38, max(getattr(it, "scale", 0) for it in (left, right)))
+        scale, digits = map(max, zip(_digits(left), _digits(right), strict=True))
+        # Newer pyarrows raise an error, and older ones lose digits.
+        need(scale + digits <= 38, "not with decimals that need more than 38 digits")
+        return pa.decimal128(38, scale)
     return _common_types.get(
         lambda: pc.add(pa.array([], left), pa.array([], right)).type, left, right
     )
+
+
+def _digits(kind: pa.DataType) -> tuple[int, int]:
+    """How many digits a decimal or integer has behind the point, and before it."""
+    if _is.is_decimal(kind):
+        return kind.scale, kind.precision - kind.scale
+    return 0, DIGITS[kind]
 
 
 def _in_common_type(call: Call) -> list[Any]:
@@ -56,7 +67,7 @@ def _in_common_type(call: Call) -> list[Any]:
     if _are_alike(left, right):
         return call.values
     call.need(_is_number(left) and _is_number(right), "not with several types")
-    kind = _common_type(left, right)
+    kind = common_type(left, right)
     return [cast_without_loss(*each, kind) for each in zip(call.values, call.types, strict=True)]
 
 
@@ -134,7 +145,7 @@ def _in_result_type(call: Call, place: int) -> Any:
 def need_no_negative_zero(value: Any) -> None:
     """Refuses a call with floating-point numbers of which one is -0.0."""
     bits = op.keys_of(value)
-    is_negative_zero = op.binary("EQUAL", bits, op.smallest(bits.type().to_arrow()))
+    is_negative_zero = op.computed(("EQUAL", 0, op.smallest(bits.type().to_arrow())), bits)
     need(not op.is_anywhere(is_negative_zero), "not with -0.0")
 
 
@@ -185,12 +196,33 @@ def fill_null_by_policy(call: Call, policy: str) -> Any:
 _MATCH, _SKIP = 0, 1
 
 
+_OTHER_SET = "not with a set of another type"
+
+
+def host_set(options: dict[str, Any], kind: pa.DataType) -> tuple[Any, bool]:
+    """The set of a lookup of values of a type, and whether null is one that counts."""
+    behavior, values = options["null_matching_behavior"], options["value_set"]
+    need(behavior in (_MATCH, _SKIP), "not with this rule for nulls")
+    need(not _is.is_dictionary(values.type), "not with a set that has a dictionary")
+    has_null = behavior == _MATCH and values.null_count > 0
+    return values if values.type == kind else _converted(values, kind), has_null
+
+
+def _converted(values: Any, kind: pa.DataType) -> Any:
+    """The values of a set in another type, with null for those that it does not have.  pyarrow
+    converts the data instead where converting the set loses values."""
+    with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return values.cast(kind)
+    are_wider = _is.is_int64(values.type) and _is.is_integer(kind) and not _is.is_uint64(kind)
+    need(are_wider, _OTHER_SET)
+    wrapped = values.cast(kind, safe=False)
+    return pc.if_else(pc.equal(wrapped.cast(values.type), values), wrapped, None)
+
+
 def _set_of(call: Call) -> tuple[Any, bool]:
     """The distinct values of the set as a column, and whether null is one that counts."""
-    behavior, values = call.options["null_matching_behavior"], call.options["value_set"]
-    call.need(behavior in (_MATCH, _SKIP), "not with this rule for nulls")
-    call.need(values.type == call.given, "not with a set of another type")
-    return op.keys_of(to_cudf(values)), behavior == _MATCH and values.null_count > 0
+    values, has_null = host_set(call.options, call.given)
+    return op.keys_of(to_cudf(values)), has_null
 
 
 @kernel(KEYS)

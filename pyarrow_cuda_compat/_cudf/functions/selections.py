@@ -122,8 +122,7 @@ def _nulls_first(key: dict[str, Any], options: dict[str, Any]) -> bool:
 def _sort_key(
     call: Call, schema: pa.Schema, table: Any, key: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Any, int, bool, pa.DataType]:
-    name = _top_level_name(key["target"])
-    place = -1 if name is None else schema.get_field_index(name)
+    place = _place(schema, key["target"])
     call.need(place >= 0, "not by such a name, which may be a path")
     kind = schema.field(place).type
     call.need(kind_of(kind) in SIMPLE.split(), f"not by keys of type {kind}")
@@ -134,6 +133,18 @@ def _top_level_name(path: str) -> str | None:
     """The name in a path that names a field of the table itself, without escapes; else None."""
     is_name = path.startswith(".") and not any(sign in path[1:] for sign in ".[\\")
     return path[1:] if is_name else None
+
+
+def _place(schema: pa.Schema, path: str) -> int:
+    """The place of the column of a path that pyarrow has accepted and written without escapes.
+    Such a path may lead into another column only if one has fields."""
+    number = re.fullmatch(r"\[(\d+)\]", path)
+    if number:
+        return int(number[1])
+    has_fields = any(kind.num_fields for kind in schema.types)
+    name = _top_level_name(path) if has_fields else path[1:]
+    place: int = -1 if name is None else schema.get_field_index(name)
+    return place
 
 
 @kernel(ANY, sort_indices=(), array_sort_indices=())
