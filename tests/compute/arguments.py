@@ -178,6 +178,11 @@ _PATTERNS = ["a", "b", "ab", "aa", "", "a%", "_b", "é", "."]
 _REGEXES = ["a", "a+b*", "^a", "[a-c]b", "[0-9]+", "a$", "(a|b)"]
 _CASE = {"ignore_case": [False, False, True]}
 _FEW = [None, 1, 0]
+_SLICES = {
+    "stop": [None, 2, 3, 9],
+    "step": [1, 1, 2, 3],
+    "return_fixed_size_list": [None, None, False, True],
+}
 _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
     ("sum product mean min max min_max", pc.ScalarAggregateOptions, _NULLS),
     ("first last first_last any all", pc.ScalarAggregateOptions, _NULLS),
@@ -188,15 +193,12 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         pc.QuantileOptions,
         {"q": [[0.5], [0, 0.3, 1]], "interpolation": _INTERPOLATIONS, **_NULLS},
     ),
-    ("round", pc.RoundOptions, {"ndigits": [0, 0, 1, 2, -1], "round_mode": _ROUNDINGS}),
+    ("round", pc.RoundOptions, {"ndigits": [0, 0, 1, 2, 3, -1, -2], "round_mode": _ROUNDINGS}),
     ("is_null", pc.NullOptions, {"nan_is_null": [True, False]}),
     ("max_element_wise", pc.ElementWiseAggregateOptions, {"skip_nulls": [True, False]}),
     ("min_element_wise", pc.ElementWiseAggregateOptions, {"skip_nulls": [True, False]}),
     ("filter array_filter", pc.FilterOptions, {"null_selection_behavior": ["drop", "emit_null"]}),
     ("array_sort_indices", pc.ArraySortOptions, {"order": _ORDERS, "null_placement": _ENDS}),
-    ("cumulative_sum cumulative_sum_checked", pc.CumulativeOptions, {"skip_nulls": [True, False]}),
-    ("cumulative_prod cumulative_mean", pc.CumulativeOptions, {"skip_nulls": [True, False]}),
-    ("cumulative_min cumulative_max", pc.CumulativeOptions, {"skip_nulls": [True, False]}),
     ("pairwise_diff pairwise_diff_checked", pc.PairwiseOptions, {"period": [1, 2, -1, 100]}),
     ("utf8_trim utf8_ltrim utf8_rtrim", pc.TrimOptions, {"characters": ["a", "ab", " ", "é"]}),
     ("ascii_trim ascii_ltrim ascii_rtrim", pc.TrimOptions, {"characters": ["a", "ab", " "]}),
@@ -246,11 +248,11 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         {"count_from_zero": [True, False], "week_start": range(1, 8)},
     ),
     (
-        "floor_temporal ceil_temporal",
+        "floor_temporal ceil_temporal round_temporal",
         pc.RoundTemporalOptions,
         {
             "unit": _UNITS,
-            "multiple": [1, 1, 1, 2],
+            "multiple": [1, 1, 1, 2, 5, 7, 100],
             "week_starts_monday": [True, False],
             "ceil_is_strictly_greater": [False, False, True],
             "calendar_based_origin": [False, False, True],
@@ -266,6 +268,7 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         },
     ),
     ("struct_field", pc.StructFieldOptions, {"indices": [[0], [1]]}),
+    ("list_slice", pc.ListSliceOptions, {"start": [0, 1, 2], **_SLICES}),
     ("list_flatten", pc.ListFlattenOptions, {"recursive": [False, True]}),
     ("dictionary_encode", pc.DictionaryEncodeOptions, {"null_encoding": ["mask", "encode"]}),
 )
@@ -287,6 +290,12 @@ def _lookup(maker: Maker, given: list[Any]) -> Any:
     return pc.SetLookupOptions(values, skip_nulls=maker.pick([True, False]))
 
 
+def _cumulative(maker: Maker, given: list[Any]) -> Any:
+    start = maker.pick([None, None, 0, 1, -3, 100, 2.5, -0.0, math.nan])
+    start = start if pa.types.is_floating(given[0].type) or start in (None, 0, 1, 100) else None
+    return pc.CumulativeOptions(start, skip_nulls=maker.pick([True, False]))
+
+
 def _select(maker: Maker, given: list[Any]) -> Any:
     return pc.SelectKOptions(maker.pick([0, 1, 5, 100]), _sort_keys(maker, given[0]))
 
@@ -300,6 +309,8 @@ def _cast(maker: Maker, given: list[Any]) -> Any:
     kind = given[0].type
     kinds = ["bool", "int", "float", "decimal", "string", "date", "time", "duration"]
     to = kind.value_type if pa.types.is_dictionary(kind) else maker.kind(tuple(kinds))
+    if pa.types.is_list(kind):
+        to = pa.list_(maker.pick([pa.int8(), pa.int64(), pa.float32(), pa.string(), to]))
     return (pc.CastOptions.safe if maker.random.random() < 0.6 else pc.CastOptions.unsafe)(to)
 
 
@@ -321,6 +332,8 @@ _SPECIAL: dict[str, Any] = {
     "is_in": _lookup,
     "index_in": _lookup,
     "select_k_unstable": _select,
+    **{f"cumulative_{it}": _cumulative for it in ("sum", "sum_checked", "prod", "mean")},
+    **{f"cumulative_{it}": _cumulative for it in ("min", "max")},
     "rank": _rank,
     "cast": _cast,
     "sort_indices": lambda maker, given: pc.SortOptions(

@@ -13,6 +13,7 @@ from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
 from ..types import NUMBERS, TIMES, cudf_type, kind_of
+from .lists import cast_elements
 from .times import PER_SECOND, need_calendar
 
 _is = pa.types
@@ -20,7 +21,7 @@ _is = pa.types
 EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
 
 
-@kernel(f"bool {NUMBERS} decimal {TIMES} string dictionary")
+@kernel(f"bool {NUMBERS} decimal {TIMES} string list dictionary")
 def cast(call: Call) -> Any:
     wanted = call.options["to_type"]
     if call.given == wanted:
@@ -238,6 +239,10 @@ def _string_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
     return convert.to_integers(value, kind)
 
 
+def _list_to_list(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    return cast_elements(call, wanted, cast)
+
+
 #: The kinds of types that a cast starts from, the kinds that it ends at, and its function.
 _CASTS: list[tuple[str, str, Any]] = [
     ("int", NUMBERS, _int_to_number),
@@ -258,6 +263,7 @@ _CASTS: list[tuple[str, str, Any]] = [
     ("int", "string", _int_to_string),
     ("bool", "string", _bool_to_string),
     ("string", "int", _string_to_int),
+    ("list", "list", _list_to_list),
 ]
 _CAST_BY_KINDS = {
     (before, after): function

@@ -13,7 +13,7 @@ from .. import operations as op
 from ..calls import Call, rows_of
 from ..columns import to_arrow, to_cudf
 from ..registry import kernel
-from ..types import ANY, NUMBERS, SIMPLE, TIMES
+from ..types import ANY, NUMBERS, SIMPLE
 from .comparisons import places_in
 
 _is = pa.types
@@ -158,13 +158,17 @@ def _count_comparable(column: Any, _order: int, _nulls_first: bool, kind: pa.Dat
 _RANKS = ("MIN", "MAX", "FIRST", "DENSE")
 
 
-@kernel(f"bool int decimal string {TIMES}")
+@kernel(SIMPLE)
 def rank(call: Call) -> Any:
     (value,) = call.values
     call.need(isinstance(value, plc.Column), "not of tables")
     options = call.options
     key = options["sort_keys"][0] if options["sort_keys"] else {"order": 0}
     descends, first = key["order"] == _DESCENDS, _nulls_first(key, options)
+    if _is.is_floating(call.given):
+        # NaN stands beside the nulls in both orders.
+        largest = 2 ** (call.given.bit_width - 1) - 1
+        value = op.order_key(value, largest if descends == first else -largest)
     order = op.Order.DESCENDING if descends else op.Order.ASCENDING
     found = plc.sorting.rank(
         value,

@@ -20,19 +20,19 @@ _COMPONENTS = "year month day hour minute second millisecond microsecond nanosec
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-def _component(value: Any, name: str) -> Any:
+def component_of(value: Any, name: str) -> Any:
     component = getattr(_datetime.DatetimeComponent, name.upper())
     return _datetime.extract_datetime_component(value, component)
 
 
 #: The limit of days from 1970, in both directions; libcudf's calendar ends with the year 32,767.
-_MOST_DAYS = 365 * 30_000
+MOST_DAYS = 365 * 30_000
 
 
 def need_calendar(value: Any, kind: pa.DataType) -> None:
     """Refuses times beyond libcudf's calendar, and those whose day begins before all times."""
     per_day = 1 if _is.is_date(kind) else 86400 * PER_SECOND[kind.unit]
-    is_near = op.are_within(value, min(_MOST_DAYS * per_day, 2**63 - per_day))
+    is_near = op.are_within(value, min(MOST_DAYS * per_day, 2**63 - per_day))
     need(is_near, "not of times so far away")
 
 
@@ -44,7 +44,7 @@ def _in_calendar(call: Call) -> Any:
 
 @kernel("date time", **{name: name for name in _COMPONENTS.split()})
 def component(call: Call, name: str) -> Any:
-    return op.cast(_component(_in_calendar(call), name), cudf_type(call.type))
+    return op.cast(component_of(_in_calendar(call), name), cudf_type(call.type))
 
 
 @kernel(
@@ -59,14 +59,14 @@ def day_of_week(call: Call) -> Any:
     first, zero_based = call.options["week_start"], call.options["count_from_zero"]
     call.need(1 <= first <= 7, "not such a week")
     # libcudf counts from Monday, which is 1, to Sunday.
-    day = op.cast(_component(_in_calendar(call), "weekday"), op.INT64)
+    day = op.cast(component_of(_in_calendar(call), "weekday"), op.INT64)
     found = op.on_int64("MOD", op.on_int64("ADD", day, 7 - first), 7)
     return found if zero_based else op.on_int64("ADD", found, 1)
 
 
 @kernel("date time")
 def iso_year(call: Call) -> Any:
-    return op.cast(_component(_thursday_of_week(_in_calendar(call)), "year"), op.INT64)
+    return op.cast(component_of(_thursday_of_week(_in_calendar(call)), "year"), op.INT64)
 
 
 @kernel("date time")
@@ -78,36 +78,19 @@ def iso_week(call: Call) -> Any:
 
 def _thursday_of_week(value: Any) -> Any:
     """The Thursday of the same week: ISO 8601 gives the week the year of its Thursday."""
-    weekday = op.cast(_component(value, "weekday"), op.INT32)
-    days = op.same_bits(op.cast(_floor(value, "DAY"), _DAYS), op.INT32)
+    weekday = op.cast(component_of(value, "weekday"), op.INT32)
+    days = op.same_bits(op.cast(_floor(value, "DAY"), DAYS), op.INT32)
     offset = op.binary("SUB", op.scalar(4, pa.int32()), weekday, op.INT32)
-    return op.same_bits(op.binary("ADD", days, offset, op.INT32), _DAYS)
+    return op.same_bits(op.binary("ADD", days, offset, op.INT32), DAYS)
 
 
-_DAYS = plc.DataType(plc.TypeId.TIMESTAMP_DAYS)
+DAYS = plc.DataType(plc.TypeId.TIMESTAMP_DAYS)
 
 
 def _floor(value: Any, unit: str) -> Any:
-    if value.type() == _DAYS:
+    if value.type() == DAYS:
         return value
     return _datetime.floor_datetimes(value, getattr(_datetime.RoundingFrequency, unit))
-
-
-#: libcudf's names of units, by pyarrow's numbers.
-_UNITS = ("NANOSECOND", "MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY")
-
-
-@kernel("time", floor_temporal="floor", ceil_temporal="ceil")
-def round_to_unit(call: Call, name: str) -> Any:
-    options = call.options
-    unit = options["unit"]
-    call.need(options["multiple"] == 1 and unit < len(_UNITS), "not to such a unit")
-    call.need(not options["ceil_is_strictly_greater"], "not strictly upwards")
-    call.need(not options["calendar_based_origin"], "not by the calendar")
-    if 10 ** (3 * unit) <= 10**9 // PER_SECOND[call.given.unit]:
-        return call.value  # libcudf would count in the smaller unit
-    function = getattr(_datetime, f"{name}_datetimes")
-    return function(_in_calendar(call), getattr(_datetime.RoundingFrequency, _UNITS[unit]))
 
 
 #: By unit between two times: what they are floored to, and how many nanoseconds it has.
@@ -143,7 +126,7 @@ def years_between(call: Call, quarters: int = 0) -> Any:
     start, end = (op.column_of(value, call.rows) for value in call.values)
     for value in (start, end):
         need_calendar(value, call.given)
-    years = [op.cast(_component(value, "year"), op.INT64) for value in (end, start)]
+    years = [op.cast(component_of(value, "year"), op.INT64) for value in (end, start)]
     difference = op.on_int64("SUB", *years)
     if not quarters:
         return difference

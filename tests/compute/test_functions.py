@@ -1,0 +1,92 @@
+"""Functions with all their options, compared with pyarrow's results at random."""
+
+import sys
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from . import standin, standin_functions
+from .answers import compare
+
+pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
+HOST = pa.default_cpu_memory_manager()
+#: Whose every call of libcudf the stand-in has.
+NAMES = """
+    round floor ceil trunc sign rank list_slice list_parent_indices
+    cumulative_sum cumulative_sum_checked cumulative_prod cumulative_min cumulative_max
+    floor_temporal ceil_temporal round_temporal
+"""
+
+
+@pytest.mark.filterwarnings("ignore:Specifying null_placement")
+@pytest.mark.parametrize("name", NAMES.split())
+def test_calls_at_random(cudf, monkeypatch, name):
+    plc = sys.modules["pylibcudf"]
+    monkeypatch.setattr(plc.sorting, "rank", standin_functions.rank(standin.Column))
+    found = compare(name, cudf.KERNELS[name].takes, 60, 0, 60)
+    assert found["failed"] == []
+    assert found["same"] == 60
+
+
+def check(call, given, there):
+    expected, found = call(given), call(there(given))
+    assert found.type == expected.type
+    assert found.copy_to(HOST).equals(expected)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ([[1, 2], None, [], [None, 3]], pa.list_(pa.int8())),
+        ([[1, 2], None, [], [None, 3]], pa.list_(pa.field("x", pa.float32()))),
+        ([[[1]], None, [[2, None], None]], pa.list_(pa.list_(pa.int16()))),
+        ([[], None], pa.list_(pa.int64())),
+    ],
+)
+def test_casts_of_lists(there, given, wanted):
+    lists = pa.array(given, None if any(given) else pa.list_(pa.int8()))
+    check(lambda it: it.cast(wanted), lists, there)
+    check(lambda it: it.cast(wanted), lists.slice(1), there)
+
+
+def test_elements_that_a_cast_would_change(there):
+    lists = pa.array([[1], [300], [2]])
+    for place in (lambda it: it, there):
+        with pytest.raises(pa.ArrowInvalid, match="300 not in range"):
+            place(lists).cast(pa.list_(pa.int8()))
+    # On the host, whether this raises depends on where the slice lies.
+    with pytest.raises(NotImplementedError, match="not of slices with elements"):
+        there(lists.slice(2)).cast(pa.list_(pa.int8()))
+
+
+def test_parents_of_elements_under_nulls(there):
+    values, nulls = pa.array([1, 2, 3, 4]), pa.array([False, True, False])
+    lists = pa.ListArray.from_arrays(pa.array([0, 1, 3, 4], pa.int32()), values, mask=nulls)
+    check(pc.list_parent_indices, lists, there)
+    check(lambda it: pc.list_slice(it, 0, 1), lists, there)
+    check(lambda it: pc.list_slice(it, 2**33), lists, there)
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda it: pc.cumulative_min(it.cast(pa.float64()), start=-0.0), "not with such a start"),
+        (lambda it: pc.round(it.cast(pa.int8()), -1, "up"), "whose result the type does not have"),
+        (lambda it: pc.floor_temporal(it.cast(pa.date32()), 5, "hour"), "not to units that date32"),
+        (lambda it: pc.floor_temporal(it.cast(pa.date32()), 2**30, "month"), "so many months"),
+    ],
+)
+def test_what_is_not_covered_is_refused(there, call, reason):
+    with pytest.raises(NotImplementedError, match="libcudf") as error:
+        call(there(pa.array([1, 127, None], pa.int32())))
+    assert reason in str(error.value)
+
+
+def test_digits_that_rounding_would_lose_are_pyarrows_error(there):
+    given = pa.array(["9.99", None]).cast(pa.decimal128(3, 2))
+    for array in (given, there(given)):
+        with pytest.raises(pa.ArrowInvalid, match=r"value 10\.00 does not fit in precision of"):
+            pc.ceil(array)
+        with pytest.raises(pa.ArrowInvalid, match="Rounding to -1 digits will not fit"):
+            pc.round(array, -1)
