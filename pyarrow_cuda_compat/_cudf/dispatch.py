@@ -35,6 +35,7 @@ from .functions import (
     strings,
     temporal_rounding,
     times,
+    unicode,
 )
 from .refusals import NotCovered
 from .registry import KERNELS, Kernel
@@ -43,7 +44,7 @@ from .types import MOST_ROWS, kind_of
 _TABLES = pa.RecordBatch | pa.Table
 _PARTS = (
     *(aggregates, arithmetic, casts, comparisons, lists, plain, rounding),
-    *(selections, strings, temporal_rounding, times),
+    *(selections, strings, temporal_rounding, times, unicode),
 )
 
 

@@ -174,7 +174,23 @@ _UNITS = [
     "quarter",
     "year",
 ]
-_PATTERNS = ["a", "b", "ab", "aa", "", "a%", "_b", "é", "."]
+_PATTERNS = [
+    "a",
+    "b",
+    "ab",
+    "aa",
+    "",
+    "a%",
+    "_b",
+    "é",
+    ".",
+    "B",
+    "\0",
+    "%\\b",
+    "a\\%",
+    "%é_",
+    "x\\",
+]
 _REGEXES = ["a", "a+b*", "^a", "[a-c]b", "[0-9]+", "a$", "(a|b)"]
 _CASE = {"ignore_case": [False, False, True]}
 _FEW = [None, 1, 0]
@@ -204,6 +220,16 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
     ("ascii_trim ascii_ltrim ascii_rtrim", pc.TrimOptions, {"characters": ["a", "ab", " "]}),
     ("utf8_lpad utf8_rpad", pc.PadOptions, {"width": [0, 3, 6, 9], "padding": ["x", " "]}),
     ("ascii_lpad ascii_rpad", pc.PadOptions, {"width": [0, 3, 6, 9], "padding": ["x", " "]}),
+    (
+        "utf8_center ascii_center",
+        pc.PadOptions,
+        {"width": [0, 3, 6, 9], "padding": ["x", " "], "lean_left_on_odd_padding": [True, False]},
+    ),
+    (
+        "utf8_split_whitespace ascii_split_whitespace",
+        pc.SplitOptions,
+        {"max_splits": _FEW, "reverse": [True, False]},
+    ),
     ("match_substring match_like", pc.MatchSubstringOptions, {"pattern": _PATTERNS, **_CASE}),
     ("starts_with ends_with", pc.MatchSubstringOptions, {"pattern": _PATTERNS, **_CASE}),
     ("find_substring count_substring", pc.MatchSubstringOptions, {"pattern": _PATTERNS, **_CASE}),

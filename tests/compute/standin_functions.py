@@ -149,8 +149,8 @@ def rank(column: Any) -> Any:
     return ranked
 
 
-def install(names: Any, column: Any, table: Any, scalar: Any) -> None:
-    """Gives pylibcudf's modules these functions, over the stand-in's columns and scalars."""
+def install(names: Any, column: Any, table: Any) -> None:
+    """Gives pylibcudf's modules these functions, over the stand-in's columns and tables."""
     names.datetime.extract_datetime_component = lambda it, part: column(
         _component(it.value, part._name.lower())
     )

@@ -16,6 +16,10 @@ NAMES = """
     round floor ceil trunc sign rank list_slice list_parent_indices
     cumulative_sum cumulative_sum_checked cumulative_prod cumulative_min cumulative_max
     floor_temporal ceil_temporal round_temporal
+    match_substring match_like starts_with ends_with find_substring count_substring
+    utf8_center ascii_center utf8_split_whitespace ascii_split_whitespace
+    utf8_upper utf8_swapcase utf8_capitalize ascii_lower ascii_capitalize
+    utf8_is_alpha utf8_is_digit utf8_is_numeric utf8_is_printable utf8_is_space utf8_is_upper
 """
 
 
@@ -81,6 +85,42 @@ def test_what_is_not_covered_is_refused(there, call, reason):
     with pytest.raises(NotImplementedError, match="libcudf") as error:
         call(there(pa.array([1, 127, None], pa.int32())))
     assert reason in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda it: pc.match_like(it, "\\\\_"), "not with such escapes"),
+        (lambda it: pc.match_like(it, "\0_"), "or with NUL"),
+        (lambda it: pc.match_substring(it, "é", ignore_case=True), "of such characters"),
+        (lambda it: pc.starts_with(it, "k", ignore_case=True), "beyond ASCII"),
+        (lambda it: pc.utf8_title(it), "beyond ASCII"),
+        (lambda it: pc.utf8_split_whitespace(it, max_splits=0), "not without a split"),
+        (lambda it: pc.match_substring_regex(it, "a", ignore_case=True), "without regard to case"),
+    ],
+)
+def test_what_is_not_covered_of_strings_is_refused(there, call, reason):
+    with pytest.raises(NotImplementedError, match="libcudf") as error:
+        call(there(pa.array(["K", "é"])))
+    assert reason in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["utf8_upper", "utf8_lower", "utf8_swapcase"])
+def test_cases_of_all_characters(there, name):
+    codes = [code for code in range(0x20000) if not 0xD800 <= code < 0xE000]
+    check(getattr(pc, name), pa.array([*map(chr, codes)]), there)
+
+
+@pytest.mark.parametrize("name", ["is_lower", "is_alnum", "is_decimal"])
+def test_classes_of_characters(there, name):
+    codes = [*range(0x250), *range(0x250, 0xD800, 97), *range(0xE000, 0x110000, 997)]
+    check(getattr(pc, f"utf8_{name}"), pa.array([*map(chr, codes)]), there)
+
+
+@pytest.mark.parametrize("pattern", ["%a\\", "a\\b%", "%\0%", "\\%a_", "_\\b", "%%", "", "\\a"])
+def test_escapes_in_patterns(there, pattern):
+    words = pa.array(["a\\", "a\\b", "x\0y", "%ab", "cb", "", None, "a", "é%"])
+    check(lambda it: pc.match_like(it, pattern), words, there)
 
 
 def test_digits_that_rounding_would_lose_are_pyarrows_error(there):

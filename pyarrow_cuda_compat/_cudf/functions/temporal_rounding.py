@@ -115,9 +115,7 @@ def _months(call: Call, counts: Any, tick: int) -> tuple[Any, Any]:
         else:
             since = op.on_int64("ADD", since, passed)
             since = op.on_int64("SUB", since, _rest(since, months))
-    return tuple(
-        _beginning_of(it, tick) for it in (since, op.on_int64("ADD", since, months))
-    )
+    return tuple(_beginning_of(it, tick) for it in (since, op.on_int64("ADD", since, months)))
 
 
 def _beginning_of(months: Any, tick: int) -> Any:
