@@ -36,6 +36,7 @@ from .functions import (
     temporal_rounding,
     times,
     unicode,
+    zones,
 )
 from .refusals import NotCovered
 from .registry import KERNELS, Kernel
@@ -44,7 +45,7 @@ from .types import MOST_ROWS, kind_of
 _TABLES = pa.RecordBatch | pa.Table
 _PARTS = (
     *(aggregates, arithmetic, casts, comparisons, lists, plain, rounding),
-    *(selections, strings, temporal_rounding, times, unicode),
+    *(selections, strings, temporal_rounding, times, unicode, zones),
 )
 
 

@@ -204,6 +204,13 @@ def on_int64(operator: str, left: Any, right: Any) -> Any:
     return binary(operator, left, right, INT64)
 
 
+def rest(value: Any, unit: int) -> Any:
+    """How far each integer of 64 bits is above the multiple of a unit below it."""
+    found = on_int64("MOD", value, unit)
+    is_negative = binary("LESS", found, scalar(0, pa.int64()))
+    return choose(is_negative, on_int64("ADD", found, unit), found)
+
+
 def smallest(kind: pa.DataType) -> Any:
     """The smallest integer of a type with a sign."""
     return scalar(-(2 ** (kind.bit_width - 1)), kind)

@@ -24,7 +24,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "decimal": _is.is_decimal128,
     "string": _is.is_string,
     "date": _is.is_date32,
-    "time": lambda it: _is.is_timestamp(it) and it.tz in (None, "UTC"),
+    "time": _is.is_timestamp,
     "duration": _is.is_duration,
     "list": lambda it: _is.is_list(it) and _has_kinds([it.value_type]),
     "struct": lambda it: _is.is_struct(it) and _has_kinds([each.type for each in it]),

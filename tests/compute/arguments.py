@@ -20,6 +20,8 @@ TYPES: dict[str, list[pa.DataType]] = {
     "time": [
         *map(pa.timestamp, ("s", "ms", "us", "ns")),
         pa.timestamp("us", "UTC"),
+        pa.timestamp("ns", "Europe/Paris"),
+        pa.timestamp("s", "America/St_Johns"),
     ],
     "duration": [*map(pa.duration, ("s", "ms", "us", "ns"))],
     "list": [pa.list_(pa.int32()), pa.list_(pa.string())],
@@ -274,6 +276,15 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         {"count_from_zero": [True, False], "week_start": range(1, 8)},
     ),
     (
+        "week",
+        pc.WeekOptions,
+        {
+            "week_starts_monday": [True, False],
+            "count_from_zero": [False, False, True],
+            "first_week_is_fully_in_year": [False, False, True],
+        },
+    ),
+    (
         "floor_temporal ceil_temporal round_temporal",
         pc.RoundTemporalOptions,
         {
@@ -288,7 +299,7 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         "assume_timezone",
         pc.AssumeTimezoneOptions,
         {
-            "timezone": ["UTC"],
+            "timezone": ["UTC", "Europe/Paris", "America/St_Johns", "Asia/Kolkata"],
             "ambiguous": ["raise", "earliest", "latest"],
             "nonexistent": ["raise", "earliest", "latest"],
         },
@@ -487,6 +498,8 @@ RECIPES: dict[str, Any] = {
     "drop_null": lambda m, t, n: [_data(m, t, n)],
     "sort_indices": lambda m, t, n: [_data(m, t, n)],
     "select_k_unstable": lambda m, t, n: [_data(m, t, n)],
+    # pyarrow itself writes out of bounds for many rows, and for nulls.
+    "year_month_day": lambda m, t, n: [m.array(m.kind(t[0]), min(n, 7), nulls=0)],
     "list_element": lambda m, t, n: [
         pa.array(
             [[*m.value(pa.list_(pa.int32()), True), 1] for _ in range(n)], pa.list_(pa.int32())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from bisect import bisect_right
 from calendar import monthrange
 from collections.abc import Callable
 from typing import Any
@@ -156,6 +157,21 @@ def install(names: Any, column: Any, table: Any) -> None:
     )
     names.datetime.add_calendrical_months = lambda it, months: column(
         _plus_months(it.value, months.value)
+    )
+    for name in ("day_of_year", "is_leap_year"):
+        setattr(names.datetime, name, lambda it, name=name: column(getattr(pc, name)(it.value)))
+    names.datetime.extract_quarter = lambda it: column(pc.quarter(it.value))
+    names.datetime.floor_datetimes = lambda it, unit: column(
+        pc.floor_temporal(it.value, unit=unit._name.lower())
+    )
+    names.search.upper_bound = lambda within, needles, *_: column(
+        pa.array(
+            [
+                bisect_right(within.columns()[0].value.to_pylist(), each)
+                for each in needles.columns()[0].value.to_pylist()
+            ],
+            pa.int32(),
+        )
     )
     names.lists.count_elements = lambda it: column(pc.list_value_length(it.value))
     names.lists.sequences = lambda *given: column(_sequences(*given))

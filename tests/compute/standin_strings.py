@@ -86,7 +86,7 @@ def install(names: Any, column: Any) -> None:
     of.case.swapcase = lambda it: column(pc.ascii_swapcase(it.value))
     of.capitalize.capitalize = lambda it: column(pc.ascii_capitalize(it.value))
     of.capitalize.title = lambda it: column(pc.ascii_title(it.value))
-    of.translate.translate = by_row(lambda it, pairs: it.translate(str.maketrans(pairs)), text)
+    of.translate.translate = lambda it, pairs: by_row(str.translate, text)(it, str.maketrans(pairs))
     of.translate.filter_characters = by_row(
         lambda it, ranges, _, by: "".join(
             each if any(low <= each <= high for low, high in ranges.items()) else by for each in it

@@ -16,6 +16,9 @@ NAMES = """
     round floor ceil trunc sign rank list_slice list_parent_indices
     cumulative_sum cumulative_sum_checked cumulative_prod cumulative_min cumulative_max
     floor_temporal ceil_temporal round_temporal
+    year day hour second nanosecond day_of_week is_leap_year week us_year us_week iso_week
+    iso_calendar subsecond local_timestamp assume_timezone
+    years_between days_between hours_between milliseconds_between
     match_substring match_like starts_with ends_with find_substring count_substring
     utf8_center ascii_center utf8_split_whitespace ascii_split_whitespace
     utf8_upper utf8_swapcase utf8_capitalize ascii_lower ascii_capitalize
@@ -115,6 +118,55 @@ def test_cases_of_all_characters(there, name):
 def test_classes_of_characters(there, name):
     codes = [*range(0x250), *range(0x250, 0xD800, 97), *range(0xE000, 0x110000, 997)]
     check(getattr(pc, f"utf8_{name}"), pa.array([*map(chr, codes)]), there)
+
+
+def at(text, zone=None, unit="s"):
+    return pc.strptime([text], "%Y-%m-%d %H:%M:%S", unit)[0].cast(pa.timestamp(unit, zone))
+
+
+@pytest.mark.parametrize("choice", ["earliest", "latest"])
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_clocks_that_are_set(there, unit, choice):
+    clock = pa.array([at("2022-03-27 02:30:00", unit=unit), at("2021-10-31 02:30:00", unit=unit)])
+    for place in (clock, clock.slice(1)):
+        check(
+            lambda it: pc.assume_timezone(it, "Europe/Paris", ambiguous=choice, nonexistent=choice),
+            place,
+            there,
+        )
+    for place in range(2):
+        for array in (clock.slice(place), there(clock.slice(place))):
+            with pytest.raises(pa.ArrowInvalid, match=r"2021-10-31 02:30|2022-03-27 02:30"):
+                pc.assume_timezone(array, "Europe/Paris")
+
+
+def test_dates_in_parts(there):
+    dates = pa.array([0, None, 20_000, -1], pa.int32()).cast(pa.date32())
+    found = pc.year_month_day(there(dates)).copy_to(HOST)
+    days = [None if it is None else [*it.values()] for it in found.to_pylist()]
+    assert days == [[1970, 1, 1], None, [2024, 10, 4], [1969, 12, 31]]
+    assert found.type == pc.year_month_day(dates[:0]).type
+
+
+def test_transitions_to_the_second(there):
+    summer = [at(f"2022-03-27 {it}", "Europe/Paris") for it in ("00:59:59", "01:00:00")]
+    check(pc.hour, pa.array(summer), there)
+    check(pc.hour, pa.array([pa.scalar(it, summer[0].type) for it in (0, None)]), there)
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (pc.day, "before 1800 or after 2199"),
+        (lambda it: pc.floor_temporal(it, 1, "day"), "not in time zones"),
+        (lambda it: it.cast(pa.date32()), "not in time zones"),
+        (lambda it: pc.week(it, count_from_zero=True), "not with such weeks"),
+    ],
+)
+def test_what_is_not_covered_in_zones_is_refused(there, call, reason):
+    times = pa.array([at("2400-01-01 00:00:00", "Europe/Paris")])
+    with pytest.raises(NotImplementedError, match=f"libcudf.*{reason}"):
+        call(there(times))
 
 
 @pytest.mark.parametrize("pattern", ["%a\\", "a\\b%", "%\0%", "\\%a_", "_\\b", "%%", "", "\\a"])

@@ -14,7 +14,8 @@ from ..refusals import need
 from ..registry import kernel
 from ..types import NUMBERS, TIMES, cudf_type, kind_of
 from .lists import cast_elements
-from .times import PER_SECOND, need_calendar
+from .times import need_calendar
+from .zones import PER_SECOND, has_zone
 
 _is = pa.types
 #: By floating-point type: the largest integer up to which it has every integer.
@@ -214,6 +215,7 @@ def _date_to_time(call: Call, value: Any, wanted: pa.DataType) -> Any:
 
 def _time_to_date(call: Call, value: Any, wanted: pa.DataType) -> Any:
     need_calendar(value, call.given)
+    call.need(not has_zone(call.given), "not in time zones")
     days = plc.datetime.floor_datetimes(value, plc.datetime.RoundingFrequency.DAY)
     return op.cast(days, cudf_type(wanted))
 

@@ -12,7 +12,8 @@ from ..calls import Call
 from ..refusals import need
 from ..registry import kernel
 from ..types import cudf_type
-from .times import DAYS, MOST_DAYS, PER_SECOND, component_of, need_calendar
+from .times import DAYS, MOST_DAYS, component_of, need_calendar
+from .zones import PER_SECOND, has_zone
 
 _is = pa.types
 _SECOND = 10**9
@@ -36,6 +37,7 @@ _UNITS = (*_NANOSECONDS, *_MONTHS)
 def round_to_unit(call: Call, name: str) -> Any:
     options, tick = call.options, _tick_of(call.given)
     call.need(options["multiple"] >= 1, "not to such a multiple")
+    call.need(not has_zone(call.given), "not in time zones")
     bits = op.same_bits(call.value, op.INT32 if tick == _DAY else op.INT64)
     counts = op.cast(bits, op.INT64)
     in_months = _UNITS[options["unit"]] in _MONTHS
@@ -56,13 +58,6 @@ def _tick_of(kind: pa.DataType) -> int:
     return _DAY if _is.is_date(kind) else _SECOND // PER_SECOND[kind.unit]
 
 
-def _rest(value: Any, unit: int) -> Any:
-    """How far each number is above the multiple of a unit below it."""
-    rest = op.on_int64("MOD", value, unit)
-    is_negative = op.binary("LESS", rest, op.scalar(0, pa.int64()))
-    return op.choose(is_negative, op.on_int64("ADD", rest, unit), rest)
-
-
 def _fixed_units(call: Call, counts: Any, tick: int) -> tuple[Any, Any]:
     """The times below, which may be the same, and above."""
     name = _UNITS[call.options["unit"]]
@@ -78,7 +73,7 @@ def _fixed_units(call: Call, counts: Any, tick: int) -> tuple[Any, Any]:
         since = op.on_int64("ADD", counts, (3 + (not _on_monday(call))) * (_DAY // tick))
     else:
         since = counts
-    below = op.on_int64("SUB", counts, _rest(since, unit))
+    below = op.on_int64("SUB", counts, op.rest(since, unit))
     return below, op.on_int64("ADD", below, unit)
 
 
@@ -93,9 +88,9 @@ def _calendar_origin(call: Call, counts: Any, name: str, tick: int) -> Any:
         need_calendar(call.value, call.given)
         day = op.cast(component_of(call.value, "day"), op.INT64)
         passed = op.on_int64("MUL", op.on_int64("SUB", day, 1), _DAY // tick)
-        return op.on_int64("SUB", op.on_int64("SUB", counts, _rest(counts, _DAY // tick)), passed)
+        return op.on_int64("SUB", op.on_int64("SUB", counts, op.rest(counts, _DAY // tick)), passed)
     larger = max(_NANOSECONDS[_UNITS[_UNITS.index(name) + 1]] // tick, 1)
-    return op.on_int64("SUB", counts, _rest(counts, larger))
+    return op.on_int64("SUB", counts, op.rest(counts, larger))
 
 
 def _months(call: Call, counts: Any, tick: int) -> tuple[Any, Any]:
@@ -107,14 +102,14 @@ def _months(call: Call, counts: Any, tick: int) -> tuple[Any, Any]:
     year, month = (op.cast(component_of(call.value, part), op.INT64) for part in ("year", "month"))
     since = op.on_int64("MUL", op.on_int64("SUB", year, 1970), 12)
     if name == "YEAR":  # counted from the year 0
-        since = op.on_int64("SUB", since, op.on_int64("MUL", _rest(year, multiple), 12))
+        since = op.on_int64("SUB", since, op.on_int64("MUL", op.rest(year, multiple), 12))
     else:
         passed = op.on_int64("SUB", month, 1)
         if call.options["calendar_based_origin"]:
-            since = op.on_int64("ADD", since, op.on_int64("SUB", passed, _rest(passed, months)))
+            since = op.on_int64("ADD", since, op.on_int64("SUB", passed, op.rest(passed, months)))
         else:
             since = op.on_int64("ADD", since, passed)
-            since = op.on_int64("SUB", since, _rest(since, months))
+            since = op.on_int64("SUB", since, op.rest(since, months))
     return tuple(_beginning_of(it, tick) for it in (since, op.on_int64("ADD", since, months)))
 
 
