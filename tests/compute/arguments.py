@@ -304,8 +304,9 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
             "nonexistent": ["raise", "earliest", "latest"],
         },
     ),
-    ("struct_field", pc.StructFieldOptions, {"indices": [[0], [1]]}),
     ("list_slice", pc.ListSliceOptions, {"start": [0, 1, 2], **_SLICES}),
+    ("run_end_encode", pc.RunEndEncodeOptions, {"run_end_type": [pa.int16(), pa.int32()]}),
+    ("mode", pc.ModeOptions, {"n": [1, 2, 5], **_NULLS}),
     ("list_flatten", pc.ListFlattenOptions, {"recursive": [False, True]}),
     ("dictionary_encode", pc.DictionaryEncodeOptions, {"null_encoding": ["mask", "encode"]}),
 )
@@ -325,6 +326,13 @@ def options(name: str, maker: Maker, given: list[Any]) -> Any:
 def _lookup(maker: Maker, given: list[Any]) -> Any:
     values = whole(maker.array(given[0].type, maker.pick([0, 1, 5])))
     return pc.SetLookupOptions(values, skip_nulls=maker.pick([True, False]))
+
+
+def _path(maker: Maker, given: list[Any]) -> Any:
+    paths = [[0], [1], ["a"], ".b", "nowhere"]
+    if given[0].type == _NESTED:
+        paths += [[1, 0], ["b", "x"], ".b.x", [0, 0]]
+    return pc.StructFieldOptions(maker.pick(paths))
 
 
 def _cumulative(maker: Maker, given: list[Any]) -> Any:
@@ -366,6 +374,7 @@ def _place(maker: Maker) -> dict[str, str]:
 
 
 _SPECIAL: dict[str, Any] = {
+    "struct_field": _path,
     "is_in": _lookup,
     "index_in": _lookup,
     "select_k_unstable": _select,
@@ -464,6 +473,27 @@ def _case_when(maker: Maker, takes: Any, size: int) -> list[Any]:
     return [conditions, *(maker.array(kind, size) for _ in range(count + maker.pick([0, 1])))]
 
 
+_NESTED = pa.struct([("a", pa.int32()), ("b", pa.struct([("x", pa.int64())]))])
+
+
+def _replaced(maker: Maker, takes: Any, size: int) -> list[Any]:
+    def made(kind: pa.DataType, rows: int) -> Any:
+        is_scalar = maker.random.random() < 0.2
+        return maker.scalar(kind) if is_scalar else whole(maker.array(kind, rows))
+
+    kind = maker.kind(takes[0])
+    rows = maker.pick([size, size, size // 3])
+    return [whole(maker.array(kind, size)), made(pa.bool_(), size), made(kind, rows)]
+
+
+def _shifted(maker: Maker, takes: Any, size: int) -> list[Any]:
+    kind = maker.kind(takes[0])
+    is_signed = pa.types.is_signed_integer(kind)
+    most = kind.bit_width - is_signed - (maker.random.random() < 0.6)
+    least = -is_signed if maker.random.random() < 0.3 else 0
+    return [maker.array(kind, size), _small(maker, size, least, most, kind)]
+
+
 def _like_first(maker: Maker, takes: Any, size: int) -> list[Any]:
     kind = maker.kind(takes[0])
     return [maker.array(kind, size), maker.array(kind, size)]
@@ -511,6 +541,10 @@ RECIPES: dict[str, Any] = {
         pa.scalar(m.pick(["", "-"])),
     ],
     "case_when": _case_when,
+    "replace_with_mask": _replaced,
+    "struct_field": lambda m, t, n: [whole(m.array(m.pick([*TYPES["struct"], _NESTED]), n))],
+    **dict.fromkeys([f"shift_{side}" for side in ("left", "right")], _shifted),
+    **dict.fromkeys([f"shift_{side}_checked" for side in ("left", "right")], _shifted),
     "make_struct": lambda m, t, n: [whole(m.array(m.kind(t[0]), n)) for _ in range(2)],
     "binary_join_element_wise": lambda m, t, n: [
         m.array(k := m.kind(t[0]), n),

@@ -173,6 +173,9 @@ def install(names: Any, column: Any, table: Any) -> None:
             pa.int32(),
         )
     )
+    names.copying.shift = lambda it, periods, filler: column(
+        pa.concat_arrays([pa.array([filler.value.as_py()], it.value.type), it.value[:-periods]])
+    )
     names.lists.count_elements = lambda it: column(pc.list_value_length(it.value))
     names.lists.sequences = lambda *given: column(_sequences(*given))
     names.lists.segmented_gather = lambda it, numbers, policy: column(

@@ -18,6 +18,7 @@ NAMES = """
     floor_temporal ceil_temporal round_temporal
     year day hour second nanosecond day_of_week is_leap_year week us_year us_week iso_week
     iso_calendar subsecond local_timestamp assume_timezone
+    shift_left shift_right shift_left_checked mode run_end_encode replace_with_mask struct_field
     years_between days_between hours_between milliseconds_between
     match_substring match_like starts_with ends_with find_substring count_substring
     utf8_center ascii_center utf8_split_whitespace ascii_split_whitespace
@@ -118,6 +119,30 @@ def test_cases_of_all_characters(there, name):
 def test_classes_of_characters(there, name):
     codes = [*range(0x250), *range(0x250, 0xD800, 97), *range(0xE000, 0x110000, 997)]
     check(getattr(pc, f"utf8_{name}"), pa.array([*map(chr, codes)]), there)
+
+
+def test_shifts_that_pyarrow_refuses(there):
+    bits = pa.array([7, None, 1], pa.int8())
+    for one, other in ((bits, bits), (there(bits), bits)):
+        assert pc.shift_left(one, other).copy_to(HOST).to_pylist() == [7, None, 2]
+        with pytest.raises(pa.ArrowInvalid, match="less than precision of type"):
+            pc.shift_left_checked(one, other)
+
+
+def test_more_rows_than_run_ends_can_hold(there):
+    rows = pa.array([0] * 2**15, pa.int8())
+    for array in (rows, there(rows)):
+        with pytest.raises(pa.ArrowInvalid, match="can hold: 32767"):
+            pc.run_end_encode(array, pa.int16())
+
+
+def test_replacements_that_do_not_fit(there):
+    rows, mask = pa.array([1, 2]), pa.array([True, None])
+    for array in (rows, there(rows)):
+        with pytest.raises(pa.ArrowInvalid, match="expected 1 items but got 0 items"):
+            pc.replace_with_mask(array, mask, pa.array([], pa.int64()))
+        with pytest.raises(pa.ArrowInvalid, match="expected 2 items but got 1 items"):
+            pc.replace_with_mask(array, mask[:1], 3)
 
 
 def at(text, zone=None, unit="s"):

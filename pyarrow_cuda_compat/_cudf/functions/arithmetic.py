@@ -110,6 +110,24 @@ def binary_of_one_type(call: Call, operator: str) -> Any:
     return op.binary(operator, left, right, left.type())
 
 
+@kernel("int", shift_left=("SHIFT_LEFT", False), shift_left_checked=("SHIFT_LEFT", True))
+@kernel("int", shift_right=("SHIFT_RIGHT", False), shift_right_checked=("SHIFT_RIGHT", True))
+def shift(call: Call, operator: str, checks: bool) -> Any:
+    left, right = (op.column_of(value, call.rows) for value in _in_result_type(call))
+    digits = call.type.bit_width - _is.is_signed_integer(call.type)
+    is_within = op.binary("LESS", right, op.scalar(digits, call.type))
+    is_positive = op.binary("GREATER_EQUAL", right, op.scalar(0, call.type))
+    is_right = op.binary("LOGICAL_AND", is_within, is_positive)
+    if checks:
+        wrong = op.binary("LOGICAL_AND", op.invert(is_right), op.is_valid(left))
+        if op.is_anywhere(wrong):
+            raise pa.ArrowInvalid("shift amount must be >= 0 and less than precision of type")
+    # By other numbers of bits, pyarrow does not shift.
+    bits = op.choose(is_right, right, op.scalar(0, call.type))
+    bits = op.null_where(plc.unary.is_null(right), bits) if right.null_count() else bits
+    return op.binary(operator, left, bits, left.type())
+
+
 @kernel(f"{NUMBERS} decimal", abs=("ABS", False), abs_checked=("ABS", True))
 def absolute(call: Call, operator: str, checks: bool) -> Any:
     if checks:
