@@ -34,6 +34,7 @@ from .functions import (
     selections,
     strings,
     temporal_rounding,
+    time_texts,
     times,
     unicode,
     zones,
@@ -45,7 +46,7 @@ from .types import MOST_ROWS, kind_of
 _TABLES = pa.RecordBatch | pa.Table
 _PARTS = (
     *(aggregates, arithmetic, casts, comparisons, lists, plain, rounding),
-    *(selections, strings, temporal_rounding, times, unicode, zones),
+    *(selections, strings, temporal_rounding, time_texts, times, unicode, zones),
 )
 
 

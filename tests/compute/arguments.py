@@ -196,6 +196,7 @@ _PATTERNS = [
 _REGEXES = ["a", "a+b*", "^a", "[a-c]b", "[0-9]+", "a$", "(a|b)"]
 _CASE = {"ignore_case": [False, False, True]}
 _FEW = [None, 1, 0]
+_FORMATS = ["%Y-%m-%d", "%Y%m%d", "%FT%T", "%Y-%m-%dT%H:%M:%S", "%d/%m/%Y,%H.%M", "%H:%M", "%j%y%%"]
 _SLICES = {
     "stop": [None, 2, 3, 9],
     "step": [1, 1, 2, 3],
@@ -274,6 +275,12 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         "day_of_week",
         pc.DayOfWeekOptions,
         {"count_from_zero": [True, False], "week_start": range(1, 8)},
+    ),
+    ("strftime", pc.StrftimeOptions, {"format": _FORMATS}),
+    (
+        "strptime",
+        pc.StrptimeOptions,
+        {"format": _FORMATS, "unit": ["s", "ms", "us", "ns"], "error_is_null": [True, False]},
     ),
     (
         "week",
@@ -476,6 +483,15 @@ def _case_when(maker: Maker, takes: Any, size: int) -> list[Any]:
 _NESTED = pa.struct([("a", pa.int32()), ("b", pa.struct([("x", pa.int64())]))])
 
 
+def _texts(maker: Maker, takes: Any, size: int) -> list[Any]:
+    """Times as texts in one of the formats, and rarely others."""
+    times = whole(maker.array(pa.timestamp("s"), size))
+    form = maker.pick(["%Y-%m-%d", "%Y%m%d", "%Y-%m-%dT%H:%M:%S"])
+    texts = pc.strftime(times, form) if not maker.has_extremes else pa.nulls(size, pa.string())
+    odd = ["2021-02-31", " 2020-1-1", "2020-01-01\n", "10000-01-01", ""]
+    return [texts if maker.random.random() < 0.8 else pa.array([*texts.to_pylist(), *odd])]
+
+
 def _replaced(maker: Maker, takes: Any, size: int) -> list[Any]:
     def made(kind: pa.DataType, rows: int) -> Any:
         is_scalar = maker.random.random() < 0.2
@@ -541,6 +557,7 @@ RECIPES: dict[str, Any] = {
         pa.scalar(m.pick(["", "-"])),
     ],
     "case_when": _case_when,
+    "strptime": _texts,
     "replace_with_mask": _replaced,
     "struct_field": lambda m, t, n: [whole(m.array(m.pick([*TYPES["struct"], _NESTED]), n))],
     **dict.fromkeys([f"shift_{side}" for side in ("left", "right")], _shifted),

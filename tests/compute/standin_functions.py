@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import operator
+import re
 from bisect import bisect_right
 from calendar import monthrange
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -137,6 +139,51 @@ def _repeated(given: Any, counts: Any) -> Any:
     return pa.array(places, pa.int64())
 
 
+_FRACTION = re.compile("%([369])f")
+
+
+def _text(count: int, per_second: int, form: str) -> str:
+    seconds, rest = divmod(count, per_second)
+    digits = f"{rest * (10**9 // per_second):09d}"
+    form = _FRACTION.sub(lambda found: digits[: int(found[1])], form)
+    time = datetime(1970, 1, 1) + timedelta(seconds=seconds)
+    return time.strftime(form.replace("%Y", f"{time.year:04d}"))
+
+
+def _parsed(text: str, form: str, per_second: int) -> int | None:
+    try:
+        passed = datetime.strptime(text, form) - datetime(1970, 1, 1)
+    except ValueError:
+        return None
+    count = (passed // timedelta(seconds=1)) * per_second
+    return (count + 2**63) % 2**64 - 2**63
+
+
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def _of_texts(convert: Any, column: Any) -> None:
+    def from_timestamps(times: Any, form: str, _: Any) -> Any:
+        counts, unit = times.value.cast(pa.int64()).to_pylist(), times.value.type.unit
+        found = [None if it is None else _text(it, _PER_SECOND[unit], form) for it in counts]
+        return column(pa.array(found, pa.string()))
+
+    def to_timestamps(texts: Any, kind: Any, form: str) -> Any:
+        per_second = _PER_SECOND[kind.kind.unit]
+        found = [it and _parsed(it, form, per_second) for it in texts.value.to_pylist()]
+        return column(pa.array(found, pa.int64()).cast(kind.kind))
+
+    def is_timestamp(texts: Any, form: str) -> Any:
+        found = [
+            None if it is None else _parsed(it, form, 1) is not None
+            for it in texts.value.to_pylist()
+        ]
+        return column(pa.array(found, pa.bool_()))
+
+    convert.from_timestamps, convert.to_timestamps = from_timestamps, to_timestamps
+    convert.is_timestamp = is_timestamp
+
+
 def rank(column: Any) -> Any:
     """libcudf's ranks, which the stand-in has only where a test asks for them."""
 
@@ -184,6 +231,7 @@ def install(names: Any, column: Any, table: Any) -> None:
     names.filling.repeat = lambda it, counts: table(
         [column(each.value.take(_repeated(it, counts))) for each in it.columns()]
     )
+    _of_texts(names.strings.convert.convert_datetime, column)
     convert = names.strings.convert.convert_integers
     convert.from_integers = lambda it: column(it.value.cast(pa.string()))
     names.reduce.scan = lambda it, aggregation, _: column(_running(it.value, aggregation._name))

@@ -19,6 +19,7 @@ NAMES = """
     year day hour second nanosecond day_of_week is_leap_year week us_year us_week iso_week
     iso_calendar subsecond local_timestamp assume_timezone
     shift_left shift_right shift_left_checked mode run_end_encode replace_with_mask struct_field
+    strftime strptime
     years_between days_between hours_between milliseconds_between
     match_substring match_like starts_with ends_with find_substring count_substring
     utf8_center ascii_center utf8_split_whitespace ascii_split_whitespace
@@ -171,6 +172,28 @@ def test_dates_in_parts(there):
     days = [None if it is None else [*it.values()] for it in found.to_pylist()]
     assert days == [[1970, 1, 1], None, [2024, 10, 4], [1969, 12, 31]]
     assert found.type == pc.year_month_day(dates[:0]).type
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_seconds_have_the_digits_of_the_unit(there, unit):
+    times = pa.array([-1, None, 1], pa.int64()).cast(pa.timestamp(unit))
+    check(lambda it: pc.strftime(it, "%F %T"), times, there)
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "reason"),
+    [
+        ("2021-02-31", "%Y-%m-%d", "not exactly in this format"),  # pyarrow takes it for March
+        (" 2021-2-1", "%Y-%m-%d", "not exactly in this format"),
+        ("2021-02-01\n", "%Y-%m-%d", "not exactly in this format"),
+        ("2300-02-01", "%Y-%m-%d", "not of times that the type does not have"),
+        ("10:11", "%H:%M", "not with this format"),
+        ("2021-02-01 +0100", "%Y-%m-%d %z", "not with this format"),
+    ],
+)
+def test_texts_that_are_no_plain_times_are_refused(there, text, form, reason):
+    with pytest.raises(NotImplementedError, match=f"libcudf.*{reason}"):
+        pc.strptime(there(pa.array([text, None])), form, "ns")
 
 
 def test_transitions_to_the_second(there):
