@@ -193,7 +193,19 @@ _PATTERNS = [
     "%é_",
     "x\\",
 ]
-_REGEXES = ["a", "a+b*", "^a", "[a-c]b", "[0-9]+", "a$", "(a|b)"]
+_REGEXES = ["a", "a+b*", "^a", "[a-c]b", "[0-9]+", "a$", "(a|b)", "^[^a]+$", "\\d{2,3}", "\\s\\S"]
+_REGEXES += [
+    "a.c?|^b$",
+    "(?P<x>a|,)+b",
+    "\\W",
+    "[^\\d\\w-]",
+    "a\\.?",
+    "(?:ab){1,2}$",
+    "é.",
+    "[b-é]",
+    "A.*?b",
+]
+_REGEXES += ["a**", "(", "\\bA"]
 _CASE = {"ignore_case": [False, False, True]}
 _FEW = [None, 1, 0]
 _FORMATS = ["%Y-%m-%d", "%Y%m%d", "%FT%T", "%Y-%m-%dT%H:%M:%S", "%d/%m/%Y,%H.%M", "%H:%M", "%j%y%%"]

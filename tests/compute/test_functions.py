@@ -22,6 +22,7 @@ NAMES = """
     strftime strptime
     years_between days_between hours_between milliseconds_between
     match_substring match_like starts_with ends_with find_substring count_substring
+    match_substring_regex
     utf8_center ascii_center utf8_split_whitespace ascii_split_whitespace
     utf8_upper utf8_swapcase utf8_capitalize ascii_lower ascii_capitalize
     utf8_is_alpha utf8_is_digit utf8_is_numeric utf8_is_printable utf8_is_space utf8_is_upper
@@ -101,7 +102,12 @@ def test_what_is_not_covered_is_refused(there, call, reason):
         (lambda it: pc.starts_with(it, "k", ignore_case=True), "beyond ASCII"),
         (lambda it: pc.utf8_title(it), "beyond ASCII"),
         (lambda it: pc.utf8_split_whitespace(it, max_splits=0), "not without a split"),
-        (lambda it: pc.match_substring_regex(it, "a", ignore_case=True), "without regard to case"),
+        (lambda it: pc.match_substring_regex(it, "a", ignore_case=True), "beyond ASCII"),
+        (lambda it: pc.match_substring_regex(it, "(a*)+"), "such a regular expression"),
+        (lambda it: pc.match_substring_regex(it, "a\\b"), "such a regular expression"),
+        (lambda it: pc.match_substring_regex(it, "(?i)a"), "such a regular expression"),
+        (lambda it: pc.match_substring_regex(it, ""), "such a regular expression"),
+        (lambda it: pc.match_substring_regex(it, "[[:alpha:]]"), "such a regular expression"),
     ],
 )
 def test_what_is_not_covered_of_strings_is_refused(there, call, reason):
@@ -221,6 +227,29 @@ def test_what_is_not_covered_in_zones_is_refused(there, call, reason):
 def test_escapes_in_patterns(there, pattern):
     words = pa.array(["a\\", "a\\b", "x\0y", "%ab", "cb", "", None, "a", "é%"])
     check(lambda it: pc.match_like(it, pattern), words, there)
+
+
+LINES = ["", "a", "a\n", "\na", "ab", "1 b", "\v", "]", "a-b", "é", "_", "Ab\n\n", "x\\y", None]
+EXPRESSIONS = [
+    *("a$", "^a$", "b$|^1", "a.b", "a.", r"\s", r"\S", r"\D", r"\w+\W", "[^a]", "[^a-z]$", "é|_"),
+    *("[a-]", "[-a]", r"[\]x]", r"[\w-]{2,}", r"[^\d\s]", r"\\", r"\-", "(?:a|b)+?$", "(?P<n>a)b"),
+    *("a{2}", "a{0,2}b", "(ab|1 )b?", "[\\\\-a]", "x.y"),
+]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_regular_expressions(there, expression):
+    check(lambda it: pc.match_substring_regex(it, expression), pa.array(LINES), there)
+    if expression.isascii():
+        lines = pa.array([it for it in LINES if it is None or it.isascii()])
+        check(lambda it: pc.match_substring_regex(it, expression, ignore_case=True), lines, there)
+
+
+def test_wrong_expressions_are_pyarrows_error(there):
+    for wrong in ("[z-a]", "(", "a**", "a{1001}"):
+        for array in (pa.array(["a"]), there(pa.array(["a"]))):
+            with pytest.raises(pa.ArrowInvalid, match="Invalid regular expression"):
+                pc.match_substring_regex(array, wrong)
 
 
 def test_digits_that_rounding_would_lose_are_pyarrows_error(there):

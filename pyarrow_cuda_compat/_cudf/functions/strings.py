@@ -14,6 +14,7 @@ from .. import operations as op
 from ..calls import Call
 from ..registry import kernel
 from ..types import cudf_type
+from .regexes import Translation
 
 _strings = plc.strings
 _Side = _strings.side_type.SideType
@@ -224,7 +225,13 @@ def _portable_pattern(call: Call) -> str:
 
 @kernel("string")
 def match_substring_regex(call: Call) -> Any:
-    return op.matches(call.value, _portable_pattern(call))
+    pattern, ignores_case = str(call.options["pattern"]), call.options["ignore_case"]
+    pc.match_substring_regex("", pattern, ignore_case=ignores_case)  # which raises for wrong ones
+    if ignores_case:
+        # Beyond ASCII, pyarrow takes several characters for one.
+        call.need(pattern.isascii(), "not without regard to case of such characters")
+        need_ascii(call)
+    return op.matches(call.value, Translation(pattern, ignores_case=ignores_case).result())
 
 
 @kernel("string")
