@@ -1,5 +1,6 @@
 """Functions with all their options, compared with pyarrow's results at random."""
 
+import math
 import sys
 
 import pyarrow as pa
@@ -76,12 +77,17 @@ def test_parents_of_elements_under_nulls(there):
     check(pc.list_parent_indices, lists, there)
     check(lambda it: pc.list_slice(it, 0, 1), lists, there)
     check(lambda it: pc.list_slice(it, 2**33), lists, there)
+    for wrong in ((2, 1), (-1, 3), (0, 3, 0)):
+        for array in (lists, there(lists)):
+            with pytest.raises(pa.ArrowInvalid, match=r"should be|must be"):
+                pc.list_slice(array, *wrong)
 
 
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
         (lambda it: pc.cumulative_min(it.cast(pa.float64()), start=-0.0), "not with such a start"),
+        (lambda it: pc.cumulative_max(it.cast(pa.float64()), start=math.nan), "such a start"),
         (lambda it: pc.round(it.cast(pa.int8()), -1, "up"), "whose result the type does not have"),
         (lambda it: pc.floor_temporal(it.cast(pa.date32()), 5, "hour"), "not to units that date32"),
         (lambda it: pc.floor_temporal(it.cast(pa.date32()), 2**30, "month"), "so many months"),

@@ -6,6 +6,7 @@ from math import isnan
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
@@ -212,6 +213,7 @@ def cumulative(call: Call, aggregation: str, checks: bool = False) -> Any:
         need_no_negative_zero(value)
         call.need(not _is_nan_or_negative_zero(start), "not with such a start")
         value = op.choose(op.is_nan(value), op.scalar(_BOUNDS[aggregation], call.type), value)
+        first = op.scalar(_usual_start(call.name, call.type), call.type) if first is None else first
     result = _with_start(_scan(call, value, aggregation), first, aggregation)
     if checks:
         wide = _scan(call, op.cast(value, op.WIDE), aggregation)
@@ -224,6 +226,11 @@ def cumulative(call: Call, aggregation: str, checks: bool = False) -> Any:
 #: By running aggregate: the value that changes no other, which NaN counts as.
 _BOUNDS = {"min": _INFINITE, "max": -_INFINITE}
 _WITH_START = {"sum": "ADD", "product": "MUL", "min": "LESS", "max": "GREATER"}
+
+
+def _usual_start(name: str, kind: pa.DataType) -> Any:
+    """What pyarrow starts with, which is not infinite in older ones."""
+    return getattr(pc, name)(pa.array([float("nan")], kind))[0].as_py()
 
 
 def _is_nan_or_negative_zero(start: Any) -> bool:

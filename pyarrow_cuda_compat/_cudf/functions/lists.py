@@ -15,12 +15,20 @@ from ..registry import kernel
 
 _is = pa.types
 _MOST = 2**31 - 1
+#: The most elements of a list that is filled up with nulls.
+_MOST_PADDED = 2**20
 _Bounds = plc.copying.OutOfBoundsPolicy
 
 
 @kernel("list")
 def list_slice(call: Call) -> Any:
     start, stop, step = (call.options[name] for name in ("start", "stop", "step"))
+    if not _is.is_list(call.type):
+        call.need(0 < call.type.list_size <= _MOST_PADDED, "not to lists of such a size")
+    # pyarrow looks at the options only where there are rows.
+    pc.call_function(
+        "list_slice", [pa.array([[]], call.given)], pc.ListSliceOptions(**call.options)
+    )
     # No list has more elements.
     start, step = min(start, _MOST), min(step, _MOST)
     stop = _MOST if stop is None else min(stop, _MOST)
@@ -29,7 +37,6 @@ def list_slice(call: Call) -> Any:
         numbers = _numbers(call, start, step, _sizes(op.cast(counts, op.INT64), start, stop, step))
         return plc.lists.segmented_gather(call.value, numbers, _Bounds.DONT_CHECK)
     size = call.type.list_size
-    call.need(size > 0, "not to lists without elements")
     sizes = plc.Column.from_scalar(op.scalar(size, pa.int32()), call.rows)
     numbers = _numbers(call, start, step, sizes)
     # Elements behind the end of a list are null.

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
@@ -20,6 +21,11 @@ _INFINITE = float("inf")
 _WAYS = ("DOWN", "UP", "TOWARDS_ZERO", "TOWARDS_INFINITY")
 #: The modes of rounding, by pyarrow's numbers.
 _MODES = (*_WAYS, *(f"HALF_{it}" for it in (*_WAYS, "TO_EVEN", "TO_ODD")))
+
+
+_TIE = pa.scalar(Decimal("-2.5"))
+#: Older pyarrows round some negative ties to even digits.
+_ROUNDS_TO_ODD = pc.round(_TIE, round_mode="half_to_odd").as_py() == -3
 
 
 @kernel(f"{NUMBERS} decimal", floor="DOWN", ceil="UP", trunc="TOWARDS_ZERO")
@@ -50,6 +56,7 @@ def _round_integers(call: Call, digits: int, mode: str) -> Any:
 
 def _round_decimals(call: Call, digits: int, mode: str) -> Any:
     value, kind = call.value, call.type
+    call.need(mode != "HALF_TO_ODD" or _ROUNDS_TO_ODD, "not with this mode in this pyarrow")
     dropped = kind.scale - digits
     if dropped <= 0 or value.null_count() == value.size():
         return value
