@@ -21,6 +21,13 @@ def _like(text: str, pattern: str, escape: str) -> bool:
     return re.fullmatch("".join(parts), text, re.DOTALL) is not None
 
 
+def _fits(text: str, kind: pa.DataType) -> bool:
+    try:
+        return pa.array([int(text)], kind) is not None
+    except (ValueError, pa.ArrowInvalid, OverflowError):
+        return False
+
+
 def _padded(text: str, width: int, side: str, by: str) -> str:
     count = max(width - len(text), 0)
     right = {"LEFT": 0, "RIGHT": count, "BOTH": count // 2 if width % 2 else count - count // 2}
@@ -69,6 +76,10 @@ def install(names: Any, column: Any) -> None:
     of.contains.contains_re = by_row(lambda it, by: re.search(by, it) is not None, flag)
     of.contains.count_re = by_row(lambda it, by: len(re.findall(by, it)), number)
     of.replace.replace = by_row(lambda it, part, by, most: it.replace(part, by, most), text)
+    convert = of.convert.convert_integers
+    convert.is_integer = by_row(lambda it, kind: _fits(it, kind.kind), flag)
+    convert.to_integers = lambda it, kind: column(it.value.cast(kind.kind))
+    of.convert.convert_booleans.from_booleans = by_row(lambda it, yes, no: yes if it else no, text)
     of.slice.slice_strings = by_row(
         lambda it, start, stop, step=None: it[slice(start, stop, step)], text
     )

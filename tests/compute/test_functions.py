@@ -208,6 +208,20 @@ def test_texts_that_are_no_plain_times_are_refused(there, text, form, reason):
         pc.strptime(there(pa.array([text, None])), form, "ns")
 
 
+@pytest.mark.parametrize("zone", ["UTC", None, "America/New_York"])
+def test_times_in_several_zones(there, zone):
+    paris = pa.array([0, None, 10**9], pa.int64()).cast(pa.timestamp("s", "Europe/Paris"))
+    other = pa.array([1, 2, 10**9], pa.int64()).cast(pa.timestamp("s", zone))
+    check(lambda it: it.cast(other.type), paris, there)
+    check(lambda it: it.cast(paris.type), other, there)
+    check(lambda it: it.cast(pa.date32()), other, there)
+    if zone is not None:
+        check(lambda it: pc.less(it, other), paris, there)
+    else:
+        with pytest.raises(pa.ArrowInvalid, match="without timezone"):
+            pc.less(there(paris), other)
+
+
 def test_transitions_to_the_second(there):
     summer = [at(f"2022-03-27 {it}", "Europe/Paris") for it in ("00:59:59", "01:00:00")]
     check(pc.hour, pa.array(summer), there)
@@ -219,7 +233,6 @@ def test_transitions_to_the_second(there):
     [
         (pc.day, "before 1800 or after 2199"),
         (lambda it: pc.floor_temporal(it, 1, "day"), "not in time zones"),
-        (lambda it: it.cast(pa.date32()), "not in time zones"),
         (lambda it: pc.week(it, count_from_zero=True), "not with such weeks"),
     ],
 )

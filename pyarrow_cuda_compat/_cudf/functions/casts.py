@@ -15,7 +15,7 @@ from ..registry import kernel
 from ..types import NUMBERS, TIMES, cudf_type, kind_of
 from .lists import cast_elements
 from .times import need_calendar
-from .zones import PER_SECOND, has_zone
+from .zones import PER_SECOND, local
 
 _is = pa.types
 #: By floating-point type: the largest integer up to which it has every integer.
@@ -189,8 +189,7 @@ def _int_or_time(call: Call, value: Any, wanted: pa.DataType) -> Any:
 
 
 def _between_units(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    given = call.given
-    call.need(getattr(given, "tz", None) == getattr(wanted, "tz", None), "not between time zones")
+    given = call.given  # another time zone changes no value
     before, after = PER_SECOND[given.unit], PER_SECOND[wanted.unit]
     counts = op.same_bits(value, op.INT64)
     if after >= before:
@@ -215,8 +214,9 @@ def _date_to_time(call: Call, value: Any, wanted: pa.DataType) -> Any:
 
 def _time_to_date(call: Call, value: Any, wanted: pa.DataType) -> Any:
     need_calendar(value, call.given)
-    call.need(not has_zone(call.given), "not in time zones")
-    days = plc.datetime.floor_datetimes(value, plc.datetime.RoundingFrequency.DAY)
+    days = plc.datetime.floor_datetimes(
+        local(value, call.given), plc.datetime.RoundingFrequency.DAY
+    )
     return op.cast(days, cudf_type(wanted))
 
 

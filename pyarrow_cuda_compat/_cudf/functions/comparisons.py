@@ -41,9 +41,18 @@ def _common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType:
     )
 
 
+def _are_times_of_one_unit(left: pa.DataType, right: pa.DataType) -> bool:
+    if not (_is.is_timestamp(left) and _is.is_timestamp(right)):
+        return False
+    if (left.tz is None) != (right.tz is None):
+        text = "Cannot compare timestamp with timezone to timestamp without timezone"
+        raise pa.ArrowInvalid(f"{text}, got: {left} and {right}")
+    return bool(left.unit == right.unit)
+
+
 def _in_common_type(call: Call) -> list[Any]:
     left, right = call.types
-    if left == right:
+    if left == right or _are_times_of_one_unit(left, right):
         return call.values
     call.need(_is_number(left) and _is_number(right), "not with several types")
     kind = _common_type(left, right)
