@@ -178,6 +178,35 @@ def test_clocks_that_are_set(there, unit, choice):
                 pc.assume_timezone(array, "Europe/Paris")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2022-03-27 01:59:59", "2022-03-27 03:00:00", "2021-10-31 01:59:59"),
+        *("2021-10-31 02:00:00", "2021-10-31 02:59:59", "2021-10-31 03:00:00"),
+    ],
+)
+@pytest.mark.parametrize("choice", ["earliest", "latest"])
+def test_clocks_before_and_after_they_are_set(there, choice, text):
+    def assumed(it):
+        return pc.assume_timezone(it, "Europe/Paris", ambiguous=choice)
+
+    check(assumed, pa.array([at(text)]), there)
+
+
+@pytest.mark.parametrize("unit", ["day", "week", "month", "quarter", "year"])
+@pytest.mark.parametrize("name", ["floor_temporal", "ceil_temporal", "round_temporal"])
+def test_times_at_the_beginning_of_a_unit(there, name, unit):
+    times = pa.array([at("2024-01-01 00:00:00"), at("1968-01-01 00:00:00"), None])
+    for strictly in (False, True):
+        check(
+            lambda it, strictly=strictly: getattr(pc, name)(
+                it, unit=unit, ceil_is_strictly_greater=strictly
+            ),
+            times,
+            there,
+        )
+
+
 def test_dates_in_parts(there):
     dates = pa.array([0, None, 20_000, -1], pa.int32()).cast(pa.date32())
     found = pc.year_month_day(there(dates)).copy_to(HOST)
