@@ -284,7 +284,7 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         {"null_handling": ["emit_null", "skip", "replace"], "null_replacement": ["?"]},
     ),
     (
-        "day_of_week",
+        "day_of_week weeks_between",
         pc.DayOfWeekOptions,
         {"count_from_zero": [True, False], "week_start": range(1, 8)},
     ),
@@ -582,6 +582,7 @@ RECIPES: dict[str, Any] = {
     ],
 }
 for _name in (
+    "weeks",
     "years",
     "quarters",
     "days",

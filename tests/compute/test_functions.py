@@ -21,7 +21,7 @@ NAMES = """
     iso_calendar subsecond local_timestamp assume_timezone
     shift_left shift_right shift_left_checked mode run_end_encode replace_with_mask struct_field
     strftime strptime
-    years_between days_between hours_between milliseconds_between
+    years_between weeks_between days_between hours_between milliseconds_between
     match_substring match_like starts_with ends_with find_substring count_substring
     match_substring_regex
     utf8_center ascii_center utf8_split_whitespace ascii_split_whitespace

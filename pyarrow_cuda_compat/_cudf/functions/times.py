@@ -171,6 +171,22 @@ def count_between(call: Call, unit: str, nanoseconds: int) -> Any:
     return op.on_int64("SUB", *reversed(counts))
 
 
+@kernel("date time", of_one_type=True)
+def weeks_between(call: Call) -> Any:
+    start = call.options["week_start"]
+    call.need(1 <= start <= 7, "not such a week")
+    weeks = []
+    for value in call.values:
+        column = op.column_of(value, call.rows)
+        need_calendar(column, call.given)
+        whole = op.cast(_floor(local(column, call.given), "DAY"), DAYS)
+        days = op.cast(op.same_bits(whole, op.INT32), op.INT64)
+        # 1970 began on a Thursday, the fourth day.
+        since = op.on_int64("ADD", days, (4 - start) % 7)
+        weeks.append(op.on_int64("DIV", op.on_int64("SUB", since, op.rest(since, 7)), 7))
+    return op.on_int64("SUB", *reversed(weeks))
+
+
 @kernel("date time", of_one_type=True, years_between=(), quarters_between=4)
 def years_between(call: Call, quarters: int = 0) -> Any:
     values = [op.column_of(value, call.rows) for value in call.values]
