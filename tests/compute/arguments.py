@@ -558,6 +558,9 @@ RECIPES: dict[str, Any] = {
     "select_k_unstable": lambda m, t, n: [_data(m, t, n)],
     # pyarrow itself writes out of bounds for many rows, and for nulls.
     "year_month_day": lambda m, t, n: [m.array(m.kind(t[0]), min(n, 7), nulls=0)],
+    "list_flatten": lambda m, t, n: [
+        m.array(m.pick([*TYPES["list"], pa.list_(pa.list_(pa.int32()))]), n)
+    ],
     "list_element": lambda m, t, n: [
         pa.array(
             [[*m.value(pa.list_(pa.int32()), True), 1] for _ in range(n)], pa.list_(pa.int32())

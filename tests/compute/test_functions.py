@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 HOST = pa.default_cpu_memory_manager()
 #: Whose every call of libcudf the stand-in has.
 NAMES = """
-    round floor ceil trunc sign rank list_slice list_parent_indices
+    round floor ceil trunc sign rank list_slice list_parent_indices list_flatten
     cumulative_sum cumulative_sum_checked cumulative_prod cumulative_min cumulative_max
     floor_temporal ceil_temporal round_temporal
     year day hour second nanosecond day_of_week is_leap_year week us_year us_week iso_week
@@ -43,6 +43,7 @@ def test_calls_at_random(cudf, monkeypatch, name):
 def check(call, given, there):
     expected, found = call(given), call(there(given))
     assert found.type == expected.type
+    assert not (len(found) and found.is_cpu)
     assert found.copy_to(HOST).equals(expected)
 
 
@@ -160,6 +161,19 @@ def test_replacements_that_do_not_fit(there):
 
 def at(text, zone=None, unit="s"):
     return pc.strptime([text], "%Y-%m-%d %H:%M:%S", unit)[0].cast(pa.timestamp(unit, zone))
+
+
+@pytest.mark.parametrize("recursive", [True, False])
+def test_lists_within_lists(there, recursive):
+    for given in ([[[1], None, [2, 3]], None, [], [[None]]], [[None], None], [[]]):
+        lists = pa.array(given, pa.list_(pa.list_(pa.int32())))
+        check(lambda it: pc.list_flatten(it, recursive=recursive), lists, there)
+        check(lambda it: pc.list_flatten(it, recursive=recursive), lists[1:], there)
+
+
+def test_no_modes(there):
+    check(lambda it: pc.mode(it, skip_nulls=False), pa.array([1, None]), there)
+    check(lambda it: pc.mode(it, min_count=2), pa.array([1, None]), there)
 
 
 @pytest.mark.parametrize("choice", ["earliest", "latest"])

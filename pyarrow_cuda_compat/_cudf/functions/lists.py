@@ -10,7 +10,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
 from ..calls import Call, prototype
-from ..columns import to_arrow, to_cudf
+from ..columns import on_device, to_arrow, to_cudf
 from ..registry import kernel
 
 _is = pa.types
@@ -90,7 +90,7 @@ def _cast(call: Call, values: Any, wanted: pa.DataType, cast: Any) -> Any:
     of_pyarrow = pc.CastOptions(target_type=wanted, **choices)
     made = prototype(pc.Function.call, "cast", [(pa.Array, values.type)], of_pyarrow)
     if not len(values):
-        return made
+        return on_device(made)
     try:
         found = cast(Call("cast", [to_cudf(values)], [values.type], options, made, [values]))
     except pa.ArrowInvalid:

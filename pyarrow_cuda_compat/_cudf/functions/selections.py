@@ -191,7 +191,7 @@ def mode(call: Call) -> Any:
     value, options = op.valid(call.value), call.options
     has_nulls = call.value.null_count() and not options["skip_nulls"]
     if has_nulls or value.size() < options["min_count"] or not value.size():
-        return call.prototype
+        return op.counter(0)  # no rows of any type
     if _is.is_floating(call.given):
         need_no_negative_zero(value)
         call.need(not op.has_nan(value), "not with NaN")
@@ -312,9 +312,11 @@ def dictionary_encode(call: Call) -> Any:
 
 @kernel("list")
 def list_flatten(call: Call) -> Any:
-    call.need(not call.options.get("recursive"), "not lists within lists at once")
-    lists = op.valid(call.value)  # null may have elements
-    return lists.list_view().get_sliced_child()
+    value, kind = call.value, call.given
+    while _is.is_list(kind) and value.size():
+        value = op.valid(value).list_view().get_sliced_child()  # null may have elements
+        kind = kind.value_type if call.options.get("recursive") else pa.null()
+    return value
 
 
 @kernel("list", "int")
