@@ -23,14 +23,32 @@ from .columns import (
     to_table,
 )
 from .conversions import remember
-from .functions import aggregates, arithmetic, casts, comparisons, plain, selections, strings, times
+from .functions import (
+    aggregates,
+    arithmetic,
+    casts,
+    comparisons,
+    lists,
+    plain,
+    rounding,
+    selections,
+    strings,
+    temporal_rounding,
+    time_texts,
+    times,
+    unicode,
+    zones,
+)
 from .parquet.reader import Reader
 from .refusals import NotCovered, need
 from .registry import KERNELS, Kernel
 from .types import MOST_ROWS, kind_of
 
 _TABLES = pa.RecordBatch | pa.Table
-_PARTS = (aggregates, arithmetic, casts, comparisons, plain, selections, strings, times)
+_PARTS = (
+    *(aggregates, arithmetic, casts, comparisons, lists, plain, rounding),
+    *(selections, strings, temporal_rounding, time_texts, times, unicode, zones),
+)
 
 
 def run(

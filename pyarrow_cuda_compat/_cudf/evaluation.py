@@ -20,7 +20,7 @@ from .columns import scalar_of
 from .expressions import serialized
 from .functions.casts import EXACT, cast_without_loss
 from .functions.comparisons import common_type, host_set
-from .functions.times import PER_SECOND
+from .functions.zones import PER_SECOND
 from .types import kind_of
 
 _is = pa.types

@@ -71,8 +71,24 @@ def keys_of(column: Any) -> Any:
 
 def unscaled(column: Any) -> Any:
     """The integers of which the decimals of a column are made, over the same memory."""
-    facts = column.data(), column.null_mask(), column.null_count(), column.offset()
-    return plc.Column(WIDE, column.size(), *facts, [])
+    return scaled(column, WIDE)
+
+
+def scaled(integers: Any, kind: Any) -> Any:
+    """The decimals of a type that integers make, over the same memory."""
+    facts = integers.data(), integers.null_mask(), integers.null_count(), integers.offset()
+    return plc.Column(kind, integers.size(), *facts, [])
+
+
+def order_key(column: Any, nan: int) -> Any:
+    """Integers in the order of floating-point numbers, where both zeros are one.  NaN becomes a
+    number that no other value has."""
+    bits = keys_of(column)
+    kind = bits.type()
+    first = smallest(kind.to_arrow())
+    is_negative = binary("LESS", bits, scalar(0, kind))
+    key = choose(is_negative, binary("SUB", first, bits, kind), bits)
+    return choose(is_nan(column), scalar(nan, kind), key)
 
 
 def column_of(value: Any, rows: int) -> Any:
@@ -189,6 +205,13 @@ def on_int64(operator: str, left: Any, right: Any) -> Any:
     """An operation on integers of 64 bits, of which the right one may be Python's."""
     right = scalar(right, pa.int64()) if isinstance(right, int) else right
     return binary(operator, left, right, INT64)
+
+
+def rest(value: Any, unit: int) -> Any:
+    """How far each integer of 64 bits is above the multiple of a unit below it."""
+    found = on_int64("MOD", value, unit)
+    is_negative = binary("LESS", found, scalar(0, pa.int64()))
+    return choose(is_negative, on_int64("ADD", found, unit), found)
 
 
 def smallest(kind: pa.DataType) -> Any:

@@ -29,8 +29,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "date": _is.is_date32,
     "date64": _is.is_date64,
     "clock": _is.is_time,
-    "time": lambda it: _is.is_timestamp(it) and it.tz in (None, "UTC"),
-    "zoned": _is.is_timestamp,
+    "time": _is.is_timestamp,
     "duration": _is.is_duration,
     "bits": lambda it: _number_of_bits(it) is not None,
     "null": _is.is_null,
@@ -56,7 +55,7 @@ TEXTS = "string large_string"
 BYTES = f"{TEXTS} binary large_binary"
 TIMES = "date time duration"
 #: Times whose order is that of their numbers.
-ORDERED_TIMES = f"{TIMES} date64 clock zoned"
+ORDERED_TIMES = f"{TIMES} date64 clock"
 #: The kinds whose types have no parts, and whose values have an order.
 SIMPLE = f"bool {NUMBERS} decimal {BYTES} {ORDERED_TIMES}"
 #: The kinds whose values are the same where their bits are.
@@ -103,7 +102,6 @@ _CARRIERS: dict[str, Callable[[Any], Any]] = {
     "clock": lambda it: _NUMBERS[it.bit_width],
     "date64": lambda _: pa.timestamp("ms"),
     "time": lambda it: pa.timestamp(it.unit),
-    "zoned": lambda it: pa.timestamp(it.unit),
     "bits": _number_of_bits,
     "null": lambda _: pa.int8(),
     "dictionary": lambda it: it.index_type,

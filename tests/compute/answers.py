@@ -104,6 +104,10 @@ def plain(result: Any) -> Any:
         return result.cast(pa.int32()).to_pylist()
     if pa.types.is_time(kind) or pa.types.is_date64(kind):
         return result.cast(pa.int32() if kind.bit_width == 32 else pa.int64()).to_pylist()
+    if pa.types.is_run_end_encoded(kind):
+        if isinstance(result, pa.ChunkedArray):
+            return plain(pc.run_end_decode(result))
+        return [result.run_ends.to_pylist(), plain(result.values)]
     if pa.types.is_dictionary(kind):
         # Where null is: a value, or an index.
         chunks = result.chunks if isinstance(result, pa.ChunkedArray) else [result]

@@ -31,6 +31,8 @@ TYPES: dict[str, list[pa.DataType]] = {
     "time": [
         *map(pa.timestamp, ("s", "ms", "us", "ns")),
         pa.timestamp("us", "UTC"),
+        pa.timestamp("ns", "Europe/Paris"),
+        pa.timestamp("s", "America/St_Johns"),
     ],
     "duration": [*map(pa.duration, ("s", "ms", "us", "ns"))],
     "bits": [
@@ -272,10 +274,44 @@ _UNITS = [
     "quarter",
     "year",
 ]
-_PATTERNS = ["a", "b", "ab", "aa", "", "a%", "_b", "é", "."]
-_REGEXES = ["a", "a+b*", "^a", "[a-c]b", "[0-9]+", "a$", "(a|b)"]
+_PATTERNS = [
+    "a",
+    "b",
+    "ab",
+    "aa",
+    "",
+    "a%",
+    "_b",
+    "é",
+    ".",
+    "B",
+    "\0",
+    "%\\b",
+    "a\\%",
+    "%é_",
+    "x\\",
+]
+_REGEXES = ["a", "a+b*", "^a", "[a-c]b", "[0-9]+", "a$", "(a|b)", "^[^a]+$", "\\d{2,3}", "\\s\\S"]
+_REGEXES += [
+    "a.c?|^b$",
+    "(?P<x>a|,)+b",
+    "\\W",
+    "[^\\d\\w-]",
+    "a\\.?",
+    "(?:ab){1,2}$",
+    "é.",
+    "[b-é]",
+    "A.*?b",
+]
+_REGEXES += ["a**", "(", "\\bA"]
 _CASE = {"ignore_case": [False, False, True]}
 _FEW = [None, 1, 0]
+_FORMATS = ["%Y-%m-%d", "%Y%m%d", "%FT%T", "%Y-%m-%dT%H:%M:%S", "%d/%m/%Y,%H.%M", "%H:%M", "%j%y%%"]
+_SLICES = {
+    "stop": [None, 2, 3, 9],
+    "step": [1, 1, 2, 3],
+    "return_fixed_size_list": [None, None, False, True],
+}
 _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
     ("sum product mean min max min_max", pc.ScalarAggregateOptions, _NULLS),
     ("first last first_last any all", pc.ScalarAggregateOptions, _NULLS),
@@ -286,20 +322,27 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         pc.QuantileOptions,
         {"q": [[0.5], [0, 0.3, 1]], "interpolation": _INTERPOLATIONS, **_NULLS},
     ),
-    ("round", pc.RoundOptions, {"ndigits": [0, 0, 1, 2, -1], "round_mode": _ROUNDINGS}),
+    ("round", pc.RoundOptions, {"ndigits": [0, 0, 1, 2, 3, -1, -2], "round_mode": _ROUNDINGS}),
     ("is_null", pc.NullOptions, {"nan_is_null": [True, False]}),
     ("max_element_wise", pc.ElementWiseAggregateOptions, {"skip_nulls": [True, False]}),
     ("min_element_wise", pc.ElementWiseAggregateOptions, {"skip_nulls": [True, False]}),
     ("filter array_filter", pc.FilterOptions, {"null_selection_behavior": ["drop", "emit_null"]}),
     ("array_sort_indices", pc.ArraySortOptions, {"order": _ORDERS, "null_placement": _ENDS}),
-    ("cumulative_sum cumulative_sum_checked", pc.CumulativeOptions, {"skip_nulls": [True, False]}),
-    ("cumulative_prod cumulative_mean", pc.CumulativeOptions, {"skip_nulls": [True, False]}),
-    ("cumulative_min cumulative_max", pc.CumulativeOptions, {"skip_nulls": [True, False]}),
     ("pairwise_diff pairwise_diff_checked", pc.PairwiseOptions, {"period": [1, 2, -1, 100]}),
     ("utf8_trim utf8_ltrim utf8_rtrim", pc.TrimOptions, {"characters": ["a", "ab", " ", "é"]}),
     ("ascii_trim ascii_ltrim ascii_rtrim", pc.TrimOptions, {"characters": ["a", "ab", " "]}),
     ("utf8_lpad utf8_rpad", pc.PadOptions, {"width": [0, 3, 6, 9], "padding": ["x", " "]}),
     ("ascii_lpad ascii_rpad", pc.PadOptions, {"width": [0, 3, 6, 9], "padding": ["x", " "]}),
+    (
+        "utf8_center ascii_center",
+        pc.PadOptions,
+        {"width": [0, 3, 6, 9], "padding": ["x", " "], "lean_left_on_odd_padding": [True, False]},
+    ),
+    (
+        "utf8_split_whitespace ascii_split_whitespace",
+        pc.SplitOptions,
+        {"max_splits": _FEW, "reverse": [True, False]},
+    ),
     ("match_substring match_like", pc.MatchSubstringOptions, {"pattern": _PATTERNS, **_CASE}),
     ("starts_with ends_with", pc.MatchSubstringOptions, {"pattern": _PATTERNS, **_CASE}),
     ("find_substring count_substring", pc.MatchSubstringOptions, {"pattern": _PATTERNS, **_CASE}),
@@ -339,16 +382,31 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         {"null_handling": ["emit_null", "skip", "replace"], "null_replacement": ["?"]},
     ),
     (
-        "day_of_week",
+        "day_of_week weeks_between",
         pc.DayOfWeekOptions,
         {"count_from_zero": [True, False], "week_start": range(1, 8)},
     ),
+    ("strftime", pc.StrftimeOptions, {"format": _FORMATS}),
     (
-        "floor_temporal ceil_temporal",
+        "strptime",
+        pc.StrptimeOptions,
+        {"format": _FORMATS, "unit": ["s", "ms", "us", "ns"], "error_is_null": [True, False]},
+    ),
+    (
+        "week",
+        pc.WeekOptions,
+        {
+            "week_starts_monday": [True, False],
+            "count_from_zero": [False, False, True],
+            "first_week_is_fully_in_year": [False, False, True],
+        },
+    ),
+    (
+        "floor_temporal ceil_temporal round_temporal",
         pc.RoundTemporalOptions,
         {
             "unit": _UNITS,
-            "multiple": [1, 1, 1, 2],
+            "multiple": [1, 1, 1, 2, 5, 7, 100],
             "week_starts_monday": [True, False],
             "ceil_is_strictly_greater": [False, False, True],
             "calendar_based_origin": [False, False, True],
@@ -358,12 +416,14 @@ _OPTIONS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         "assume_timezone",
         pc.AssumeTimezoneOptions,
         {
-            "timezone": ["UTC"],
+            "timezone": ["UTC", "Europe/Paris", "America/St_Johns", "Asia/Kolkata"],
             "ambiguous": ["raise", "earliest", "latest"],
             "nonexistent": ["raise", "earliest", "latest"],
         },
     ),
-    ("struct_field", pc.StructFieldOptions, {"indices": [[0], [1]]}),
+    ("list_slice", pc.ListSliceOptions, {"start": [0, 1, 2], **_SLICES}),
+    ("run_end_encode", pc.RunEndEncodeOptions, {"run_end_type": [pa.int16(), pa.int32()]}),
+    ("mode", pc.ModeOptions, {"n": [1, 2, 5], **_NULLS}),
     ("list_flatten", pc.ListFlattenOptions, {"recursive": [False, True]}),
     ("dictionary_encode", pc.DictionaryEncodeOptions, {"null_encoding": ["mask", "encode"]}),
 )
@@ -388,6 +448,19 @@ def _lookup(maker: Maker, given: list[Any]) -> Any:
     return pc.SetLookupOptions(values, skip_nulls=maker.pick([True, False]))
 
 
+def _path(maker: Maker, given: list[Any]) -> Any:
+    paths = [[0], [1], ["a"], ".b", "nowhere"]
+    if given[0].type == _NESTED:
+        paths += [[1, 0], ["b", "x"], ".b.x", [0, 0]]
+    return pc.StructFieldOptions(maker.pick(paths))
+
+
+def _cumulative(maker: Maker, given: list[Any]) -> Any:
+    start = maker.pick([None, None, 0, 1, -3, 100, 2.5, -0.0, math.nan])
+    start = start if pa.types.is_floating(given[0].type) or start in (None, 0, 1, 100) else None
+    return pc.CumulativeOptions(start, skip_nulls=maker.pick([True, False]))
+
+
 def _select(maker: Maker, given: list[Any]) -> Any:
     return pc.SelectKOptions(maker.pick([0, 1, 5, 100]), _sort_keys(maker, given[0]))
 
@@ -406,6 +479,8 @@ def _cast(maker: Maker, given: list[Any]) -> Any:
     elif pa.types.is_time(kind):
         kinds = ["clock", "clock", "int"]
     to = kind.value_type if pa.types.is_dictionary(kind) else maker.kind(tuple(kinds))
+    if pa.types.is_list(kind):
+        to = pa.list_(maker.pick([pa.int8(), pa.int64(), pa.float32(), pa.string(), to]))
     return (pc.CastOptions.safe if maker.random.random() < 0.6 else pc.CastOptions.unsafe)(to)
 
 
@@ -424,9 +499,12 @@ def _place(maker: Maker) -> dict[str, str]:
 
 
 _SPECIAL: dict[str, Any] = {
+    "struct_field": _path,
     "is_in": _lookup,
     "index_in": _lookup,
     "select_k_unstable": _select,
+    **{f"cumulative_{it}": _cumulative for it in ("sum", "sum_checked", "prod", "mean")},
+    **{f"cumulative_{it}": _cumulative for it in ("min", "max")},
     "rank": _rank,
     "cast": _cast,
     "sort_indices": lambda maker, given: pc.SortOptions(
@@ -520,6 +598,36 @@ def _case_when(maker: Maker, takes: Any, size: int) -> list[Any]:
     return [conditions, *(maker.array(kind, size) for _ in range(count + maker.pick([0, 1])))]
 
 
+_NESTED = pa.struct([("a", pa.int32()), ("b", pa.struct([("x", pa.int64())]))])
+
+
+def _texts(maker: Maker, takes: Any, size: int) -> list[Any]:
+    """Times as texts in one of the formats, and rarely others."""
+    times = whole(maker.array(pa.timestamp("s"), size))
+    form = maker.pick(["%Y-%m-%d", "%Y%m%d", "%Y-%m-%dT%H:%M:%S"])
+    texts = pc.strftime(times, form) if not maker.has_extremes else pa.nulls(size, pa.string())
+    odd = ["2021-02-31", " 2020-1-1", "2020-01-01\n", "10000-01-01", ""]
+    return [texts if maker.random.random() < 0.8 else pa.array([*texts.to_pylist(), *odd])]
+
+
+def _replaced(maker: Maker, takes: Any, size: int) -> list[Any]:
+    def made(kind: pa.DataType, rows: int) -> Any:
+        is_scalar = maker.random.random() < 0.2
+        return maker.scalar(kind) if is_scalar else whole(maker.array(kind, rows))
+
+    kind = maker.kind(takes[0])
+    rows = maker.pick([size, size, size // 3])
+    return [whole(maker.array(kind, size)), made(pa.bool_(), size), made(kind, rows)]
+
+
+def _shifted(maker: Maker, takes: Any, size: int) -> list[Any]:
+    kind = maker.kind(takes[0])
+    is_signed = pa.types.is_signed_integer(kind)
+    most = kind.bit_width - is_signed - (maker.random.random() < 0.6)
+    least = -is_signed if maker.random.random() < 0.3 else 0
+    return [maker.array(kind, size), _small(maker, size, least, most, kind)]
+
+
 def _like_first(maker: Maker, takes: Any, size: int) -> list[Any]:
     kind = maker.kind(takes[0])
     return [maker.array(kind, size), maker.array(kind, size)]
@@ -554,6 +662,11 @@ RECIPES: dict[str, Any] = {
     "drop_null": lambda m, t, n: [_data(m, t, n)],
     "sort_indices": lambda m, t, n: [_data(m, t, n)],
     "select_k_unstable": lambda m, t, n: [_data(m, t, n)],
+    # pyarrow itself writes out of bounds for many rows, and for nulls.
+    "year_month_day": lambda m, t, n: [m.array(m.kind(t[0]), min(n, 7), nulls=0)],
+    "list_flatten": lambda m, t, n: [
+        m.array(m.pick([*TYPES["list"], pa.list_(pa.list_(pa.int32()))]), n)
+    ],
     "list_element": lambda m, t, n: [
         pa.array(
             [[*m.value(pa.list_(pa.int32()), True), 1] for _ in range(n)], pa.list_(pa.int32())
@@ -565,6 +678,11 @@ RECIPES: dict[str, Any] = {
         pa.scalar(m.pick(["", "-"])),
     ],
     "case_when": _case_when,
+    "strptime": _texts,
+    "replace_with_mask": _replaced,
+    "struct_field": lambda m, t, n: [whole(m.array(m.pick([*TYPES["struct"], _NESTED]), n))],
+    **dict.fromkeys([f"shift_{side}" for side in ("left", "right")], _shifted),
+    **dict.fromkeys([f"shift_{side}_checked" for side in ("left", "right")], _shifted),
     "make_struct": lambda m, t, n: [whole(m.array(m.kind(t[0]), n)) for _ in range(2)],
     "binary_join_element_wise": lambda m, t, n: [
         m.array(k := m.kind(t[0]), n),
@@ -573,6 +691,7 @@ RECIPES: dict[str, Any] = {
     ],
 }
 for _name in (
+    "weeks",
     "years",
     "quarters",
     "days",

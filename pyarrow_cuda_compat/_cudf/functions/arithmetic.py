@@ -1,17 +1,21 @@
-"""Arithmetic, rounding, bits and the functions of numbers."""
+"""Arithmetic, bits and the functions of numbers."""
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
 from ..calls import Call
+from ..columns import scalar_of
 from ..registry import kernel
 from ..types import NUMBERS, cudf_type
 from .casts import DIGITS, cast_without_loss
+from .comparisons import need_no_negative_zero
 
 _is = pa.types
 _OVERFLOW = "overflow"
@@ -107,6 +111,24 @@ def binary_of_one_type(call: Call, operator: str) -> Any:
     return op.binary(operator, left, right, left.type())
 
 
+@kernel("int", shift_left=("SHIFT_LEFT", False), shift_left_checked=("SHIFT_LEFT", True))
+@kernel("int", shift_right=("SHIFT_RIGHT", False), shift_right_checked=("SHIFT_RIGHT", True))
+def shift(call: Call, operator: str, checks: bool) -> Any:
+    left, right = (op.column_of(value, call.rows) for value in _in_result_type(call))
+    digits = call.type.bit_width - _is.is_signed_integer(call.type)
+    is_within = op.binary("LESS", right, op.scalar(digits, call.type))
+    is_positive = op.binary("GREATER_EQUAL", right, op.scalar(0, call.type))
+    is_right = op.binary("LOGICAL_AND", is_within, is_positive)
+    if checks:
+        wrong = op.binary("LOGICAL_AND", op.invert(is_right), op.is_valid(left))
+        if op.is_anywhere(wrong):
+            raise pa.ArrowInvalid("shift amount must be >= 0 and less than precision of type")
+    # By other numbers of bits, pyarrow does not shift.
+    bits = op.choose(is_right, right, op.scalar(0, call.type))
+    bits = op.null_where(plc.unary.is_null(right), bits) if right.null_count() else bits
+    return op.binary(operator, left, bits, left.type())
+
+
 @kernel(f"{NUMBERS} decimal", abs=("ABS", False), abs_checked=("ABS", True))
 def absolute(call: Call, operator: str, checks: bool) -> Any:
     if checks:
@@ -127,9 +149,11 @@ def negate(call: Call, checks: bool) -> Any:
     return op.same_bits(op.binary("SUB", zero, value, value.type()), cudf_type(call.type))
 
 
-@kernel(NUMBERS)
+@kernel(f"{NUMBERS} decimal")
 def sign(call: Call) -> Any:
     (value,) = call.values
+    if _is.is_decimal(call.given):
+        value = op.unscaled(value)
     zero = op.cast(op.scalar(0), value.type())
     kind = cudf_type(call.type)
     is_positive = op.cast(op.binary("GREATER", value, zero), kind)
@@ -178,57 +202,53 @@ def unary_math(call: Call, operator: str, domain: Any = None) -> Any:
     return op.unary(operator, value)
 
 
-@kernel(NUMBERS, floor=0, ceil=1, trunc=2)
-def round_to_integer(call: Call, mode: int) -> Any:
-    (value,) = _in_result_type(call)
-    return _round_to_integer(value, mode, call.type) if _is.is_floating(call.given) else value
-
-
-#: Modes of rounding, by pyarrow's numbers: down, up, towards zero, towards infinity, half to even.
-_MODES = (0, 1, 2, 3, 8)
-
-
-def _round_to_integer(value: Any, mode: int, kind: pa.DataType) -> Any:
-    if mode in (2, 3):
-        is_negative = op.binary("LESS", value, op.scalar(0, kind))
-        floor, ceiling = op.unary("FLOOR", value), op.unary("CEIL", value)
-        return op.choose(is_negative, *((ceiling, floor) if mode == 2 else (floor, ceiling)))
-    return op.unary({0: "FLOOR", 1: "CEIL", 8: "RINT"}[mode], value)
-
-
-@kernel(NUMBERS, round_=())
-def round_to_digits(call: Call) -> Any:
-    digits, mode, value = call.options["ndigits"], call.options["round_mode"], call.value
-    if not _is.is_floating(call.given):
-        call.need(digits >= 0, "not integers to tens")
-        return _in_result_type(call)[0]
-    call.need(mode in _MODES, "not with this mode")
-    # pyarrow's larger powers of ten have the digits of single precision.
-    call.need(abs(digits) <= 10, "not to so many digits")
-    factor = op.scalar(float(10 ** abs(digits)), call.type)
-    kind = value.type()
-    scale, unscale = ("MUL", "DIV") if digits >= 0 else ("DIV", "MUL")
-    scaled = op.binary(scale, value, factor, kind)
-    is_whole = op.binary("EQUAL", op.unary("FLOOR", scaled), scaled)
-    infinity = op.scalar(_INFINITE, call.type)
-    becomes_infinite = ("EQUAL", ("ABS", 1), infinity), ("LESS", ("ABS", 0), infinity)
-    call.need(
-        not op.is_anywhere(op.computed(("LOGICAL_AND", *becomes_infinite), value, scaled)),
-        "not numbers that are too large for so many digits",
-    )
-    result = op.binary(unscale, _round_to_integer(scaled, mode, call.type), factor, kind)
-    return op.choose(is_whole, value, result)
-
-
-@kernel("int", cumulative_min="min", cumulative_max="max", cumulative_sum_checked=("sum", True))
+@kernel("int", cumulative_sum_checked=("sum", True))
 @kernel(NUMBERS, cumulative_sum="sum", cumulative_prod="product")
+@kernel(NUMBERS, cumulative_min="min", cumulative_max="max")
 def cumulative(call: Call, aggregation: str, checks: bool = False) -> Any:
-    result = _scan(call, call.value, aggregation)
+    start = call.options["start"]
+    first = None if start is None else scalar_of(pa.scalar(start).cast(call.type))
+    value = call.value
+    if aggregation in _BOUNDS and _is.is_floating(call.type):
+        need_no_negative_zero(value)
+        call.need(not _is_nan_or_negative_zero(start), "not with such a start")
+        value = op.choose(op.is_nan(value), op.scalar(_BOUNDS[aggregation], call.type), value)
+        first = op.scalar(_usual_start(call.name, call.type), call.type) if first is None else first
+    result = _scan(call, value, aggregation)
+    if start is not None and _is.is_floating(call.type):
+        # What was too large or small without the start does not come back with it.
+        is_exact = aggregation != "product" and op.are_finite(result)
+        call.need(aggregation in _BOUNDS or is_exact, "not with a start")
+    result = _with_start(result, first, aggregation)
     if checks:
-        wide = _scan(call, op.cast(call.value, op.WIDE), aggregation)
+        wide = _scan(call, op.cast(value, op.WIDE), aggregation)
+        wide = _with_start(wide, first and op.cast(first, op.WIDE), aggregation)
         if op.is_anywhere(op.binary("NOT_EQUAL", wide, op.cast(result, op.WIDE))):
             raise pa.ArrowInvalid(_OVERFLOW)
     return result
+
+
+#: By running aggregate: the value that changes no other, which NaN counts as.
+_BOUNDS = {"min": _INFINITE, "max": -_INFINITE}
+_WITH_START = {"sum": "ADD", "product": "MUL", "min": "LESS", "max": "GREATER"}
+
+
+def _usual_start(name: str, kind: pa.DataType) -> Any:
+    """What pyarrow starts with, which is not infinite in older ones."""
+    return getattr(pc, name)(pa.array([float("nan")], kind))[0].as_py()
+
+
+def _is_nan_or_negative_zero(start: Any) -> bool:
+    return isinstance(start, float) and (isnan(start) or str(start) == "-0.0")
+
+
+def _with_start(running: Any, first: Any, aggregation: str) -> Any:
+    if first is None:
+        return running
+    operator = _WITH_START[aggregation]
+    if aggregation in _BOUNDS:
+        return op.choose(op.binary(operator, first, running), first, running)
+    return op.binary(operator, running, first, running.type())
 
 
 @kernel(NUMBERS)
@@ -241,7 +261,6 @@ def cumulative_mean(call: Call) -> Any:
 def _scan(call: Call, value: Any, aggregation: str) -> Any:
     """A running aggregate.  It is null where the value is null; if nulls are not skipped, also
     everywhere after."""
-    call.need(call.options["start"] is None, "not with a start")
     scan = getattr(plc.aggregation, aggregation)()
     result = plc.reduce.scan(value, scan, plc.reduce.ScanType.INCLUSIVE)
     if call.options["skip_nulls"] or not value.null_count():

@@ -13,15 +13,17 @@ from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
 from ..types import BYTES, NUMBERS, ORDERED_TIMES, TEXTS, cudf_type, kind_of
-from .times import PER_SECOND, need_calendar
+from .lists import cast_elements
+from .times import need_calendar
 from .utf8 import are_utf8
+from .zones import PER_SECOND, local
 
 _is = pa.types
 #: By floating-point type: the largest integer up to which it has every integer.
 EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
 
 
-@kernel(f"bool {NUMBERS} decimal {ORDERED_TIMES} {BYTES} view dictionary")
+@kernel(f"bool {NUMBERS} decimal {ORDERED_TIMES} {BYTES} list view dictionary")
 def cast(call: Call) -> Any:
     wanted = call.options["to_type"]
     if call.given == wanted:
@@ -206,7 +208,7 @@ def _per_day(kind: pa.DataType) -> int:
 
 
 def _between_units(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    given = call.given
+    given = call.given  # another time zone changes no value
     before, after = _per_day(given), _per_day(wanted)
     counts = op.cast(op.same_bits(value, _integers(given)), op.INT64)
     if after >= before:
@@ -237,7 +239,9 @@ def _date_to_time(call: Call, value: Any, wanted: pa.DataType) -> Any:
 
 def _time_to_date(call: Call, value: Any, wanted: pa.DataType) -> Any:
     need_calendar(value, call.given)
-    days = plc.datetime.floor_datetimes(value, plc.datetime.RoundingFrequency.DAY)
+    days = plc.datetime.floor_datetimes(
+        local(value, call.given), plc.datetime.RoundingFrequency.DAY
+    )
     return op.cast(days, cudf_type(wanted))
 
 
@@ -275,6 +279,10 @@ def _string_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
     return convert.to_integers(value, kind)
 
 
+def _list_to_list(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    return cast_elements(call, wanted, cast)
+
+
 #: The kinds of types that a cast starts from, the kinds that it ends at, and its function.
 _CASTS: list[tuple[str, str, Any]] = [
     ("int", NUMBERS, _int_to_number),
@@ -288,7 +296,7 @@ _CASTS: list[tuple[str, str, Any]] = [
     (NUMBERS, "bool", _to_bool),
     ("int", ORDERED_TIMES, _int_or_time),
     (ORDERED_TIMES, "int", _int_or_time),
-    ("time zoned date64", "time zoned", _between_units),
+    ("time date64", "time", _between_units),
     ("duration", "duration", _between_units),
     ("clock", "clock", _between_units),
     ("date", "date64", _between_units),
@@ -299,6 +307,7 @@ _CASTS: list[tuple[str, str, Any]] = [
     ("bool", TEXTS, _bool_to_string),
     (TEXTS, "int", _string_to_int),
     (f"{BYTES} view", BYTES, _between_strings),
+    ("list", "list", _list_to_list),
 ]
 _CAST_BY_KINDS = {
     (before, after): function

@@ -28,11 +28,9 @@ def _is_number(kind: pa.DataType) -> bool:
     return kind_of(kind) in ("int", "float", "decimal")
 
 
-def _are_alike(left: pa.DataType, right: pa.DataType) -> bool:
-    """Whether libcudf has both types as one: strings and bytes, or times of several zones."""
-    is_alike = cudf_type(left) == cudf_type(right)
-    names = {kind_of(left), kind_of(right)}
-    return is_alike and (names <= _BYTES or names <= {"time", "zoned"})
+def _are_one(left: pa.DataType, right: pa.DataType, kinds: frozenset[str]) -> bool:
+    """Whether libcudf has both types as one, if they are of some kinds."""
+    return {kind_of(left), kind_of(right)} <= kinds and cudf_type(left) == cudf_type(right)
 
 
 _BYTES = frozenset(BYTES.split())
@@ -60,11 +58,19 @@ def _digits(kind: pa.DataType) -> tuple[int, int]:
     return 0, DIGITS[kind]
 
 
+def _are_times_of_one_unit(left: pa.DataType, right: pa.DataType) -> bool:
+    if not (_is.is_timestamp(left) and _is.is_timestamp(right)):
+        return False
+    if (left.tz is None) != (right.tz is None):
+        text = "Cannot compare timestamp with timezone to timestamp without timezone"
+        raise pa.ArrowInvalid(f"{text}, got: {left} and {right}")
+    return bool(left.unit == right.unit)
+
+
 def _in_common_type(call: Call) -> list[Any]:
     left, right = call.types
-    if left == right:
-        return call.values
-    if _are_alike(left, right):
+    are_one = _are_times_of_one_unit(left, right) or _are_one(left, right, _BYTES)
+    if left == right or are_one:
         return call.values
     call.need(_is_number(left) and _is_number(right), "not with several types")
     kind = common_type(left, right)
@@ -158,14 +164,15 @@ def if_else(call: Call) -> Any:
     return op.null_where(plc.unary.is_null(mask), result) if mask.null_count() else result
 
 
-def _need_common_type(call: Call, types: list[pa.DataType]) -> None:
-    is_same = all(kind == call.type or _are_alike(kind, call.type) for kind in types)
+def _need_common_type(call: Call, types: list[pa.DataType], alike: frozenset[str] = _BYTES) -> None:
+    is_same = all(kind == call.type or _are_one(kind, call.type, alike) for kind in types)
     call.need(is_same or all(map(_is_number, types)), "not with several types")
 
 
 @kernel(f"{SIMPLE} bits")
 def coalesce(call: Call) -> Any:
-    _need_common_type(call, call.types)
+    # pyarrow takes times of all zones here.
+    _need_common_type(call, call.types, _BYTES | {"time"})
     first, *rest = (_in_result_type(call, place) for place in range(len(call.values)))
     return reduce(op.filled, rest, op.column_of(first, call.rows))
 

@@ -13,9 +13,9 @@ from .. import operations as op
 from ..calls import Call, rows_of
 from ..columns import rows_of_views, to_arrow, to_cudf
 from ..registry import kernel
-from ..types import ANY, BYTES, KEYS, NUMBERS, ORDERED_TIMES, SIMPLE, kind_of
+from ..types import ANY, KEYS, NUMBERS, SIMPLE, cudf_type, kind_of
 from .casts import decoded
-from .comparisons import places_in
+from .comparisons import need_no_negative_zero, places_in
 
 _is = pa.types
 _UINT64 = plc.DataType(plc.TypeId.UINT64)
@@ -174,16 +174,19 @@ def _count_comparable(column: Any, _order: int, _nulls_first: bool, kind: pa.Dat
 
 #: Ways to rank equal values, by pyarrow's numbers.
 _RANKS = ("MIN", "MAX", "FIRST", "DENSE")
-_RANKED = f"bool int decimal {BYTES} {ORDERED_TIMES}"
 
 
-@kernel(_RANKED)
+@kernel(SIMPLE)
 def rank(call: Call) -> Any:
     (value,) = call.values
     call.need(isinstance(value, plc.Column), "not of tables")
     options = call.options
     key = options["sort_keys"][0] if options["sort_keys"] else {"order": 0}
     descends, first = key["order"] == _DESCENDS, _nulls_first(key, options)
+    if _is.is_floating(call.given):
+        # NaN stands beside the nulls in both orders.
+        largest = 2 ** (call.given.bit_width - 1) - 1
+        value = op.order_key(value, largest if descends == first else -largest)
     order = op.Order.DESCENDING if descends else op.Order.ASCENDING
     found = plc.sorting.rank(
         value,
@@ -220,6 +223,89 @@ def unique(call: Call) -> Any:
     if _is_view(call):
         return rows_of_views(call.array(0), _distinct_rows(call.value)[1])[0]
     return op.first_rows(call.value)
+
+
+@kernel(f"bool {NUMBERS} decimal")
+def mode(call: Call) -> Any:
+    value, options = op.valid(call.value), call.options
+    has_nulls = call.value.null_count() and not options["skip_nulls"]
+    if has_nulls or value.size() < options["min_count"] or not value.size():
+        return op.counter(0)  # no rows of any type
+    if _is.is_floating(call.given):
+        need_no_negative_zero(value)
+        call.need(not op.has_nan(value), "not with NaN")
+    group = plc.groupby.GroupBy(plc.Table([value]), plc.types.NullPolicy.INCLUDE)
+    count = plc.aggregation.count(plc.types.NullPolicy.INCLUDE)
+    request = plc.groupby.GroupByRequest(op.counter(value.size()), [count])
+    keys, (found,) = group.aggregate([request])
+    keys, counts = op.one(keys), op.cast(op.one(found), op.INT64)
+    order = op.order_of([(counts, True, False), (keys, False, False)], is_float=[False, False])
+    table = op.gathered(plc.Table([keys, counts]), order).columns()
+    last = min(options["n"], keys.size())
+    columns = [plc.copying.slice(column, [0, last])[0] for column in table]
+    fields = zip(columns, call.type, strict=True)
+    return _struct_array(call, [to_arrow(column, field.type) for column, field in fields])
+
+
+@kernel(SIMPLE)
+def run_end_encode(call: Call) -> Any:
+    (value,) = call.values
+    kind = call.type.run_end_type
+    most = 2 ** (kind.bit_width - 1) - 1
+    if call.rows > most:
+        text = "Cannot run-end encode Arrays with more elements than the run end type can hold"
+        raise pa.ArrowInvalid(f"{text}: {most}")
+    starts = op.places(_differs_from_last(op.keys_of(value)))
+    values = op.one(op.gathered(plc.Table([value]), starts))
+    rest = plc.copying.slice(starts, [1, starts.size()])[0]
+    end = plc.Column.from_scalar(op.scalar(call.rows, pa.int32()), 1)
+    ends = op.cast(plc.concatenate.concatenate([rest, end]), cudf_type(kind))
+    parts = [to_arrow(ends, kind), to_arrow(values, call.given)]
+    return pa.Array.from_buffers(call.type, call.rows, [None], 0, 0, parts)
+
+
+def _differs_from_last(value: Any) -> Any:
+    """Whether each row has another value than the row before it.  Null is a value."""
+    nothing = plc.Column.all_null_like(value, 1).to_scalar()
+    last = plc.copying.shift(value, 1, nothing)
+    differs = op.filled(op.binary("NOT_EQUAL", value, last), op.scalar(True))
+    if value.null_count():
+        are_null = op.binary("LOGICAL_AND", *map(plc.unary.is_null, (value, last)))
+        differs = op.binary("LOGICAL_AND", differs, op.invert(are_null))
+    is_first = op.binary("EQUAL", op.counter(value.size()), op.scalar(0, pa.int32()))
+    return op.binary("LOGICAL_OR", differs, is_first)
+
+
+@kernel(SIMPLE, "bool", SIMPLE, elementwise=False)
+def replace_with_mask(call: Call) -> Any:
+    value, mask, wanted = call.values
+    call.need(call.types[2] == call.given, "not by values of another type")
+    mask = op.column_of(mask, value.size())
+    if mask.size() != value.size():
+        sizes = f"expected {value.size()} items but got {mask.size()} items"
+        raise pa.ArrowInvalid(f"Mask must be of same length as array ({sizes})")
+    if not value.size():
+        return value
+    is_replaced = op.filled(mask, op.scalar(False))
+    if isinstance(wanted, plc.Column):
+        wanted = _spread(is_replaced, wanted)
+    found = value if wanted is None else op.choose(is_replaced, wanted, value)
+    return op.null_where(plc.unary.is_null(mask), found) if mask.null_count() else found
+
+
+def _spread(mask: Any, values: Any) -> Any:
+    """The values one after the other, where a mask is true; None if it is so nowhere."""
+    sums = op.cast(mask, op.INT32)
+    ranks = plc.reduce.scan(sums, plc.aggregation.sum(), plc.reduce.ScanType.INCLUSIVE)
+    count = plc.copying.get_element(ranks, ranks.size() - 1).to_py()
+    if count > values.size():
+        sizes = f"expected {count} items but got {values.size()} items"
+        raise pa.ArrowInvalid(f"Replacement array must be of appropriate length ({sizes})")
+    if not count:
+        return None
+    places = op.binary("SUB", ranks, op.scalar(1, pa.int32()), op.INT32)
+    places = op.choose(mask, places, op.scalar(0, pa.int32()))
+    return op.one(op.gathered(plc.Table([values]), places))
 
 
 @kernel(f"{KEYS} view")
@@ -290,9 +376,11 @@ def _dictionary_array(call: Call, places: Any, values: Any) -> Any:
 
 @kernel("list")
 def list_flatten(call: Call) -> Any:
-    call.need(not call.options.get("recursive"), "not lists within lists at once")
-    lists = op.valid(call.value)  # null may have elements
-    return lists.list_view().get_sliced_child()
+    value, kind = call.value, call.given
+    while _is.is_list(kind) and value.size():
+        value = op.valid(value).list_view().get_sliced_child()  # null may have elements
+        kind = kind.value_type if call.options.get("recursive") else pa.null()
+    return value
 
 
 @kernel("list", "int")
@@ -313,15 +401,32 @@ def list_element(call: Call) -> Any:
 
 @kernel("struct")
 def struct_field(call: Call) -> Any:
-    value = call.array(0)
-    path = call.options["field_ref"]
-    name, number = _top_level_name(path), re.fullmatch(r"\[([0-9]+)\]", path)
-    place = int(number[1]) if number else -1 if name is None else value.type.get_field_index(name)
-    call.need(place >= 0, "not by such a name, which may be a path")
-    if not value.null_count:
-        return value.field(place)
-    valid = op.is_valid(call.value)
-    return op.null_where(op.invert(valid), to_cudf(value.field(place)))
+    value, valid = call.array(0), None
+    for place in _places_in(call, value.type):
+        if value.null_count:
+            mask = op.is_valid(to_cudf(value))
+            valid = mask if valid is None else op.binary("LOGICAL_AND", valid, mask)
+        value = value.field(place)
+    return value if valid is None else op.null_where(op.invert(valid), to_cudf(value))
+
+
+#: A path is made of names and numbers, without signs for the names' own dots.
+_PATH = re.compile(r"(?:\.[^.\[\\]+|\[[0-9]+\])+")
+_STEPS = re.compile(r"\.([^.\[\\]+)|\[([0-9]+)\]")
+
+
+def _places_in(call: Call, kind: pa.DataType) -> list[int]:
+    """The number of a field in each struct on the way to it."""
+    path, found = call.options["field_ref"], []
+    call.need(_PATH.fullmatch(path), "not by such a path")
+    for name, number in _STEPS.findall(path):
+        is_plain = not any({*".[\\"} & {*field.name} for field in kind)
+        call.need(is_plain, "not in structs with such names")
+        place = int(number) if number else kind.get_field_index(name)
+        call.need(place >= 0, "not by a name that several fields have")
+        found.append(place)
+        kind = kind.field(place).type
+    return found
 
 
 @kernel(ANY)

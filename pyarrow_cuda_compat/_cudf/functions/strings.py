@@ -14,6 +14,7 @@ from .. import operations as op
 from ..calls import Call
 from ..registry import kernel
 from ..types import cudf_type
+from .regexes import Translation
 
 _strings = plc.strings
 _Side = _strings.side_type.SideType
@@ -27,7 +28,7 @@ def _limit(call: Call, name: str) -> int:
     return -1 if most is None else max(most, -1)
 
 
-def _string_scalar(value: str) -> Any:
+def string_scalar(value: str) -> Any:
     return op.scalar(value, pa.string())
 
 
@@ -36,7 +37,7 @@ def _ascii_mask(value: Any) -> Any:
     return op.binary("EQUAL", attributes.count_bytes(value), attributes.count_characters(value))
 
 
-def _all_ascii(value: Any) -> bool:
+def all_ascii(value: Any) -> bool:
     data = value.data()
     if data is not None and not value.offset() and 0 < data.size <= _INT32_MAX:
         # The bytes, with those of nulls, are not negative.
@@ -46,30 +47,15 @@ def _all_ascii(value: Any) -> bool:
     return op.is_everywhere(_ascii_mask(value))
 
 
-def _need_ascii(call: Call) -> Any:
+def need_ascii(call: Call) -> Any:
     """The strings of a function that counts bytes where libcudf counts characters."""
-    call.need(_all_ascii(call.value), "not with characters beyond ASCII")
+    call.need(all_ascii(call.value), "not with characters beyond ASCII")
     return call.value
 
 
 @kernel("string")
 def string_is_ascii(call: Call) -> Any:
     return _ascii_mask(call.value)
-
-
-_CASES = {
-    "upper": _strings.case.to_upper,
-    "lower": _strings.case.to_lower,
-    "swapcase": _strings.case.swapcase,
-    "capitalize": _strings.capitalize.capitalize,
-    "title": _strings.capitalize.title,
-}
-
-
-@kernel("string", **{f"{of}_{case}": case for of in ("utf8", "ascii") for case in _CASES})
-def change_case(call: Call, name: str) -> Any:
-    # The tables of Unicode differ beyond ASCII.
-    return _CASES[name](_need_ascii(call))
 
 
 @lru_cache(maxsize=2)
@@ -82,7 +68,7 @@ def _whitespace_characters(function: str) -> str:
 
 
 def _whitespace_scalar(function: str) -> Any:
-    return _string_scalar(_whitespace_characters(function))
+    return string_scalar(_whitespace_characters(function))
 
 
 _SIDES = {"": "BOTH", "l": "LEFT", "r": "RIGHT"}
@@ -99,58 +85,120 @@ def trim(call: Call, side: str) -> Any:
         call.need(call.name.startswith("utf8") or wanted.isascii(), "not by such characters")
         if not wanted:
             return call.value
-        characters = _string_scalar(wanted)
+        characters = string_scalar(wanted)
     return _strings.strip.strip(call.value, getattr(_Side, side), characters)
 
 
 @kernel("string", utf8_lpad="LEFT", utf8_rpad="RIGHT", ascii_lpad="LEFT", ascii_rpad="RIGHT")
 def pad(call: Call, side: str) -> Any:
+    value, width, padding = _padded(call)
+    return _strings.padding.pad(value, width, getattr(_Side, side), padding)
+
+
+def _padded(call: Call) -> tuple[Any, int, str]:
     width, padding = call.options["width"], call.options["padding"]
-    value = call.value if call.name.startswith("utf8") else _need_ascii(call)
+    value = call.value if call.name.startswith("utf8") else need_ascii(call)
     is_one = len(padding) == 1 and (padding.isascii() or call.name.startswith("utf8"))
     call.need(0 <= width < _INT32_MAX and is_one, "not to such a width, or by such a string")
-    return _strings.padding.pad(value, width, getattr(_Side, side), padding)
+    return value, width, padding
+
+
+@kernel("string", utf8_center=(), ascii_center=())
+def center(call: Call) -> Any:
+    value, width, padding = _padded(call)
+    # libcudf puts an odd character before the string if the width is odd.
+    is_mirrored = call.options["lean_left_on_odd_padding"] == bool(width % 2)
+    value = _strings.reverse.reverse(value) if is_mirrored else value
+    found = _strings.padding.pad(value, width, _Side.BOTH, padding)
+    return _strings.reverse.reverse(found) if is_mirrored else found
 
 
 @kernel("string", utf8_reverse=(), ascii_reverse=())
 def reverse(call: Call) -> Any:
     value = call.value
-    if call.name.startswith("ascii") and not _all_ascii(value):
+    if call.name.startswith("ascii") and not all_ascii(value):
         raise pa.ArrowInvalid("Non-ASCII sequence in input")
     return _strings.reverse.reverse(value)
 
 
-def _pattern(call: Call) -> str:
-    call.need(not call.options.get("ignore_case"), "not without regard to case")
-    return str(call.options["pattern"])
+def _searched(call: Call) -> tuple[Any, str]:
+    """The strings and the pattern, in lower case if the case does not matter."""
+    pattern = str(call.options["pattern"])
+    if not call.options.get("ignore_case"):
+        return call.value, pattern
+    # Beyond ASCII, pyarrow takes several characters for one.
+    call.need(pattern.isascii(), "not without regard to case of such characters")
+    return _strings.case.to_lower(need_ascii(call)), pattern.lower()
 
 
 @kernel("string", match_substring="contains", starts_with="starts_with", ends_with="ends_with")
 def match_literal(call: Call, name: str) -> Any:
-    return getattr(_strings.find, name)(call.value, _string_scalar(_pattern(call)))
+    value, pattern = _searched(call)
+    return getattr(_strings.find, name)(value, string_scalar(pattern))
+
+
+#: Where the case matters, pyarrow searches what is between percent signs, also a backslash.
+_LIKE_LITERALS = {
+    "contains": re.compile(r"%+([^%_]*[^\\%_])?%+", re.DOTALL),
+    "starts_with": re.compile(r"([^%_]*[^\\%_])?%+", re.DOTALL),
+    "ends_with": re.compile(r"%+([^%_]*)", re.DOTALL),
+}
+#: In others, libcudf takes NUL and two backslashes for something else in long strings.
+_LIKE_ESCAPES = re.compile(r"([^\\\0]|\\[^\\\0])*", re.DOTALL)
 
 
 @kernel("string")
 def match_like(call: Call) -> Any:
-    pattern = _pattern(call)
-    call.need(not {"\\", "\0"} & {*pattern}, "not with escapes")
-    return _strings.contains.like(call.value, pattern, None)
+    value, pattern = _searched(call)
+    for name, form in _LIKE_LITERALS.items():
+        literal = form.fullmatch(pattern)
+        if literal and not call.options["ignore_case"]:
+            return getattr(_strings.find, name)(value, string_scalar(literal[1] or ""))
+    call.need(_LIKE_ESCAPES.fullmatch(pattern), "not with such escapes, or with NUL")
+    return _strings.contains.like(value, pattern, "\\")
 
 
 @kernel("string")
 def find_substring(call: Call) -> Any:
-    pattern = _pattern(call)
-    call.need(pattern, "not of the empty string")
-    found = _strings.find.find(_need_ascii(call), _string_scalar(pattern))
+    value, pattern = _searched(call)
+    if not pattern:
+        return _zeros(call)
+    found = _strings.find.find(value, string_scalar(pattern))
+    if not all_ascii(value):
+        found = op.choose(_is_negative(found), found, _bytes_before(value, found))
     return op.cast(found, cudf_type(call.type))
+
+
+def _zeros(call: Call) -> Any:
+    lengths = _strings.attributes.count_bytes(call.value)
+    return op.cast(op.binary("SUB", lengths, lengths, op.INT32), cudf_type(call.type))
+
+
+def _is_negative(numbers: Any) -> Any:
+    return op.binary("LESS", numbers, op.scalar(0, pa.int32()))
+
+
+def _bytes_before(value: Any, places: Any) -> Any:
+    """How many bytes the characters before a place have."""
+    zero = op.scalar(0, pa.int32())
+    ends = op.filled(op.choose(_is_negative(places), zero, places), zero)
+    starts = op.column_of(zero, value.size())
+    return _strings.attributes.count_bytes(_strings.slice.slice_strings(value, starts, ends))
 
 
 @kernel("string")
 def count_substring(call: Call) -> Any:
-    pattern = _pattern(call)
-    call.need(pattern and "\0" not in pattern, "not of the empty string, or with NUL")
-    literal = "".join(f"\\{each}" if each in ".^$*+?()[]{}|\\" else each for each in pattern)
-    found = _strings.contains.count_re(call.value, op.regex(literal))
+    value, pattern = _searched(call)
+    count_bytes = _strings.attributes.count_bytes
+    if not pattern:
+        found = op.binary("ADD", count_bytes(value), op.scalar(1, pa.int32()), op.INT32)
+    elif "\0" in pattern:
+        rest = _strings.replace.replace(value, string_scalar(pattern), string_scalar(""), -1)
+        removed = op.binary("SUB", count_bytes(value), count_bytes(rest), op.INT32)
+        found = op.binary("DIV", removed, op.scalar(len(pattern.encode()), pa.int32()), op.INT32)
+    else:
+        literal = "".join(f"\\{it}" if it in ".^$*+?()[]{}|\\" else it for it in pattern)
+        found = _strings.contains.count_re(value, op.regex(literal))
     return op.cast(found, cudf_type(call.type))
 
 
@@ -161,8 +209,13 @@ _PORTABLE = re.compile(rf"\^?(?:{_PORTABLE_UNIT}[*+?]?)+")
 _RANGE = re.compile(".-.")
 
 
+def _plain_pattern(call: Call) -> str:
+    call.need(not call.options.get("ignore_case"), "not without regard to case")
+    return str(call.options["pattern"])
+
+
 def _portable_pattern(call: Call) -> str:
-    pattern = _pattern(call)
+    pattern = _plain_pattern(call)
     is_portable = _PORTABLE.fullmatch(pattern) and all(
         it[0] <= it[2] for it in _RANGE.findall(pattern)
     )
@@ -172,14 +225,20 @@ def _portable_pattern(call: Call) -> str:
 
 @kernel("string")
 def match_substring_regex(call: Call) -> Any:
-    return op.matches(call.value, _portable_pattern(call))
+    pattern, ignores_case = str(call.options["pattern"]), call.options["ignore_case"]
+    pc.match_substring_regex("", pattern, ignore_case=ignores_case)  # which raises for wrong ones
+    if ignores_case:
+        # Beyond ASCII, pyarrow takes several characters for one.
+        call.need(pattern.isascii(), "not without regard to case of such characters")
+        need_ascii(call)
+    return op.matches(call.value, Translation(pattern, ignores_case=ignores_case).result())
 
 
 @kernel("string")
 def replace_substring(call: Call) -> Any:
-    pattern = _pattern(call)
+    pattern = _plain_pattern(call)
     call.need(pattern, "not of the empty string")
-    texts = _string_scalar(pattern), _string_scalar(call.options["replacement"])
+    texts = string_scalar(pattern), string_scalar(call.options["replacement"])
     return _strings.replace.replace(call.value, *texts, _limit(call, "max_replacements"))
 
 
@@ -189,19 +248,31 @@ def replace_substring_regex(call: Call) -> Any:
     # libcudf replaces empty matches in other places.
     call.need(not re.search(r"[*?]|^\^", options["pattern"]), "not with such a regular expression")
     call.need("\\" not in options["replacement"], "not with parts of the match")
-    replacement, most = _string_scalar(options["replacement"]), _limit(call, "max_replacements")
+    replacement, most = string_scalar(options["replacement"]), _limit(call, "max_replacements")
     return _strings.replace_re.replace_re(call.value, regex, replacement, most)
 
 
 @kernel("string")
 def split_pattern(call: Call) -> Any:
-    pattern, most = _pattern(call), _limit(call, "max_splits")
-    call.need(pattern, "not by the empty string")
+    pattern, most = _plain_pattern(call), _limit(call, "max_splits")
+    if not pattern:
+        raise pa.ArrowInvalid("Empty separator")
     call.need(most != 0, "not without a split")
     call.need(call.value.null_count() < call.rows, "not with nulls only")
     split = _strings.split.split
     split_record = split.rsplit_record if call.options["reverse"] else split.split_record
-    return split_record(call.value, _string_scalar(pattern), most)
+    return split_record(call.value, string_scalar(pattern), most)
+
+
+@kernel("string", utf8_split_whitespace=(), ascii_split_whitespace=())
+def split_whitespace(call: Call) -> Any:
+    most = _limit(call, "max_splits")
+    call.need(most != 0, "not without a split")
+    call.need(call.value.null_count() < call.rows, "not with nulls only")
+    split = _strings.split.split
+    split_record = split.rsplit_record_re if call.options["reverse"] else split.split_record_re
+    runs = op.regex(f"[{_whitespace_characters(call.name)}]+")
+    return split_record(call.value, runs, most)
 
 
 @kernel("string")
@@ -218,7 +289,7 @@ def utf8_slice_codeunits(call: Call) -> Any:
 def utf8_replace_slice(call: Call) -> Any:
     start, stop = call.options["start"], call.options["stop"]
     call.need(0 <= start <= stop < _INT32_MAX, "not backwards")
-    text = _string_scalar(call.options["replacement"])
+    text = string_scalar(call.options["replacement"])
     return _strings.replace.replace_slice(call.value, text, start, stop)
 
 
@@ -263,31 +334,3 @@ def binary_join(call: Call) -> Any:
         combine.SeparatorOnNulls.YES,
         combine.OutputIfEmptyList.EMPTY_STRING,
     )
-
-
-#: By name, in ASCII: what strings must not have anywhere, and what somewhere.
-_CHARACTER_CLASSES = {
-    "alpha": ("[^A-Za-z]", "[A-Za-z]"),
-    "alnum": ("[^A-Za-z0-9]", "[A-Za-z0-9]"),
-    "decimal": ("[^0-9]", "[0-9]"),
-    "upper": ("[a-z]", "[A-Z]"),
-    "lower": ("[A-Z]", "[a-z]"),
-    "space": ("[^ \t\n\v\f\r]", "[ \t\n\v\f\r]"),
-}
-
-
-@kernel(
-    "string", **{f"{of}_is_{name}": name for of in ("utf8", "ascii") for name in _CHARACTER_CLASSES}
-)
-def is_in_class(call: Call, name: str) -> Any:
-    forbidden, required = _CHARACTER_CLASSES[name]
-    value = call.value if call.name.startswith("ascii") else _need_ascii(call)
-    if call.name == "utf8_is_space":
-        forbidden, required = (it.replace("\r", "\r\x1c-\x1f") for it in (forbidden, required))
-    has_no_other = op.invert(op.matches(value, forbidden))
-    return op.binary("LOGICAL_AND", has_no_other, op.matches(value, required))
-
-
-@kernel("string")
-def ascii_is_printable(call: Call) -> Any:
-    return op.invert(op.matches(call.value, "[^ -~]"))
