@@ -13,7 +13,11 @@ from .conftest import back
 
 README = Path(__file__).parents[2] / "README.md"
 
-pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
+pytestmark = [
+    pytest.mark.simulator,
+    pytest.mark.independent,  # the page is about the newest pyarrow
+    pytest.mark.usefixtures("libcudf"),
+]
 
 
 def names_in(cell):
