@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from . import standin
-from .arguments import TYPES, Maker, options
+from .arguments import TYPES, Maker, options, whole
 
 #: Stands for tables and record batches among the types.
 TABLES = "tables"
@@ -150,15 +150,20 @@ def mixes(name: str) -> bool:
     return False
 
 
+class Tame(Maker):
+    """Makes no value that a function may refuse."""
+
+    def value(self, kind: pa.DataType, is_tame: bool) -> Any:
+        self.has_extremes = False
+        return super().value(kind, True)
+
+
 @cache
 def data_of(kind: Any) -> Any:
     """Two rows."""
     if kind is TABLES:
         return pa.table({"a": data_of(pa.int64())})
-    if pa.types.is_dictionary(kind):
-        return data_of(kind.value_type).dictionary_encode()
-    maker = Maker(0)
-    return pa.array([maker.value(kind, True) for _ in range(2)], kind)
+    return whole(Tame(0).array(kind, 2, nulls=0))
 
 
 def _taken(kernel: Any, place: int) -> list[pa.DataType]:
@@ -225,7 +230,15 @@ def area_of(name: str) -> str:
     return next((area for area, names in AREAS.items() if re.fullmatch(names, name)), "others")
 
 
-#: The kinds by the words of the page; others have their own name.
+#: The words of the page, with the names of groups of kinds in the engine, or with a kind.
+_GROUPS = {
+    "all": "ANY",
+    "keys": "KEYS",
+    "flat": "SIMPLE",
+    "numbers": "NUMBERS",
+    "times": "TIMES",
+    "strings": "TEXTS",
+}
 _WORDS = {
     "booleans": "bool",
     "integers": "int",
@@ -234,28 +247,29 @@ _WORDS = {
     "strings": "string",
     "dates": "date",
     "timestamps": "time",
+    "timestamps in other time zones": "zoned",
     "durations": "duration",
+    "times of day": "clock",
+    "nulls": "null",
+    "views": "view",
     "lists": "list",
+    "large lists": "large_list",
+    "fixed-size lists": "fixed_list",
     "structs": "struct",
     "dictionaries": "dictionary",
+    "extension types": "extension",
 }
 
 
 @cache
 def words() -> dict[str, frozenset[Any]]:
     """The types that each word of the table stands for."""
-    groups = part("types")
-    named = {
-        "all": groups.ANY,
-        "flat": groups.SIMPLE,
-        "numbers": groups.NUMBERS,
-        "times": groups.TIMES,
-        **{kind: kind for kind in TYPES if kind not in _WORDS.values()},
-        **_WORDS,
-    }
+    groups = {word: getattr(part("types"), name, "") for word, name in _GROUPS.items()}
+    named = _WORDS | {word: kinds for word, kinds in groups.items() if kinds}
     found = {
-        word: frozenset(it for kind in kinds.split() for it in of_kind(kind))
-        for word, kinds in named.items()
+        word: frozenset(it for kind in named[word].split() for it in of_kind(kind))
+        for word in {**_GROUPS, **_WORDS}
+        if word in named
     }
     signed = frozenset(filter(pa.types.is_signed_integer, found["integers"]))
     found["signed integers"], found["unsigned integers"] = signed, found["integers"] - signed
@@ -264,14 +278,14 @@ def words() -> dict[str, frozenset[Any]]:
     found["timestamps without a time zone"] = found["timestamps"] - zoned
     found["lists of strings"] = frozenset([pa.list_(pa.string())])
     found["tables"] = frozenset([TABLES])
-    return found
+    return {word: meant for word, meant in found.items() if meant}
 
 
 def _parts(wanted: frozenset[Any]) -> list[str]:
     """Words, and names of single types, that together stand for these types."""
     found = []
     for word, meant in sorted(words().items(), key=lambda it: -len(it[1])):
-        if meant and meant <= wanted:
+        if meant <= wanted:
             found.append(word)
             wanted -= meant
     return sorted(found, key=[*words()].index) + sorted(f"`{kind}`" for kind in wanted)
