@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from itertools import combinations, product
@@ -63,10 +63,9 @@ def types() -> list[pa.DataType]:
 
 
 def place_of_types(kernel: Any) -> int:
-    """The argument that the table is about: the first one, unless that is a condition."""
+    """The argument that the table is about: the first one that is not a condition."""
     takes = kernel.takes
-    is_condition = len(takes) > 1 and len(takes[0]) == 1 and len(takes[1]) > 1
-    return int(is_condition)
+    return int(takes[0] in (("bool",), ("struct",)) and len(takes) > 1 and len(takes[1]) > 1)
 
 
 @cache
@@ -261,6 +260,23 @@ _WORDS = {
 }
 
 
+_is = pa.types
+#: Words for some of the types of a kind.
+_CHECKS: dict[str, Callable[[pa.DataType], bool]] = {
+    "signed integers": _is.is_signed_integer,
+    "unsigned integers": _is.is_unsigned_integer,
+    "timestamps without a time zone": lambda it: _is.is_timestamp(it) and it.tz is None,
+    "timestamps in UTC": lambda it: _is.is_timestamp(it) and it.tz == "UTC",
+    "lists of strings": lambda it: it == pa.list_(pa.string()),
+    "fixed-size binary": _is.is_fixed_size_binary,
+    "intervals": _is.is_interval,
+    "maps": _is.is_map,
+    "`float16`": _is.is_float16,
+    "`decimal32`": lambda it: str(it).startswith("decimal32"),
+    "`decimal64`": lambda it: str(it).startswith("decimal64"),
+}
+
+
 @cache
 def words() -> dict[str, frozenset[Any]]:
     """The types that each word of the table stands for."""
@@ -271,12 +287,7 @@ def words() -> dict[str, frozenset[Any]]:
         for word in {**_GROUPS, **_WORDS}
         if word in named
     }
-    signed = frozenset(filter(pa.types.is_signed_integer, found["integers"]))
-    found["signed integers"], found["unsigned integers"] = signed, found["integers"] - signed
-    zoned = frozenset(it for it in found["timestamps"] if it.tz)
-    found["timestamps in UTC"] = zoned
-    found["timestamps without a time zone"] = found["timestamps"] - zoned
-    found["lists of strings"] = frozenset([pa.list_(pa.string())])
+    found |= {word: frozenset(filter(check, types())) for word, check in _CHECKS.items()}
     found["tables"] = frozenset([TABLES])
     return {word: meant for word, meant in found.items() if meant}
 
