@@ -14,10 +14,12 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from itertools import combinations, product
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
@@ -100,21 +102,37 @@ def _has_plan(name: str, given: list[Any], chosen: Any) -> bool:
 
 
 def _refuses(name: str, given: list[Any], chosen: Any) -> bool:
-    """Whether the kernel itself refuses a call, before it meets a function that the stand-in
-    lacks."""
-    if any(isinstance(it, pa.Table) for it in given):
-        return False
-    dispatch, plc = part("dispatch"), sys.modules["pylibcudf"]
-    kept, _ = dispatch.calls.options_of(pc.get_function(name), chosen)
+    """Whether the engine refuses a call with data on a device, before it meets a function that the
+    stand-in lacks."""
+    from pyarrow import cuda
+
     lacks = standin.LACKING.total()
+    there = [it if isinstance(it, pa.Scalar) else it.copy_to(cuda.Context(0)) for it in given]
     try:
-        values = [(plc.Scalar if isinstance(it, pa.Scalar) else plc.Column)(it) for it in given]
-        dispatch.chained(name, values, [it.type for it in given], kept)
-    except dispatch.NotCovered:
-        return standin.LACKING.total() == lacks
+        with computing():
+            pc.call_function(name, there, chosen)
+    except NotImplementedError as error:
+        is_refusal = "libcudf does not answer" in str(error)
+        return is_refusal and standin.LACKING.total() == lacks
     except Exception:
         return False
     return False
+
+
+@contextmanager
+def computing() -> Iterator[None]:
+    """Has the engine compute, with its memory as it is."""
+    from pyarrow_cuda_compat import _native
+
+    engine, resource = part("engine"), part("rmm_resource")
+    before = engine._found, resource._set_resource
+    engine._found, resource._set_resource = part("dispatch"), lambda *_: None
+    _native._set_has_engine(True)
+    try:
+        yield
+    finally:
+        engine._found, resource._set_resource = before
+        _native._set_has_engine(isinstance(before[0], ModuleType))
 
 
 def calls_with(name: str, kind: Any) -> Iterator[list[Any]]:
