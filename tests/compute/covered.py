@@ -14,7 +14,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from itertools import combinations, product
@@ -102,6 +102,11 @@ def _has_plan(name: str, given: list[Any], chosen: Any) -> bool:
 
 
 def _refuses(name: str, given: list[Any], chosen: Any) -> bool:
+    """Whether a function is refused for data on a device."""
+    return _is_refused(lambda *data: pc.call_function(name, list(data), chosen), *given)
+
+
+def _is_refused(call: Callable[..., Any], *given: Any) -> bool:
     """Whether the engine refuses a call with data on a device, before it meets a function that the
     stand-in lacks."""
     from pyarrow import cuda
@@ -110,7 +115,7 @@ def _refuses(name: str, given: list[Any], chosen: Any) -> bool:
     there = [it if isinstance(it, pa.Scalar) else it.copy_to(cuda.Context(0)) for it in given]
     try:
         with computing():
-            pc.call_function(name, there, chosen)
+            call(*there)
     except NotImplementedError as error:
         is_refusal = "libcudf does not answer" in str(error)
         return is_refusal and standin.LACKING.total() == lacks
@@ -317,7 +322,12 @@ def _parts(wanted: frozenset[Any]) -> list[str]:
         if meant <= wanted:
             found.append(word)
             wanted -= meant
-    return sorted(found, key=[*words()].index) + sorted(f"`{kind}`" for kind in wanted)
+    return sorted(found, key=[*words()].index) + sorted({name_of(kind) for kind in wanted})
+
+
+def name_of(kind: pa.DataType) -> str:
+    """A type in the table; of dictionaries only the values matter."""
+    return f"`dictionary<{kind.value_type}>`" if _is.is_dictionary(kind) else f"`{kind}`"
 
 
 def text_of(given: Iterable[Any]) -> str:
@@ -404,15 +414,20 @@ def _casts() -> Iterator[tuple[Any, Any]]:
 
 
 def _grouped() -> Iterator[tuple[str, Any]]:
-    """Aggregations of groups, and their types."""
-    for name, (_, kinds) in part("queries")._AGGREGATIONS.items():
-        for kind in types():
-            column = pa.table({"k": pa.array([0]), "v": pa.nulls(1, kind)})
-            try:
-                column.group_by("k").aggregate([("v", name.removeprefix("hash_"))])
-            except (pa.ArrowException, NotImplementedError):
-                continue
-            if _kind_of(kind) in kinds.split():
+    """Aggregations of groups, and their types; not of dictionaries, for which pyarrow may end the
+    process."""
+    names = [it for it in pc.list_functions() if it.startswith("hash_")]
+    for name, kind in product(names, types()):
+        if _is.is_dictionary(kind):
+            continue
+        table = pa.table({"k": pa.array([0, 1]), "v": data_of(kind)})
+
+        def group(it: Any, wanted: str = name.removeprefix("hash_")) -> Any:
+            return it.group_by("k").aggregate([("v", wanted)])
+
+        if not _is_refused(group, table):
+            with suppress(pa.ArrowException):
+                group(table)
                 yield name, kind
 
 

@@ -34,7 +34,7 @@ def names_in(cell):
 def types_in(cell):
     """The types of a cell."""
     cell = cell.removesuffix(covered.OF_ONE_TYPE).removesuffix(covered.OF_SEVERAL_TYPES)
-    known = {f"`{kind}`": {kind} for kind in covered.types()} | covered.words()
+    known = {covered.name_of(kind): {kind} for kind in covered.types()} | covered.words()
     parts = cell.split(", except ")
     wide, *less = (re.findall(r"`.+?`|[^`, ][^`,]*", part) for part in parts)
     found = set().union(*(known[word] for word in wide))
