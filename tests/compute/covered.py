@@ -1,7 +1,7 @@
 """Which functions libcudf answers for which types, from the registry and from pyarrow.
 
-    python -m compute.covered FILE      writes the table of `docs/compute.md`
-    python -m compute.covered --count   counts functions and types
+    python -P -m compute.covered FILE      writes the table of `docs/compute.md`
+    python -P -m compute.covered --count   counts functions and types
 
 A function answers a type if its kernel takes it, if pyarrow itself has the function for it, and if
 a call with few rows is not refused.  Where the stand-in for pylibcudf lacks what a call needs, the
