@@ -96,9 +96,12 @@ def path_of(folder: Path, name: str) -> Path:
 
 
 def _usable(table: pa.Table, decimals: bool) -> pa.Table:
+    return table.cast(usable_schema(table.schema, decimals=decimals))
+
+
+def usable_schema(schema: pa.Schema, *, decimals: bool) -> pa.Schema:
     """With `string` in place of views, for which pyarrow has few functions."""
-    types = [(it.name, _usable_type(it.type, decimals)) for it in table.schema]
-    return table.cast(pa.schema(types))
+    return pa.schema([(it.name, _usable_type(it.type, decimals)) for it in schema])
 
 
 def _usable_type(kind: pa.DataType, decimals: bool) -> pa.DataType:

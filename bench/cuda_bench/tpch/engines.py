@@ -24,8 +24,6 @@ class Engine:
 
     title: str
     versions: dict[str, str]
-    #: How it reads files, where that is not its only way.
-    reads = ""
 
     def load(self, folder: Path, *, decimals: bool) -> None:
         """Reads all tables to where the engine computes; decimals stay, or become doubles."""
@@ -79,7 +77,6 @@ class Device(Engine):
     """The same queries over tables on device 0.  Answers come back to the host."""
 
     title = "ours"
-    reads = "Context.table_from_file"
 
     def __init__(self) -> None:
         package = import_module("pyarrow_cuda_compat")
@@ -117,12 +114,8 @@ class Device(Engine):
 
     def read(self, folder: Path, name: str, columns: list[str]) -> Any:
         path = data.path_of(folder, name)
-        try:
-            return self.context.table_from_file(path, columns=columns)
-        except pa.ArrowInvalid:  # it reads no Parquet
-            self.reads = "pyarrow's read_table, then copy_to"
-            found = data.load(folder, decimals=True, columns={name: columns})
-            return data.to_device(found, 0)[name]
+        schema = data.usable_schema(pq.read_schema(path), decimals=True)
+        return self.context.table_from_file(path, columns=columns, schema=schema)
 
 
 class DuckDB(Engine):

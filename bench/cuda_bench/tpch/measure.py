@@ -129,9 +129,6 @@ class TpchRun:
             found["rows"][row] = {name: cells[name] for name in names}
             texts = (f"{it} {cell.get('ms', 'failed')}" for it, cell in found["rows"][row].items())
             tell(f"{scale:g} {values} {row}: {'; '.join(texts)}\n")
-        ours = self.engines.get("ours")
-        if values == FILES and ours:
-            found["reads"] = ours.reads
         # Should a library end the process, the parts so far are kept.
         self.keep(is_finished=False)
 

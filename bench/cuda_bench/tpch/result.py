@@ -52,9 +52,6 @@ class TpchResult(Result):
             f"{self['machine']['date']}; medians of {settings['rounds']} calls after a first one, "
             f"of fewer if they take {settings['seconds']:g} s"
         )
-        for part in self["parts"]:
-            if "reads" in part:
-                yield f"{title_of(part)}: ours reads by {part['reads']}"
 
     def summary(self) -> Iterator[list[str]]:
         """A line for each part, and for the columns of `lineitem`: times in milliseconds, and how
