@@ -27,7 +27,7 @@ _native._start(BRIDGE)
 _hook.install()
 
 from . import _patches  # noqa: E402  (needs the classes, as do the others)
-from ._methods import arrow, files, ipc, pickling, tables  # noqa: E402
+from ._methods import arrow, files, ipc, pickling, readers, tables  # noqa: E402
 from ._methods.numba import conversions  # noqa: E402
 from ._start.import_hooks import follow  # noqa: E402
 
@@ -55,6 +55,7 @@ _attach(
     to_numba=conversions.context_to_numba,
     buffer_from_file=files.buffer_from_file,
     table_from_file=tables.table_from_file,
+    reader_from_file=readers.reader_from_file,
 )
 _attach(
     _native.CudaBuffer,

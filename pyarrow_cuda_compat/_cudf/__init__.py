@@ -9,6 +9,7 @@ Each module uses only those above it.
 ==============  ====================================================================================
 `refusals`      why a call gets no answer on a device
 `engine`        which engine answers, and why none does
+`library`       what libcudf raises becomes a refusal, or an error of this package
 `rmm_resource`  RMM's memory, from this package
 `caches`        caches whose keys tell apart what equality does not; there are no others
 `conversions`   columns that are remembered for results and tables

@@ -13,6 +13,7 @@ The context is checked before, where a call begins: see `guards.compute`.
 
 from __future__ import annotations
 
+from itertools import chain, repeat
 from typing import Any
 
 import pyarrow as pa
@@ -43,7 +44,7 @@ def admitted(array: Any) -> tuple[Any, Form, list[Any]]:
     form = form_of(array.type)
     need_rows(len(array), form.most_rows)
     buffers = array.buffers()
-    if not (_are_aligned(buffers, form) and _is_dictionary_aligned(array, form)):
+    if not _are_aligned(buffers, form):
         array = array.copy_to(_native._here())
         buffers = array.buffers()
     if array.offset + len(array) > form.most_rows or (form.has_parts and _are_far(buffers, form)):
@@ -53,17 +54,12 @@ def admitted(array: Any) -> tuple[Any, Form, list[Any]]:
 
 
 def _are_aligned(buffers: list[Any], form: Form) -> bool:
-    for buffer, (divisor, _) in zip(buffers, form.buffers, strict=True):
+    # Views have any number of buffers with characters.
+    divisors = chain((divisor for divisor, _ in form.buffers), repeat(1))
+    for buffer, divisor in zip(buffers, divisors, strict=False):
         if buffer is not None and (buffer.is_cpu or buffer.address % divisor) and buffer.size:
             return False
     return True
-
-
-def _is_dictionary_aligned(array: Any, form: Form) -> bool:
-    if form.kind != "dictionary":
-        return True
-    values = array.dictionary
-    return _are_aligned(values.buffers(), form_of(values.type))
 
 
 def _are_far(buffers: list[Any], form: Form) -> bool:

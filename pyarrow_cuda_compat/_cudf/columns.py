@@ -16,9 +16,9 @@ from . import spans
 from .admission import admitted, need_rows
 from .caches import Cache
 from .conversions import conversion_of, remember
-from .layouts import conforming, pieces
-from .refusals import NotCovered, need
-from .types import MOST_ROWS, cudf_type, form_of, kind_of
+from .layouts import VIEWS, conforming, pieces
+from .refusals import need
+from .types import MOST_ROWS, carrier_of, cudf_type, form_of, kind_of
 
 _is = pa.types
 
@@ -29,6 +29,7 @@ def on_device(data: Any) -> Any:
     need_rows(len(data), MOST_ROWS)
     if not _native._is_on_device(data):
         data = data.copy_to(_native._here().memory_manager)
+    _need_one_dictionary(data)
     try:
         if isinstance(data, pa.ChunkedArray):
             return data.combine_chunks() if data.num_chunks != 1 else data.chunk(0)
@@ -37,6 +38,22 @@ def on_device(data: Any) -> Any:
         if not str(error).startswith("offset overflow"):
             raise
         return data
+
+
+def _need_one_dictionary(data: Any) -> None:
+    """Refuses chunks of several dictionaries, which pyarrow would unify."""
+    columns = data.columns if isinstance(data, pa.Table) else [data]
+    for column in columns:
+        if isinstance(column, pa.ChunkedArray) and _is.is_dictionary(column.type):
+            several = {_place_of(chunk.dictionary) for chunk in column.chunks}
+            text = "not with chunks of several dictionaries: call unify_dictionaries() on the host"
+            need(len(several) < 2, text)
+
+
+def _place_of(array: Any) -> tuple[int, ...]:
+    """Tells arrays apart that have other memory."""
+    addresses = (0 if it is None else it.address for it in array.buffers())
+    return array.offset, len(array), *addresses
 
 
 _NUMBERS = frozenset(("bool", "int", "float"))
@@ -55,12 +72,63 @@ def to_cudf(value: Any) -> Any:
             return to_cudf(piece)
         # libcudf's own strings may be longer than those of one array.
         return plc.concatenate.concatenate([*map(to_cudf, value.chunks)])
-    array, form, buffers = admitted(value)
+    stored = value.storage if isinstance(value, pa.ExtensionArray) else value
+    array, form, buffers = admitted(stored)
     column = spans.column_of(array, form, buffers)
     if column is None:
-        column = plc.Column.from_arrow(array)
+        column = _imported(array, form.kind)
+    elif form.kind == "dictionary":
+        need(not array.dictionary.null_count, "not with nulls in a dictionary")
     # Joins and gathers mix up the nulls of slices.
     return column.copy() if column.offset() and column.null_count() else column
+
+
+def _imported(array: Any, kind: str) -> Any:
+    """A column of an array that spans do not describe."""
+    if kind == "null":
+        return _nulls(array.type, len(array))
+    carrier = carrier_of(array.type)
+    if kind == "large_list":
+        if not len(array):
+            return plc.Column.from_arrow(_nothing(carrier))
+        return spans.large_list_column_of(array, _LIST, to_cudf(array.values))
+    if kind == "fixed_list":
+        return _of_fixed_lists(array)
+    # libcudf's import reads both kinds of views, as the same strings.
+    return plc.Column.from_arrow(array if carrier == array.type else _Typed(array, carrier))
+
+
+def _nothing(kind: pa.DataType, rows: int = 0) -> Any:
+    return pa.nulls(rows, kind).copy_to(_native._here().memory_manager)
+
+
+def _nulls(kind: pa.DataType, rows: int) -> Any:
+    like = plc.Column.from_scalar(scalar_of(pa.scalar(0, carrier_of(kind))), 1)
+    return plc.Column.all_null_like(like, rows)
+
+
+def _of_fixed_lists(array: Any) -> Any:
+    """Lists of libcudf's, whose nulls have no elements."""
+    need(not array.null_count, f"not with nulls of type {array.type}")
+    rows, size = len(array), array.type.list_size
+    elements = from_first_row(to_cudf(array.values.slice(array.offset * size, rows * size)))
+    first, step = (scalar_of(pa.scalar(it, pa.int32())) for it in (0, size))
+    offsets = plc.filling.sequence(rows + 1, first, step)
+    return plc.Column(_LIST, rows, None, None, 0, 0, [offsets, elements])
+
+
+_LIST = plc.DataType(plc.TypeId.LIST)
+
+
+class _Typed:
+    """An array's memory, with a type of the same layout."""
+
+    def __init__(self, array: Any, kind: pa.DataType) -> None:
+        self._array, self._kind = array, kind
+
+    def __arrow_c_device_array__(self, *_: Any, **__: Any) -> tuple[Any, Any]:
+        _, array = self._array.__arrow_c_device_array__()
+        return self._kind.__arrow_c_schema__(), array
 
 
 #: Scalars of these kinds are kept on the device, each of which would be a copy for every call.
@@ -71,10 +139,24 @@ atexit.register(_scalars.clear)  # while RMM can still give the memory back
 
 def scalar_of(value: pa.Scalar) -> Any:
     if not value.is_valid or kind_of(value.type) not in _KEPT_KINDS:
-        return plc.Scalar.from_arrow(value)
+        return plc.Scalar.from_arrow(_carried(value))
     number = value.value if kind_of(value.type) == "date" else value.as_py()
     # Another context comes after a reset of the device.
     return _scalars.get(lambda: plc.Scalar.from_arrow(value), _native._here(), value.type, number)
+
+
+def _carried(value: pa.Scalar) -> pa.Scalar:
+    """The same bits in a type that libcudf has."""
+    kind = kind_of(value.type)
+    need(kind != "dictionary", "not with a value of a dictionary")
+    if kind == "view":
+        return _carried(value.cast(pa.binary()))
+    carrier = carrier_of(value.type)
+    if carrier == value.type or _is.is_nested(carrier):
+        return value
+    if not value.is_valid:
+        return pa.scalar(None, carrier)
+    return pa.array([value], value.type).view(carrier)[0]
 
 
 def argument(value: Any) -> tuple[Any, Any, int]:
@@ -114,14 +196,25 @@ def _is_view(made: Any, data: Any) -> bool:
     return all(map(spans.is_view, made.columns(), columns))
 
 
-def to_arrow(column: Any, kind: pa.DataType) -> Any:
-    """An array of a type, over the memory of a column."""
-    return _array_of(conforming(from_first_row(column), kind), kind)
+def to_arrow(column: Any, kind: pa.DataType, like: Any = None) -> Any:
+    """An array of a type, over the memory of a column.  If it has a dictionary or views, these are
+    the ones of another array, `like`."""
+    return _array_of(conforming(from_first_row(column), kind), kind, like)
 
 
-def to_chunks(column: Any, kind: pa.DataType) -> Any:
+def rows_of_views(data: Any, rows: Any) -> tuple[Any, Any]:
+    """The bits of some rows of an array of views, and the array."""
+    array = on_device(data)
+    is_aligned = admitted(array)[0] is array
+    need(is_aligned, "not with views at such addresses: copy them on the device")
+    bits = plc.Table([spans.views_of(array, VIEWS)])
+    found = plc.copying.gather(bits, rows, plc.copying.OutOfBoundsPolicy.DONT_CHECK)
+    return found.columns()[0], array
+
+
+def to_chunks(column: Any, kind: pa.DataType, like: Any = None) -> Any:
     """The same; a chunked array if its strings are too long for one array."""
-    arrays = [_array_of(piece, kind) for piece in pieces(from_first_row(column), kind)]
+    arrays = [_array_of(piece, kind, like) for piece in pieces(from_first_row(column), kind)]
     return arrays[0] if len(arrays) == 1 else pa.chunked_array(arrays)
 
 
@@ -131,30 +224,64 @@ def from_first_row(column: Any) -> Any:
     return column.copy() if column.offset() else column
 
 
-def _array_of(column: Any, kind: pa.DataType) -> Any:
+def _array_of(column: Any, kind: pa.DataType, like: Any = None) -> Any:
+    name, rows = kind_of(kind), column.size()
+    if name == "dictionary":
+        return _with_dictionary(_array_of(column, kind.index_type), kind, like)
+    if name == "null" or not rows:
+        return _nothing(kind, rows)
+    if name == "extension":
+        return pa.ExtensionArray.from_storage(kind, _array_of(column, kind.storage_type))
+    if name == "fixed_list":
+        need(not column.null_count(), f"not with nulls in results of type {kind}")
+        is_whole = column.child(1).size() == rows * kind.list_size
+        need(is_whole, f"libcudf's result is not of type {kind}")
+    if name == "view":
+        need(like is not None, f"not with results of type {kind}")
+        return spans.view_array_of(column, like)
+    if form_of(kind).has_parts:
+        children = column.children()[name != "struct" :]  # a list's first child has its offsets
+        types = [kind.field(place).type for place in range(kind.num_fields)]
+        parts = [_array_of(from_first_row(it), of) for it, of in zip(children, types, strict=True)]
+        return spans.parts_of(column, kind, parts)
     array = spans.array_of(column, kind)
     if array is not None:
         return array
-    schema, array = column.__arrow_c_device_array__()
-    try:
-        return _as(pa.Array._import_from_c_device_capsule(schema, array), kind)
-    except pa.ArrowInvalid as error:  # parts without rows may have no memory
-        raise NotCovered(f"libcudf's result is not valid: {error}") from None
+    _, array = column.__arrow_c_device_array__()  # booleans become bits
+    return pa.Array._import_from_c_device_capsule(kind.__arrow_c_schema__(), array)
+
+
+def _with_dictionary(indices: Any, kind: pa.DataType, like: Any) -> Any:
+    """The array with these indices, and the dictionary of another one."""
+    need(like is not None, "not with dictionaries within expressions")
+    buffers, nulls = indices.buffers(), indices.null_count
+    return pa.DictionaryArray.from_buffers(kind, len(indices), buffers, dictionary_of(like), nulls)
+
+
+def dictionary_of(data: Any) -> Any:
+    """The dictionary on the device of an array, or of all chunks of one that was converted."""
+    dictionary = (data.chunk(0) if isinstance(data, pa.ChunkedArray) else data).dictionary
+    return dictionary if _native._is_on_device(dictionary) else on_device(dictionary)
 
 
 def to_scalar(scalar: Any, kind: pa.DataType) -> Any:
     """A scalar of libcudf as a scalar of pyarrow, on the host."""
     if kind_of(kind) in _NUMBERS and scalar.type() == cudf_type(kind):
         return pa.scalar(scalar.to_py(), kind)  # in a fifth of the time
-    value = scalar.to_arrow()
-    return value if value.type == kind else value.cast(kind)
+    value, carrier = scalar.to_arrow(), carrier_of(kind)
+    value = value if value.type == carrier else value.cast(carrier)
+    return value if carrier == kind else pa.array([value], carrier).view(kind)[0]
 
 
-def to_table(columns: Iterable[Any], schema: pa.Schema, cls: Any = pa.Table) -> Any:
-    """A table or a record batch of columns, which are remembered for it."""
+def to_table(
+    columns: Iterable[Any], schema: pa.Schema, cls: Any = pa.Table, likes: Any = None
+) -> Any:
+    """A table or a record batch of columns, which are remembered for it.  Those with dictionaries
+    have those of `likes`, arrays of which there is one for each column."""
     columns = [*map(from_first_row, columns)]
     converted = to_chunks if cls is pa.Table else to_arrow
-    result = cls.from_arrays([*map(converted, columns, schema.types)], schema=schema)
+    likes = [None] * len(columns) if likes is None else likes
+    result = cls.from_arrays([*map(converted, columns, schema.types, likes)], schema=schema)
     if all(map(is_as_imported, columns, schema.types)):
         remember(result, _native._here(), plc.Table(columns), is_result=True)
     return result
@@ -163,19 +290,3 @@ def to_table(columns: Iterable[Any], schema: pa.Schema, cls: Any = pa.Table) -> 
 def is_as_imported(column: Any, kind: pa.DataType) -> bool:
     """Whether the array of a type that is made of a column would become the same column."""
     return bool(column.type() == form_of(kind).cudf)
-
-
-def _as(array: Any, kind: pa.DataType) -> Any:
-    """The same memory as an array of a type with the same layout."""
-    if array.type.equals(kind, check_metadata=True):
-        return array
-    need(array.type.id == kind.id, f"libcudf's result is not of type {kind}")
-    children = None
-    buffers = array.buffers()
-    if _is.is_struct(kind):
-        children = [_as(array.field(place), each.type) for place, each in enumerate(kind)]
-    elif _is.is_list(kind):
-        children = [_as(array.values, kind.value_type)]
-    return pa.Array.from_buffers(
-        kind, len(array), buffers[: kind.num_buffers], array.null_count, array.offset, children
-    )

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
-from . import calls, queries, spans
+from . import calls, parquet, queries, spans
 from .caches import Cache
 from .calls import DATA, Call
 from .columns import (
@@ -24,7 +24,7 @@ from .columns import (
 )
 from .conversions import remember
 from .functions import aggregates, arithmetic, casts, comparisons, plain, selections, strings, times
-from .refusals import NotCovered
+from .refusals import NotCovered, need
 from .registry import KERNELS, Kernel
 from .types import MOST_ROWS, kind_of
 
@@ -69,7 +69,18 @@ def run(
     pieces, values, upper_bounds = zip(*(made[id(it)] for it in given), strict=True)
     types = [None if isinstance(it, _TABLES) else it.type for it in pieces]
     call = Call(function.name, list(values), types, decoded, prototype, list(pieces), upper_bounds)
+    if call.name in casts.BY_VALUE:
+        _decode(call)
     return _in_form(call, kernel.answer(call, *kernel.extra))
+
+
+def _decode(call: Call) -> None:
+    """Makes values of the dictionaries among the arguments, as pyarrow does."""
+    for place, kind in enumerate(call.types):
+        if pa.types.is_dictionary(kind):
+            dictionary = call.array(place).dictionary
+            call.values[place] = casts.decoded(call.values[place], dictionary)
+            call.types[place] = kind.value_type
 
 
 #: A multiple of the rows of a byte or word of bits.
@@ -150,22 +161,31 @@ def _on_device(prototype: Any) -> Any:
     )
 
 
+def _has_dictionary(data: Any) -> bool:
+    """Whether data without rows has one, which the prototype lacks."""
+    types = data.schema.types if isinstance(data, _TABLES) else [data.type]
+    return any(map(pa.types.is_dictionary, types))
+
+
 def _in_form(call: Call, found: Any) -> Any:
     """A column or table as an object of the class and type that pyarrow returns."""
-    prototype = call.prototype
-    if isinstance(found, plc.Column | plc.Table) and not calls.rows_of(found):
+    prototype: Any = call.prototype
+    like: Any = call.arrays[0] if call.arrays else None
+    is_made = isinstance(found, plc.Column | plc.Table)
+    if is_made and not calls.rows_of(found) and not _has_dictionary(prototype):
         return _on_device(prototype)
     if isinstance(found, plc.Table):
-        return to_table(found.columns(), prototype.schema, type(prototype))
+        return to_table(found.columns(), prototype.schema, type(prototype), like.columns)
     if not isinstance(found, plc.Column):
+        need(found.type == call.type, f"libcudf's result is not of type {call.type}")
         is_chunked = isinstance(prototype, pa.ChunkedArray) and isinstance(found, pa.Array)
         return pa.chunked_array([found]) if is_chunked else found
     found = from_first_row(found)
     if isinstance(prototype, pa.ChunkedArray):
-        result = to_chunks(found, call.type)
+        result = to_chunks(found, call.type, like)
         result = pa.chunked_array([result]) if isinstance(result, pa.Array) else result
     else:
-        result = to_arrow(found, call.type)
+        result = to_arrow(found, call.type, like)
     # An argument's own memory may be written to by the program.
     if is_as_imported(found, call.type) and not spans.has_memory_of(found, call.values):
         remember(
@@ -176,6 +196,11 @@ def _in_form(call: Call, found: Any) -> Any:
 
 def _filter_table(_original: Any, table: Any, expression: Any) -> Any:
     return queries.filter_table(chained, table, expression)
+
+
+def parquet_reader(scan: Any) -> parquet.Reader:
+    """Reads the Parquet files of a scan."""
+    return parquet.Reader(chained, scan)
 
 
 #: Functions of `pyarrow.acero`, by name.

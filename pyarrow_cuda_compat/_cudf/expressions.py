@@ -43,6 +43,19 @@ def parsed(text: bytes) -> Part:
     return found
 
 
+def fields_of(expression: Any) -> list[str]:
+    """The names of the fields in an expression, each once."""
+    return list(dict.fromkeys(_fields(parsed(serialized(expression)))))
+
+
+def _fields(part: Part) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, tuple):
+        for argument in part[1]:
+            yield from _fields(argument)
+
+
 def _next(steps: Iterator[tuple[str, str]], columns: Any) -> tuple[str, Any]:
     """The next part, and the kind of step that it came from."""
     kind, text = next(steps)

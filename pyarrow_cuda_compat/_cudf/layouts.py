@@ -1,8 +1,8 @@
 """The gate back from libcudf: each result has the layout of its type, or the call raises.
 
 libcudf may return strings with 64-bit offsets; pyarrow's ``string`` has 32-bit ones.  Offsets that
-fit are narrowed.  A larger result is split into chunks where the caller takes a chunked array, and
-raises pyarrow's error elsewhere.
+fit are narrowed, and those of ``large_string`` are widened.  A larger result is split into chunks
+where the caller takes a chunked array, and raises pyarrow's error elsewhere.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .refusals import need
-from .types import form_of
+from .types import form_of, storage_of
 
 MOST_BYTES = 2**31 - 1
-_INT32 = plc.DataType(plc.TypeId.INT32)
+_INT32, _INT64 = (plc.DataType(it) for it in (plc.TypeId.INT32, plc.TypeId.INT64))
+_LONG = ("large_string", "large_binary")
+VIEWS = plc.DataType(plc.TypeId.DECIMAL128, 0)
 _LIST, _STRUCT = plc.TypeId.LIST, plc.TypeId.STRUCT
 
 
@@ -34,11 +36,14 @@ def conforming(column: Any, kind: pa.DataType) -> Any:
     NotCovered
         If it is of another type.
     """
-    form = form_of(kind)
+    form, kind = form_of(kind), storage_of(kind)
     if form.has_parts:
-        return _of_parts(column, kind, form.kind == "list")
-    _need_type(column.type() == form.cudf, kind)
-    return _with_short_offsets(column) if form.kind == "string" else column
+        return _of_parts(column, kind, form.kind != "struct")
+    # libcudf has strings for views, and makes none: rows of views are rows of their bits.
+    _need_type(column.type() == (VIEWS if form.kind == "view" else form.cudf), kind)
+    if form.kind in _LONG:
+        return _with_long_offsets(column)
+    return _with_short_offsets(column) if form.kind in ("string", "binary") else column
 
 
 def _of_parts(column: Any, kind: pa.DataType, is_list: bool) -> Any:
@@ -82,6 +87,12 @@ def _with_short_offsets(column: Any) -> Any:
             "a chunked array or a table, whose results may have chunks, or on slices"
         )
     return _with_children(column, [plc.unary.cast(offsets, _INT32)])
+
+
+def _with_long_offsets(column: Any) -> Any:
+    if not column.num_children() or column.child(0).type() == _INT64:
+        return column
+    return _with_children(column, [plc.unary.cast(column.child(0), _INT64)])
 
 
 def _with_children(column: Any, children: list[Any]) -> Any:

@@ -18,13 +18,13 @@ from .. import _native
 from . import operations as op
 from .caches import Cache
 from .calls import options_of
-from .columns import on_device, table_of, to_table
+from .columns import dictionary_of, on_device, rows_of_views, table_of, to_table
 from .conversions import conversion_of
 from .evaluation import Evaluation
-from .functions.casts import EXACT
+from .functions.casts import BY_VALUE, EXACT, decoded
 from .functions.comparisons import need_no_negative_zero
 from .refusals import need
-from .types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type, kind_of
+from .types import ANY, KEYS, NUMBERS, SIMPLE, cudf_type, kind_of
 
 _is = pa.types
 _Nulls = plc.types.NullPolicy
@@ -58,12 +58,32 @@ def filter_table(compute: Callable[..., Any], table: Any, expression: Any) -> An
     schema = table.schema
     _need_kinds(schema, ANY)
     every = table_of(table)
-    mask = Evaluation(every.columns(), schema, compute).of(expression)
+    columns = every.columns()
+    compute = partial(_by_values, compute, dict(zip(map(id, columns), table.columns, strict=True)))
+    mask = Evaluation(columns, schema, compute).of(expression)
     need(isinstance(mask, plc.Column), "not with an expression without fields")
     kept = op.kept(every, mask)
     if not kept.num_rows():
         return table.slice(0, 0)
-    return to_table(kept.columns(), schema, type(table))
+    return to_table(kept.columns(), schema, type(table), table.columns)
+
+
+def _by_values(
+    compute: Callable[..., Any],
+    given: dict[int, Any],
+    name: str,
+    values: Any,
+    types: Any,
+    kept: Any,
+) -> Any:
+    """The answer of a function; of dictionaries in columns of the table by their values."""
+    if name in BY_VALUE or name == "cast":
+        values, types = list(values), list(types)
+        for place, (value, kind) in enumerate(zip(values, types, strict=True)):
+            if _is.is_dictionary(kind) and id(value) in given:
+                types[place] = kind.value_type
+                values[place] = decoded(value, dictionary_of(given[id(value)]))
+    return compute(name, values, types, kept)
 
 
 _results = Cache(256)
@@ -79,18 +99,17 @@ def _result_of(original: _Original, *arguments: Any, **options: Any) -> Any:
     )
 
 
-_EXTREMES = f"bool {NUMBERS} decimal string {TIMES}"
 #: By name: libcudf's aggregation of the values that are not null, and what it needs of their types.
 _AGGREGATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "hash_sum": (lambda _: plc.aggregation.sum(), f"{NUMBERS} decimal"),
     "hash_product": (lambda _: plc.aggregation.product(), NUMBERS),
     "hash_mean": (lambda _: plc.aggregation.mean(), "float decimal"),
-    "hash_min": (lambda _: plc.aggregation.min(), _EXTREMES),
-    "hash_max": (lambda _: plc.aggregation.max(), _EXTREMES),
+    "hash_min": (lambda _: plc.aggregation.min(), SIMPLE),
+    "hash_max": (lambda _: plc.aggregation.max(), SIMPLE),
     "hash_variance": (lambda it: plc.aggregation.variance(it["ddof"]), NUMBERS),
     "hash_stddev": (lambda it: plc.aggregation.std(it["ddof"]), NUMBERS),
-    "hash_count": (plc.aggregation.count, ANY),
-    "hash_count_distinct": (plc.aggregation.nunique, SIMPLE),
+    "hash_count": (plc.aggregation.count, f"{ANY} view"),
+    "hash_count_distinct": (plc.aggregation.nunique, f"{KEYS} view"),
     "hash_any": (lambda _: plc.aggregation.max(), "bool"),
     "hash_all": (lambda _: plc.aggregation.min(), "bool"),
 }
@@ -116,7 +135,7 @@ def group_by(
         return schema.empty_table().copy_to(_native._here().memory_manager)
     used = dict.fromkeys([*keys, *(target[0] for target, *_ in aggregates if target)])
     _need_names(table.schema, used)
-    _need_kinds(pa.schema([table.schema.field(key) for key in keys]), SIMPLE)
+    _need_kinds(pa.schema([table.schema.field(key) for key in keys]), f"{KEYS} null view")
     columns = dict(zip(used, _columns(table, used).columns(), strict=True))
     wanted = [
         _Aggregate(columns, table.schema, keys[0], each, kind)
@@ -130,7 +149,8 @@ def group_by(
         requests[each.source] += each.aggregations
     values = {each.source: each.values for each in wanted}
     asked = [plc.groupby.GroupByRequest(values[it], each) for it, each in requests.items()]
-    if not use_threads:
+    views = [key for key in keys if kind_of(table.schema.field(key).type) == "view"]
+    if views or not use_threads:
         numbers = op.counter(len(table))
         asked.append(plc.groupby.GroupByRequest(numbers, [plc.aggregation.min()]))
     elif not asked:
@@ -143,11 +163,15 @@ def group_by(
         key: op.same_bits(column, columns[key].type())
         for key, column in zip(keys, groups.columns(), strict=True)
     }
-    made = [*(by_name[name] for name in schema.names[: len(keys)]), *rest]
+    likes = {key: table.column(key) for key in keys}
+    for key in views:
+        by_name[key], likes[key] = rows_of_views(likes[key], op.one(found[-1]))
+    names = schema.names[: len(keys)]
+    made = [*(by_name[name] for name in names), *rest]
     if not use_threads:
         order = op.order_of([(op.one(found[-1]), False, False)], is_float=[False])
         made = op.gathered(plc.Table(made), order).columns()
-    return to_table(made, schema)
+    return to_table(made, schema, likes=[*map(likes.get, names), *(None for _ in rest)])
 
 
 def _of_whole_columns(table: Any, aggregates: Any, schema: pa.Schema) -> Any:
@@ -295,6 +319,9 @@ def join(
     halves = [_Side(table, keys) for table, keys in zip(sides, lists, strict=True)]
     for one, other in zip(*(side.kinds for side in halves), strict=True):
         need(one == other, "not with keys of several types")
+    if join_type == "full outer" and coalesce_keys:
+        has_dictionary = any(side.has_dictionary for side in halves)
+        need(not has_dictionary, "not with the keys of several dictionaries in one column")
     name, is_exchanged = _JOINS[join_type]
     first, second = reversed(halves) if is_exchanged else halves
     maps = getattr(plc.join, name)(first.by, second.by, plc.types.NullEquality.UNEQUAL)
@@ -303,8 +330,17 @@ def join(
     first.map, second.map = maps
     first.may_lack = join_type == "full outer"
     second.may_lack = "outer" in join_type
-    columns = _joined(join_type, *halves, coalesces=coalesce_keys)
-    return to_table(columns, schema)
+    columns, likes = _joined(join_type, *halves, coalesces=coalesce_keys)
+    return to_table(columns, schema, likes=likes)
+
+
+def _values_of(column: Any, data: Any) -> Any:
+    """A column of keys: pyarrow compares the values of dictionaries."""
+    if not _is.is_dictionary(data.type):
+        return column
+    is_float = _is.is_floating(data.type.value_type)
+    need(not is_float, "not by dictionaries of floating-point numbers")
+    return decoded(column, dictionary_of(data))
 
 
 class _Side:
@@ -315,9 +351,15 @@ class _Side:
         # Chunks become one only once.
         self.table, self.keys = table if conversion_of(table) else on_device(table), keys
         fields = [table.schema.field(key) for key in keys]
-        _need_kinds(pa.schema(fields), SIMPLE)
-        self.kinds = [field.type for field in fields]
-        self.by = plc.Table([*map(op.keys_of, _columns(self.table, keys).columns())])
+        _need_kinds(pa.schema(fields), KEYS)
+        columns = map(
+            _values_of, _columns(self.table, keys).columns(), map(self.table.column, keys)
+        )
+        self.by = plc.Table([*map(op.keys_of, columns)])
+        self.has_dictionary = any(_is.is_dictionary(field.type) for field in fields)
+        self.kinds = [
+            it.type.value_type if _is.is_dictionary(it.type) else it.type for it in fields
+        ]
         #: The numbers of the rows of the result, of which those that are too large are null.
         self.map: Any = None
         self.may_lack = False
@@ -330,7 +372,10 @@ class _Side:
         return dict(zip(names, rows.columns(), strict=True))
 
 
-def _joined(join_type: str, left: _Side, right: _Side, *, coalesces: bool) -> list[Any]:
+def _joined(
+    join_type: str, left: _Side, right: _Side, *, coalesces: bool
+) -> tuple[list[Any], list[Any]]:
+    """The columns of the result, and those of the tables."""
     lefts, rights = (side.table.schema.names for side in (left, right))
     if coalesces and join_type in ("inner", "left outer"):
         rights = [name for name in rights if name not in right.keys]
@@ -340,4 +385,5 @@ def _joined(join_type: str, left: _Side, right: _Side, *, coalesces: bool) -> li
     if coalesces and join_type == "full outer":
         for one, other in zip(left.keys, right.keys, strict=True):
             from_left[one] = op.filled(from_left[one], from_right.pop(other))
-    return [*from_left.values(), *from_right.values()]
+    likes = [*map(left.table.column, from_left), *map(right.table.column, from_right)]
+    return [*from_left.values(), *from_right.values()], likes

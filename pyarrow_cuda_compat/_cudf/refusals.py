@@ -22,6 +22,13 @@ class NotCovered(Refusal):
         return f"libcudf does not answer this call: {super().__str__()}"
 
 
+class RefusedByLibrary(Refusal):
+    """libcudf refuses this call, by a check of its own."""
+
+    def __str__(self) -> str:
+        return f"libcudf refuses this call: {super().__str__()}"
+
+
 def need(condition: object, reason: str) -> None:
     """Refuses a call unless the condition holds: its row covers nothing else."""
     if not condition:

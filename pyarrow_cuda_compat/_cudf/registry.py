@@ -27,6 +27,12 @@ class Kernel:
 KERNELS: dict[str, Kernel] = {}
 
 
+def _with_large(kinds: str) -> str:
+    """Whatever takes strings, takes those with longer offsets, too."""
+    is_missing = "string" in kinds.split() and "large_string" not in kinds.split()
+    return f"{kinds} large_string" if is_missing else kinds
+
+
 def kernel(
     *takes: str, elementwise: Any = True, of_one_type: Any = False, **names: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -34,7 +40,7 @@ def kernel(
     with its own name.  The value of a name is what the function gets after the call."""
 
     def listed(answer: Callable[..., Any]) -> Callable[..., Any]:
-        kinds = tuple(tuple(each.split()) for each in takes)
+        kinds = tuple(tuple(_with_large(each).split()) for each in takes)
         for name, extra in (names or {answer.__name__: ()}).items():
             extra = extra if isinstance(extra, tuple) else (extra,)
             KERNELS[name.rstrip("_")] = Kernel(answer, kinds, elementwise, extra, of_one_type)

@@ -11,11 +11,16 @@ import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
-from .types import Form, form_of
+from .types import BYTES, NUMBERS, ORDERED_TIMES, Form, form_of
 
 #: Kinds of types whose values lie in one buffer, as libcudf has them.
-_FLAT = frozenset(("int", "float", "decimal", "date", "time", "duration"))
-_OFFSETS = plc.DataType(plc.TypeId.INT32)
+_FLAT = frozenset(f"{NUMBERS} decimal {ORDERED_TIMES} bits dictionary".split())
+#: By kind of strings: the type of the offsets.
+_OFFSETS = {
+    kind: plc.DataType(plc.TypeId.INT64 if kind.startswith("large") else plc.TypeId.INT32)
+    for kind in BYTES.split()
+}
+_INT32, _INT64 = (plc.DataType(it) for it in (plc.TypeId.INT32, plc.TypeId.INT64))
 
 
 class Span(NamedTuple):
@@ -23,24 +28,24 @@ class Span(NamedTuple):
 
     ptr: int
     size: int
-    owner: pa.Buffer
+    owner: pa.Buffer | None
 
 
-def _span(buffer: Any) -> Span | None:
+def span_of(buffer: Any) -> Span | None:
     return None if buffer is None else Span(buffer.address, buffer.size, buffer)
 
 
 def column_of(array: Any, form: Form, buffers: list[Any]) -> Any:
     """The column over the memory of an array that was admitted; None for other types."""
-    is_string = form.kind == "string"
-    if form.kind not in _FLAT and (not is_string or not len(array)):
+    offsets = _OFFSETS.get(form.kind)
+    if form.kind not in _FLAT and (offsets is None or not len(array)):
         return None
     _native._make_ready(array)
-    mask, *rest = map(_span, buffers)
+    mask, *rest = map(span_of, buffers)
     nulls, end = array.null_count, array.offset + len(array)
     children = []
-    if is_string:
-        children = [plc.Column(_OFFSETS, end + 1, rest[0], None, 0, 0, [])]
+    if offsets is not None:
+        children = [plc.Column(offsets, end + 1, rest[0], None, 0, 0, [])]
     return plc.Column(
         form.cudf,
         len(array),
@@ -50,6 +55,33 @@ def column_of(array: Any, form: Form, buffers: list[Any]) -> Any:
         array.offset,
         children,
     )
+
+
+def large_list_column_of(array: Any, kind: Any, elements: Any) -> Any:
+    """The column of large lists, which libcudf lacks: lists whose offsets are shorter."""
+    _native._make_ready(array)
+    mask, offsets, *_ = map(span_of, array.buffers())
+    nulls, end = array.null_count, array.offset + len(array)
+    long = plc.Column(_INT64, end + 1, offsets, None, 0, 0, [])
+    children = [plc.unary.cast(long, _INT32), elements]
+    mask = mask if nulls else None
+    return plc.Column(kind, len(array), None, mask, nulls, array.offset, children)
+
+
+def views_of(array: Any, kind: Any) -> Any:
+    """The column of the bits of views, whose characters lie elsewhere."""
+    _native._make_ready(array)
+    mask, views, *_ = map(span_of, array.buffers())
+    nulls = array.null_count
+    return plc.Column(kind, len(array), views, mask if nulls else None, nulls, array.offset, [])
+
+
+def view_array_of(column: Any, like: Any) -> pa.Array:
+    """The array of views whose bits a column has, with the characters of another array."""
+    nulls = column.null_count()
+    own = [_view(column.null_mask()) if nulls else None, _view(column.data())]
+    buffers = [*own, *like.buffers()[2:]]
+    return pa.Array.from_buffers(like.type, column.size(), buffers, nulls)
 
 
 def is_view(column: Any, array: Any) -> bool:
@@ -79,15 +111,29 @@ def array_of(column: Any, kind: pa.DataType) -> Any:
     """The array of a type over the memory of a column that has its layout and starts at its first
     row; None for other types."""
     name = form_of(kind).kind
-    if name in _FLAT:
+    if name in _FLAT and name != "dictionary":
         spans = [column.data()]
-    elif name == "string" and column.num_children():
+    elif name in _OFFSETS and column.num_children():
         spans = [column.child(0).data(), column.data()]
     else:
         return None
+    return _over(kind, column, spans)
+
+
+def parts_of(column: Any, kind: pa.DataType, parts: list[pa.Array]) -> pa.Array:
+    """An array of lists or structs of a column that starts at its first row."""
+    if pa.types.is_struct(kind) or pa.types.is_fixed_size_list(kind):
+        return _over(kind, column, [], parts)
+    offsets = column.child(0)
+    if pa.types.is_large_list(kind):
+        offsets = plc.unary.cast(offsets, _INT64)
+    return _over(kind, column, [offsets.data()], parts)
+
+
+def _over(kind: pa.DataType, column: Any, spans: list[Any], children: Any = None) -> pa.Array:
     nulls = column.null_count()
     buffers = [_view(column.null_mask()) if nulls else None, *map(_view, spans)]
-    return pa.Array.from_buffers(kind, column.size(), buffers, nulls)
+    return pa.Array.from_buffers(kind, column.size(), buffers, nulls, 0, children)
 
 
 def _view(span: Any) -> Any:

@@ -3,7 +3,9 @@
 =============  ==================================================================================
 `numba`        contexts, buffers and arrays as Numba's, and back
 `files`        files to and from device memory; `kvikio` where GPUDirect Storage can
-`tables`       Arrow files into tables on the device
+`tables`       files into tables on the device: Arrow files itself, Parquet by `datasets`
+`readers`      files into batches on the device, by `datasets`
+`datasets`     Parquet files and folders, by libcudf or pyarrow
 `arrow`        `DeviceArray` from Arrow arrays, and back
 `ipc`          `DeviceArray` in other processes
 `pickling`     pickles and copies of what lies on a device

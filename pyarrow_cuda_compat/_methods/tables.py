@@ -1,8 +1,9 @@
-"""Tables on a device of Arrow files and streams, compressed or not.
+"""Tables on a device of files: Arrow files and streams here, Parquet and folders by `datasets`.
 
-Several threads read a file, and decompress it, straight into pinned memory (``_native``).  Sources
-without a size, and sources on a device, are copied to host memory first.  pyarrow itself reads some
-files on the host: with delta dictionaries, the other byte order, or the first forms of compression.
+Several threads read an Arrow file, and decompress it, straight into pinned memory (``_native``).
+Sources without a size, and sources on a device, are copied to host memory first.  pyarrow itself
+reads some files on the host: with delta dictionaries, the other byte order, or the first forms of
+compression.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
+from . import datasets
 from .files import _Progress, opened, pieces_of
+
+#: Formats of which the messages are read here: streams, and files if all rows are wanted.
+_MESSAGES = (None, "ipc")
 
 
 def table_from_file(
@@ -24,31 +29,52 @@ def table_from_file(
     source: Any,
     *,
     columns: Iterable[str] | None = None,
+    filters: Any = None,
+    schema: pa.Schema | None = None,
+    filesystem: Any = None,
+    partitioning: Any = "hive",
     progress: _Progress = None,
 ) -> pa.Table:
-    """Read an Arrow file or stream, compressed or not, into a table on the device.
+    """Read Arrow or Parquet files into a table on the device.
 
-    Several threads read a file and decompress it, straight into pinned memory, so its
-    columns are written once on the host.
+    Several threads read an Arrow file or stream, and decompress it, straight into pinned
+    memory, so its columns are written once on the host.
+
+    Of Parquet files, the table is what `pyarrow.parquet.read_table` returns for the same
+    arguments, but for the chunks.  With pylibcudf installed, libcudf decodes them on the
+    device.  pyarrow decodes on the host what libcudf does not read in the same way, and all
+    files without pylibcudf; earlier batches are copied meanwhile.
 
     Parameters
     ----------
-    source : str, os.PathLike, int, file, Buffer, CudaBuffer or bytes-like
+    source : str, os.PathLike, int, file, Buffer, bytes-like, list of paths, Dataset or Fragment
         A path, the descriptor of an open file, a binary file, or the bytes of one.  All
         of an open file is read, wherever its position is, if it has a size.  The bytes of
         pipes and of a CudaBuffer, and what other objects' ``read`` returns, are brought to
-        host memory first.
+        host memory first.  Of Parquet files also a folder, a list of paths, a URI, or a
+        dataset or fragment of `pyarrow.dataset`.
     columns : iterable of str, optional
         The names of the columns to read, in the order of the table; by default all.
+    filters : pyarrow.compute.Expression, list of tuple or list of list of tuple, optional
+        Which rows to keep, as `pyarrow.parquet.read_table` takes them.  Row groups and files
+        that have no such row are not read.
+    schema : pyarrow.Schema, optional
+        The names and types of all columns, to which those of Parquet files are cast; by
+        default those of the first file.
+    filesystem : pyarrow.fs.FileSystem or fsspec's, optional
+        Where the paths are; by default on this machine, or as a URI says.
+    partitioning : pyarrow.dataset.Partitioning, str or list of str, default "hive"
+        How the folders of a path name values of columns.
     progress : callable, optional
-        Is called on this thread as ``progress(done, total)``, numbers of bytes on the
-        device: now and then, and at the end.  If it raises, nothing more is read, and the
-        exception goes on to the caller.
+        Is called on this thread as ``progress(done, total)``, now and then and at the end:
+        numbers of bytes of an Arrow file, and of rows of Parquet files.  If it raises,
+        nothing more is read, and the exception goes on to the caller.
 
     Returns
     -------
     table : pyarrow.Table
-        With a chunk for each record batch.  All columns share an allocation.
+        Of an Arrow file with a chunk for each record batch; all columns share an allocation.
+        Of Parquet files with as few chunks as the memory allows.
 
     Raises
     ------
@@ -56,46 +82,75 @@ def table_from_file(
         If the file cannot be opened, read or decompressed; if it becomes shorter
         meanwhile.
     ArrowInvalid
-        If the file is damaged, or not an Arrow file or stream.
+        If a file is damaged, or none of these; if a Parquet file lacks a column of `columns`
+        or `filters`, or has values that the type of `schema` has not.
     KeyError
-        If no column, or more than one, has a name of `columns`.
+        If no column of an Arrow file, or more than one, has a name of `columns`.
     TypeError
         If `source` or `columns` is not one of these.
     OutOfMemoryError
-        If the device has too little free memory: an OSError and a MemoryError.
+        If the device has too little free memory: an OSError and a MemoryError.  Read fewer
+        columns, fewer rows, or batches by `reader_from_file`.
 
     Examples
     --------
-    >>> import tempfile, pyarrow.feather
+    >>> import tempfile, pyarrow.feather, pyarrow.parquet
+    >>> table = pa.table({"x": [1, 2], "y": ["a", "b"]})
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = f"{folder}/columns.arrow"
-    ...     pyarrow.feather.write_feather(pa.table({"x": [1, 2], "y": ["a", "b"]}), path)
-    ...     table = ctx.table_from_file(path, columns=["y"])
-    >>> table.copy_to(pa.default_cpu_memory_manager())["y"].to_pylist()
+    ...     pyarrow.feather.write_feather(table, f"{folder}/columns.arrow")
+    ...     of_arrow = ctx.table_from_file(f"{folder}/columns.arrow", columns=["y"])
+    ...     pyarrow.parquet.write_table(table, f"{folder}/columns.parquet")
+    ...     of_parquet = ctx.table_from_file(f"{folder}/columns.parquet", filters=[("x", ">", 1)])
+    >>> of_arrow.copy_to(pa.default_cpu_memory_manager())["y"].to_pylist()
     ['a', 'b']
+    >>> of_parquet.copy_to(pa.default_cpu_memory_manager()).to_pylist()
+    [{'x': 2, 'y': 'b'}]
     """
     _native._check_progress(progress)
+    names = names_of(columns)
+    options = {"schema": schema, "filesystem": filesystem, "partitioning": partitioning}
     return _native._recorded(
         "transfer",
         "Context.table_from_file",
-        lambda: _read(self, source, columns, progress),
+        lambda: _read(self, source, names, filters, options, progress),
         lambda _: (None, self.device_number),
     )
 
 
-def _read(
-    context: _native.Context, source: Any, columns: Iterable[str] | None, progress: _Progress
-) -> pa.Table:
+def names_of(columns: Iterable[str] | None) -> list[str] | None:
     names = None if columns is None else list(columns)
     if isinstance(columns, str) or not all(isinstance(name, str) for name in names or ()):
         raise TypeError(f"columns argument must be names of columns: {columns!r}")
-    data = _data_of(source)
+    return names
+
+
+def _read(
+    context: _native.Context,
+    source: Any,
+    names: list[str] | None,
+    filters: Any,
+    options: dict[str, Any],
+    progress: _Progress,
+) -> pa.Table:
+    def of_dataset(source: Any, kind: str | None) -> pa.Table:
+        scan = datasets.Scan(source, names, filters, kind, options)
+        return datasets.read_table(context, scan, progress)
+
+    if options["filesystem"] is not None or datasets.is_more_than_a_file(source):
+        return of_dataset(source, "parquet")
+    asks_more = filters is not None or options["schema"] is not None
+    data = data_of(source)
     if data is not None:
+        kind = datasets.format_of(memoryview(data)[:6].tobytes())
+        if asks_more or kind not in _MESSAGES:
+            return of_dataset(pa.BufferReader(data), kind)
         return _table(context, None, data, names, progress)
     with opened(source, os.O_RDONLY, "source") as (file, name):
-        found = os.fstat(file)
-        if stat.S_ISREG(found.st_mode) and found.st_size:
+        if has_size(file, name):
             try:
+                kind = datasets.format_of(os.pread(file, 6, 0))
+                if asks_more or kind not in _MESSAGES:
+                    return of_dataset(_path_of(source, file), kind)
                 return _table(context, file, name, names, progress)
             except (OSError, pa.ArrowInvalid) as error:
                 if isinstance(error, OSError) and error.errno:
@@ -103,14 +158,31 @@ def _read(
                 else:
                     error.add_note(f"while reading the file {name!r}")
                 raise
-        if stat.S_ISCHR(found.st_mode):
-            raise ValueError(f"source argument must not be a device, which may never end: {name!r}")
-        return _table(
-            context, None, pa.py_buffer(b"".join(pieces_of(file, name, 0, None))), names, progress
-        )
+        data = pa.py_buffer(b"".join(pieces_of(file, name, 0, None)))
+        return _read(context, data, names, filters, options, progress)
 
 
-def _data_of(source: Any) -> Any:
+def has_size(file: int, name: Any) -> bool:
+    """Whether an open file is one of a file system, with a size.
+
+    Raises
+    ------
+    ValueError
+        If it is a device.
+    """
+    found = os.fstat(file)
+    if stat.S_ISCHR(found.st_mode):
+        raise ValueError(f"source argument must not be a device, which may never end: {name!r}")
+    return stat.S_ISREG(found.st_mode) and found.st_size > 0
+
+
+def _path_of(source: Any, file: int) -> str:
+    if isinstance(source, str | bytes | os.PathLike):
+        return os.fsdecode(source)
+    return f"/proc/{os.getpid()}/fd/{file}"  # which another process opens as well
+
+
+def data_of(source: Any) -> Any:
     """The bytes of what is no file of the system, as a buffer; else None."""
     if isinstance(source, pa.Buffer) and not source.is_cpu:
         return _native.CudaBuffer.from_buffer(source).copy_to_host()

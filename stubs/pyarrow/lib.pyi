@@ -37,6 +37,7 @@ def __getattr__(name: str) -> Any: ...
 class DictionaryMemo(Any): ...  # type: ignore[misc]
 class Message(Any): ...  # type: ignore[misc]
 class RecordBatch(Any): ...  # type: ignore[misc]
+class RecordBatchReader(Any): ...  # type: ignore[misc]
 
 class DeviceAllocationType(IntEnum):
     CPU = ...

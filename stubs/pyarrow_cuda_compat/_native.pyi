@@ -19,6 +19,7 @@ from pyarrow.lib import (
     Message,
     NativeFile,
     RecordBatch,
+    RecordBatchReader,
     ResizableBuffer,
     Table,
 )
@@ -79,6 +80,10 @@ class _RecordBatch(Protocol):
     @property
     def serialize(self) -> Any: ...
 
+class _Expression(Protocol):
+    @property
+    def isin(self) -> Any: ...
+
 class _Schema(Protocol):
     @property
     def metadata(self) -> Any: ...
@@ -111,6 +116,15 @@ _OnContext: TypeAlias = Context | Int
 _Data: TypeAlias = Buffer | Exporter | _Array
 # A path, the descriptor of an open file, or the file itself.
 _File: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes] | int | IO[bytes] | NativeFile
+
+# Of `pyarrow.dataset`, which ships no types either.
+class _Dataset(Protocol):
+    @property
+    def scanner(self) -> Any: ...
+
+_Source: TypeAlias = _File | _Data | Sequence[str | PathLike[str]] | _Dataset
+_Condition: TypeAlias = tuple[str, str, Any]
+_Filters: TypeAlias = list[_Condition] | list[list[_Condition]]
 _Progress: TypeAlias = Callable[[int, int], object]
 _OnDevice: TypeAlias = _SupportsDLPack | _HasArrayInterface
 _Shape: TypeAlias = Int | Sequence[Int]
@@ -159,11 +173,26 @@ class Context:
     ) -> CudaBuffer: ...
     def table_from_file(
         self,
-        source: _File | _Data,
+        source: _Source,
         *,
         columns: Iterable[str] | None = None,
+        filters: _Filters | _Expression | None = None,
+        schema: _Schema | None = None,
+        filesystem: Any = None,
+        partitioning: Any = "hive",
         progress: _Progress | None = None,
     ) -> Table: ...
+    def reader_from_file(
+        self,
+        source: _Source,
+        *,
+        columns: Iterable[str] | None = None,
+        filters: _Filters | _Expression | None = None,
+        schema: _Schema | None = None,
+        filesystem: Any = None,
+        partitioning: Any = "hive",
+        batch_size: int = ...,
+    ) -> RecordBatchReader: ...
     def buffers_from_data(self, data: Iterable[CudaBuffer | _Data]) -> list[CudaBuffer]: ...
     def buffer_from_object(self, obj: Buffer | _HasArrayInterface) -> CudaBuffer: ...
 
@@ -738,6 +767,7 @@ def _count_nulls(object: object) -> None: ...
 def _guard_assertion(classes: Iterable[type], place: int, number: int) -> None: ...
 def _set_has_engine(has_engine: bool) -> None: ...
 def _computing(data: list[Any], function: Callable[[], _T]) -> _T: ...
+def _computing_in(context: Context, function: Callable[[], _T]) -> _T: ...
 def _here() -> Any: ...
 def _guard_function(function: object, guard: _Guard) -> bool: ...
 def _unguarded(function: object) -> Callable[..., Any] | None: ...

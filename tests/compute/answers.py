@@ -28,8 +28,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyarrow_cuda_compat._cudf import engine
+from pyarrow_cuda_compat._cudf.library import load
 from pyarrow_cuda_compat._cudf.refusals import EngineUnavailable
-from pyarrow_cuda_compat._patches.guards.compute import load_cudf
 
 from .arguments import METHODS, Maker, arguments, options, whole
 
@@ -94,15 +94,21 @@ def plain(result: Any) -> Any:
     if isinstance(result, pa.Scalar):
         return plain(pa.array([result], result.type))
     kind = result.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return plain(result.cast(kind.storage_type))
+    if pa.types.is_float16(kind):
+        return result.cast(pa.float32()).to_pylist()
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
         return result.cast(pa.int64()).to_pylist()
-    if pa.types.is_date(kind):
+    if pa.types.is_date32(kind):
         return result.cast(pa.int32()).to_pylist()
+    if pa.types.is_time(kind) or pa.types.is_date64(kind):
+        return result.cast(pa.int32() if kind.bit_width == 32 else pa.int64()).to_pylist()
     if pa.types.is_dictionary(kind):
         # Where null is: a value, or an index.
         chunks = result.chunks if isinstance(result, pa.ChunkedArray) else [result]
         indices = [index for chunk in chunks for index in chunk.indices.to_pylist()]
-        return [indices, *(plain(chunk.dictionary) for chunk in chunks[:1])]
+        return [indices, *(plain(chunk.dictionary) for chunk in chunks[:1] if indices)]
     if pa.types.is_struct(kind):
         chunks = result.chunks if isinstance(result, pa.ChunkedArray) else [result]
         return [item for chunk in chunks for item in _structs(chunk)]
@@ -110,9 +116,22 @@ def plain(result: Any) -> Any:
 
 
 def _structs(array: Any) -> list[Any]:
-    rows = zip(*(plain(array.field(place)) for place in range(array.type.num_fields)), strict=True)
+    parts = [array.field(place) for place in range(array.type.num_fields)]
+    parts = [it.dictionary_decode() if pa.types.is_dictionary(it.type) else it for it in parts]
+    rows = zip(*map(plain, parts), strict=True)
     valid = array.is_valid().to_pylist()
     return [list(row) if is_valid else None for row, is_valid in zip(rows, valid, strict=True)]
+
+
+def without_dictionaries(table: pa.Table) -> pa.Table:
+    """With a value in each row, which can be sorted with it."""
+    types = [it.value_type if pa.types.is_dictionary(it) else it for it in table.schema.types]
+    return pa.table(
+        [column.cast(kind) for column, kind in zip(table.columns, types, strict=True)],
+        names=[
+            f"{place}" if name != "k" else name for place, name in enumerate(table.column_names)
+        ],
+    )
 
 
 UNSTABLE = {"select_k_unstable"}
@@ -153,11 +172,13 @@ def difference(
         if is_ordered:
             # pyarrow's own groups may come later than their first rows where hashes collide.
             wanted, keys = (
-                [*dict.fromkeys(map(repr, plain(it.column("k"))))] for it in (given[0], found)
+                [*dict.fromkeys(map(repr, plain(without_dictionaries(it).column("k"))))]
+                for it in (given[0], found)
             )
             if keys != wanted:
                 return f"groups {wanted!r:.300} came as {keys!r:.300}"
-        rows = [list(map(list, zip(*plain(each), strict=True))) for each in (expected, found)]
+        tables = map(without_dictionaries, (expected, found))
+        rows = [list(map(list, zip(*plain(each), strict=True))) for each in tables]
         # Groups, which differ by their keys, and matches come in no order.
         is_join = name == "Table.join"
         one, other = (
@@ -256,7 +277,7 @@ def _serve(end: Any) -> None:
 
 def kernels() -> dict[str, Any]:
     try:
-        found = engine.implementations(load_cudf)
+        found = engine.implementations(load)
     except EngineUnavailable as error:
         raise SystemExit(error) from None
     return {name: kernel.takes for name, kernel in sorted(found.KERNELS.items())} | dict.fromkeys(
@@ -293,7 +314,7 @@ def main(words: list[str]) -> int:
 
 def kept(found: list[dict[str, Any]]) -> str:
     """The counts, a line for each kernel, with the versions that they hold for."""
-    listed = engine.implementations(load_cudf).KERNELS
+    listed = engine.implementations(load).KERNELS
     lines = []
     for each in sorted(found, key=lambda it: it["name"]):
         kernel = listed.get(each["name"])

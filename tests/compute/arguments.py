@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from decimal import Decimal
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
@@ -16,16 +17,47 @@ TYPES: dict[str, list[pa.DataType]] = {
     "float": [pa.float32(), pa.float64()],
     "decimal": [*(pa.decimal128(*it) for it in ((9, 2), (15, 4), (18, 6), (30, 2), (38, 0)))],
     "string": [pa.string()],
+    "large_string": [pa.large_string()],
+    "binary": [pa.binary()],
+    "large_binary": [pa.large_binary()],
+    "view": [pa.string_view(), pa.binary_view()],
     "date": [pa.date32()],
+    "date64": [pa.date64()],
+    "clock": [pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")],
+    "zoned": [
+        pa.timestamp("s", "Asia/Tokyo"),
+        *(pa.timestamp(unit, "Europe/Paris") for unit in ("us", "us", "ns")),
+    ],
     "time": [
         *map(pa.timestamp, ("s", "ms", "us", "ns")),
         pa.timestamp("us", "UTC"),
     ],
     "duration": [*map(pa.duration, ("s", "ms", "us", "ns"))],
-    "list": [pa.list_(pa.int32()), pa.list_(pa.string())],
-    "struct": [pa.struct([("a", pa.int32()), ("b", pa.string())])],
-    "dictionary": [pa.dictionary(pa.int32(), pa.string())],
+    "bits": [
+        pa.float16(),
+        *map(pa.binary, (1, 2, 4, 8, 16)),
+        pa.month_day_nano_interval(),
+        *(getattr(pa, name)(7, 2) for name in ("decimal32", "decimal64") if hasattr(pa, name)),
+    ],
+    "null": [pa.null()],
+    "list": [*map(pa.list_, (pa.int32(), pa.string(), pa.large_string(), pa.time64("us")))],
+    "large_list": [pa.large_list(pa.int32()), pa.large_list(pa.large_string())],
+    "fixed_list": [pa.list_(pa.int32(), 2), pa.list_(pa.string(), 3)],
+    "map": [pa.map_(pa.string(), pa.int32())],
+    "extension": [pa.uuid(), pa.json_(), pa.opaque(pa.list_(pa.binary()), "a", "b")],
+    "struct": [
+        pa.struct([("a", pa.int32()), ("b", pa.string())]),
+        pa.struct([("a", pa.large_binary()), ("b", pa.list_(pa.binary(4)))]),
+    ],
+    "dictionary": [
+        pa.dictionary(pa.int32(), pa.string()),
+        pa.dictionary(pa.int32(), pa.large_string()),
+        pa.dictionary(pa.int32(), pa.int64()),
+        pa.dictionary(pa.int32(), pa.float64()),
+    ],
 }
+#: By their width: numbers whose bits are those of values of other types.
+NUMBERS = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64(), 128: pa.decimal128(38)}
 WORDS = [
     "",
     "a",
@@ -63,8 +95,21 @@ class Maker:
 
     def value(self, kind: pa.DataType, is_tame: bool) -> Any:
         r = self.random
+        if pa.types.is_null(kind):
+            return None
+        if isinstance(kind, pa.BaseExtensionType):
+            return self.value(kind.storage_type, is_tame)
+        if pa.types.is_map(kind):
+            keys = self.random.sample(WORDS, self.random.randint(0, 3))
+            return [(key, self.value_or_null(kind.item_type, is_tame, 0.2)) for key in keys]
+        if pa.types.is_fixed_size_list(kind):
+            return [
+                self.value_or_null(kind.value_type, is_tame, 0.1) for _ in range(kind.list_size)
+            ]
         if pa.types.is_boolean(kind):
             return r.random() < 0.5
+        if _is_of_bits(kind):
+            return self.bits(kind, is_tame)
         if pa.types.is_integer(kind):
             low, high = _range(kind)
             if is_tame:
@@ -91,8 +136,11 @@ class Maker:
         if pa.types.is_decimal(kind):
             most = 10 ** (kind.precision if not is_tame else 3) - 1
             return Decimal(r.randint(-most, most)).scaleb(-kind.scale, None)
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        if _is_text(kind):
             return self.pick(WORDS if is_tame else WORDS + BEYOND)
+        if _is_bytes(kind):
+            words = [word.encode() for word in (WORDS if is_tame else WORDS + BEYOND)]
+            return self.pick(words if is_tame else [*words, b"\xff", b"\xe6\x97"])
         if pa.types.is_date32(kind):
             extremes = [-(2**31), 2**31 - 1, -1, 9**7]
             return self.pick(extremes) if self.has_extremes else r.randint(-30000, 60000)
@@ -102,10 +150,22 @@ class Maker:
             return self.pick(extremes) if self.has_extremes else self.time(kind.unit)
         if pa.types.is_duration(kind):
             return r.randint(-(10**6), 10**6)
-        if pa.types.is_list(kind):
+        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
             size = r.randint(0, 3)
             return [self.value_or_null(kind.value_type, is_tame, 0.1) for _ in range(size)]
         return {each.name: self.value_or_null(each.type, is_tame, 0.2) for each in kind}
+
+    def bits(self, kind: pa.DataType, is_tame: bool) -> Any:
+        """A number, or bytes where these make no array of numbers within others."""
+        r, width = self.random, kind.bit_width
+        if pa.types.is_date64(kind):
+            return 86400000 * r.randint(-9 if is_tame else -30000, 9 if is_tame else 60000)
+        if pa.types.is_time(kind):
+            return r.randrange(9 if is_tame else 86400)
+        if pa.types.is_decimal(kind):
+            return r.randint(-9, 9) if is_tame else r.randint(-(10**7) + 1, 10**7 - 1)
+        most = 9 if is_tame or width == 128 else 2 ** (width - 1) - 1
+        return r.randint(-most, most) * (10**36 if width == 128 and not is_tame else 1)
 
     def time(self, unit: str) -> int:
         seconds = self.random.randint(-2 * 10**9, 4 * 10**9)
@@ -133,6 +193,7 @@ class Maker:
         return made
 
     def scalar(self, kind: pa.DataType) -> Any:
+        kind = _of_values(kind)
         is_null = self.random.random() < 0.1
         return _made([None if is_null else self.value(kind, self.random.random() < 0.7)], kind)[0]
 
@@ -140,7 +201,44 @@ class Maker:
         return self.pick(TYPES[self.pick(kinds)])
 
 
+def _of_values(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _is_of_bits(kind: pa.DataType) -> bool:
+    """Whether arrays are made of numbers with the same bits."""
+    return kind in TYPES["bits"] or pa.types.is_time(kind) or pa.types.is_date64(kind)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return any(kind == each for each in (pa.string(), pa.large_string(), pa.string_view()))
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return any(kind == each for each in (pa.binary(), pa.large_binary(), pa.binary_view()))
+
+
 def _made(values: list[Any], kind: pa.DataType) -> Any:
+    if _is_of_bits(kind):
+        return pa.array(values, NUMBERS[kind.bit_width]).view(kind)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        elements = [item for items in values if items is not None for item in items]
+        ends = list(accumulate(len(it or ()) for it in values))
+        starts = [
+            None if it is None else end - len(it) for it, end in zip(values, ends, strict=True)
+        ]
+        cls = pa.ListArray if pa.types.is_list(kind) else pa.LargeListArray
+        offsets = pa.array(
+            [*starts, ends[-1] if ends else 0], cls.from_arrays([0], []).offsets.type
+        )
+        return cls.from_arrays(offsets, _made(elements, kind.value_type)).cast(kind)
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(kind, _made(values, kind.storage_type))
+    if pa.types.is_struct(kind):
+        fields = [[None if it is None else it[each.name] for it in values] for each in kind]
+        parts = [_made(it, each.type) for it, each in zip(fields, kind, strict=True)]
+        mask = pa.array([it is None for it in values], pa.bool_())
+        return pa.StructArray.from_arrays(parts, fields=list(kind), mask=mask)
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
         return pa.array(values, pa.int64()).cast(kind)
     if pa.types.is_date32(kind):
@@ -283,7 +381,7 @@ def options(name: str, maker: Maker, given: list[Any]) -> Any:
 
 
 def _lookup(maker: Maker, given: list[Any]) -> Any:
-    values = whole(maker.array(given[0].type, maker.pick([0, 1, 5])))
+    values = whole(maker.array(_of_values(given[0].type), maker.pick([0, 1, 5])))
     return pc.SetLookupOptions(values, skip_nulls=maker.pick([True, False]))
 
 
@@ -299,6 +397,11 @@ def _rank(maker: Maker, _: list[Any]) -> Any:
 def _cast(maker: Maker, given: list[Any]) -> Any:
     kind = given[0].type
     kinds = ["bool", "int", "float", "decimal", "string", "date", "time", "duration"]
+    kinds += ["large_string", "date64", "zoned"]
+    if _is_text(kind) or _is_bytes(kind):
+        kinds = ["string", "large_string", "binary", "large_binary", "int"]
+    elif pa.types.is_time(kind):
+        kinds = ["clock", "clock", "int"]
     to = kind.value_type if pa.types.is_dictionary(kind) else maker.kind(tuple(kinds))
     return (pc.CastOptions.safe if maker.random.random() < 0.6 else pc.CastOptions.unsafe)(to)
 
@@ -485,13 +588,18 @@ def _table_of(maker: Maker, names: str, size: int, kinds: str) -> Any:
     return pa.table(columns)
 
 
-_KEY_KINDS = "int float decimal string bool date time"
+_KEY_KINDS = (
+    "int float decimal string bool date time large_string binary clock date64 zoned bits "
+    "dictionary view"
+)
+#: The kinds of columns of which rows are only selected.
+_PASSED = f"{_KEY_KINDS} large_binary null list large_list fixed_list map struct extension"
 
 
 def _grouped(maker: Maker) -> tuple[list[Any], Any]:
     size = maker.pick([0, 1, 7, 40])
     table = _table_of(maker, "k", size, _KEY_KINDS).append_column(
-        "v", maker.array(maker.kind(("int", "float", "decimal", "string", "bool")), size)
+        "v", maker.array(maker.kind(tuple(_KEY_KINDS.split())), size)
     )
     kinds = [pa.float64(), pa.float64(), pa.float32(), pa.int64(), pa.uint32()]
     kind = maker.pick([*kinds, *TYPES["decimal"]])
@@ -521,7 +629,7 @@ def _joined(maker: Maker) -> tuple[list[Any], Any]:
     left = pa.table(
         {
             "k": maker.array(kind, size := maker.pick([1, 7, 20])),
-            "a": maker.array(pa.string(), size),
+            "a": maker.array(maker.kind(tuple(_PASSED.split())), size),
         }
     )
     right = pa.table(
@@ -553,6 +661,8 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             "f": maker.array(maker.kind(("float",)), size),
             "s": maker.array(pa.string(), size),
             "d": maker.array(pa.decimal128(15, 2), size),
+            "p": maker.array(maker.kind(tuple(_PASSED.split())), size),
+            "c": maker.array(TYPES["dictionary"][0], size),
         }
     )
     i, f, s, d = (pc.field(name) for name in "ifsd")
@@ -567,6 +677,8 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
             f.is_nan() | (f + 1 > 3),
             (i.cast("int64") * 2 > 5) & pc.starts_with(s, "a"),
             pc.if_else(i > 0, f, 0.0) > 1,
+            pc.field("c") == "a",
+            pc.field("c").isin(["a", "b"]) | pc.field("c").is_null(),
             pc.add(i, 100) > 50,
             i * 2 - 1 < 2.5,
             f + 0.5 > pc.scalar(1) + 2,
@@ -583,7 +695,9 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
 
 def _sorted(maker: Maker) -> tuple[list[Any], Any]:
     size = maker.pick([0, 1, 7, 40])
-    table = _table_of(maker, "a b", size, "int string float")
+    table = _table_of(maker, "a b", size, "int string float binary large_string clock zoned")
+    passed = maker.kind(tuple(_PASSED.split()))
+    table = table.append_column("p", maker.array(passed, size))
     keys = [("a", maker.pick(["ascending", "descending"])), ("b", "ascending")]
     return [table], lambda it: it.sort_by(keys)
 

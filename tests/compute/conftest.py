@@ -7,14 +7,14 @@ import pytest
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._cudf import conversions, engine, refusals, rmm_resource
+from pyarrow_cuda_compat._cudf import conversions, engine, library, refusals, rmm_resource
 from support.samples import CPU
 
 from . import standin
 
 set_resource = rmm_resource._set_resource
 #: Which the guards have.
-KEPT = {it.__name__ for it in (engine, conversions, rmm_resource, refusals)}
+KEPT = {it.__name__ for it in (engine, conversions, library, rmm_resource, refusals)}
 
 
 def of(name):
@@ -45,6 +45,9 @@ def cudf():
 def libcudf(cudf, monkeypatch):
     monkeypatch.setattr(engine, "_found", cudf)
     monkeypatch.setattr(rmm_resource, "_set_resource", lambda *_: None)
+    # Small files, too, and in this process.
+    monkeypatch.setattr(of("parquet"), "LEAST", 0)
+    monkeypatch.setattr(of("parquet"), "unpacked", of("parquet_worker").decoded)
     standin.CALLS.clear()
     _native._set_has_engine(True)
     yield standin.CALLS

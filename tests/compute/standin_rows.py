@@ -16,6 +16,12 @@ def _with_one_nan(values: Any) -> Any:
     return pc.if_else(pc.is_nan(values), nan, pc.add(values, pa.scalar(0.0, values.type)))
 
 
+def _bytes(values: Any) -> list[Any]:
+    """Strings need not be UTF-8."""
+    kind = values.type
+    return values.cast(pa.binary()).to_pylist() if pa.types.is_string(kind) else values.to_pylist()
+
+
 def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any]) -> None:
     """Gives pylibcudf's modules these functions, over the stand-in's columns and tables."""
 
@@ -61,16 +67,16 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
         kept = numbered.join(compared(right), of(left).column_names, join_type="left semi")
         return column(kept["n"].combine_chunks())
 
-    def distinct(given: Any, *_: Any) -> Any:
+    def distinct(given: Any, keys: list[int], *_: Any) -> Any:
         rows = of(given)
-        values = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+        values = zip(*(_bytes(rows.column(key)) for key in keys), strict=True)
         first = {row: place for place, row in reversed(list(enumerate(values)))}
         return back(rows.take(pa.array(sorted(first.values()), pa.int64())))
 
     def lower_bound(within: Any, needles: Any, *_: Any) -> Any:
-        values = within.columns()[0].value.to_pylist()
+        values = _bytes(within.columns()[0].value)
         places = {value: place for place, value in reversed(list(enumerate(values)))}
-        wanted = needles.columns()[0].value.to_pylist()
+        wanted = _bytes(needles.columns()[0].value)
         # Behind the last row where nothing is equal: the rows there are compared anyway.
         return column(pa.array([places.get(each, len(values)) for each in wanted], pa.int32()))
 

@@ -245,7 +245,7 @@ def word():
         (lambda it: pc.match_substring_regex(word(), "[z-a]"), "such a regular expression"),
         (lambda it: pc.day_of_week(it.cast(pa.timestamp("s")), week_start=8), "not such a week"),
         (lambda it: pc.winsorize(it, 0.1, 0.9), "libcudf has no such function"),
-        (lambda it: pc.sum(it.cast(pa.large_string())), "not from int64"),
+        (lambda it: pc.sum(it.cast(pa.string_view())), "not from int64"),
         (lambda it: pc.cumulative_sum(it, start=3), "not with a start"),
         (lambda it: pc.rank(it), "libcudf refuses this call: CUDF failure"),
         (lambda it: pc.case_when(pa.scalar({"a": True}), it), "not with one value for all rows"),

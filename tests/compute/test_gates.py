@@ -39,7 +39,14 @@ ARRAYS = [
     pa.array([[1], None], pa.list_(pa.decimal128(5))),
     pa.array([{"a": 1, "b": [True, None]}, None, {"a": None, "b": None}]),
     pa.array(["a", None, "a"]).dictionary_encode(),
+    pa.array(["a", None, "bc"], pa.large_string()),
+    pa.array([b"a", None, b"\xff"]),
+    pa.array([1, None, 3], pa.time64("ns")),
+    pa.array([b"a" * 16, None, b"b" * 16], pa.binary(16)),
+    pa.array([["a", None], None, ["bc"]], pa.large_list(pa.large_binary())),
+    pa.array([[b"a" * 8, None], [b"b" * 8] * 2], pa.list_(pa.binary(8), 2)),
 ]
+VIEWS = pa.array(["a", None, "a longer word than fits"], pa.string_view())
 
 
 def shifted(array, shift):
@@ -57,9 +64,10 @@ def shifted(array, shift):
         return pa.DictionaryArray.from_buffers(
             kind, len(array), indices.buffers(), values, array.null_count
         )
-    own = [moved(it) for it in array.buffers()[: kind.num_buffers]]
+    buffers = array.buffers()
+    own = [moved(it) for it in (buffers[: kind.num_buffers] if kind.num_fields else buffers)]
     children = None
-    if pa.types.is_list(kind):
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         children = [shifted(array.values, shift)]
     if pa.types.is_struct(kind):
         children = [shifted(array.field(place), shift) for place in range(kind.num_fields)]
@@ -77,6 +85,15 @@ def test_every_buffer_is_aligned(array, shift):
     assert back(pc.is_null(data)).equals(pc.is_null(array))
     mask = pa.array([True] * len(array)).copy_to(0)
     assert back(pa.table({"a": data}).filter(mask))["a"].combine_chunks().equals(array)
+
+
+@pytest.mark.parametrize("shift", [1, 4, 8])
+def test_buffers_of_views_are_aligned(shift):
+    data = shifted(VIEWS, shift)
+    assert back(pc.cast(data, pa.string())).equals(VIEWS.cast(pa.string()))
+    valid = pa.array(["a", "a longer word than fits"] * 2, VIEWS.type)
+    with pytest.raises(NotImplementedError, match="not with views at such addresses"):
+        pc.unique(shifted(valid, shift))
 
 
 def test_copies_that_align_are_not_remembered():

@@ -15,8 +15,7 @@ from pyarrow.cuda import CudaBuffer
 
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import _native
-from pyarrow_cuda_compat._cudf import engine, rmm_resource
-from pyarrow_cuda_compat._patches.guards import compute
+from pyarrow_cuda_compat._cudf import engine, library, rmm_resource
 
 pytestmark = pytest.mark.simulator
 HOST = pa.default_cpu_memory_manager()
@@ -116,7 +115,7 @@ def test_a_choice_while_a_thread_loads_the_engine_counts(there, cudf, monkeypatc
         chosen.wait()
         return cudf
 
-    monkeypatch.setattr(compute, "load_cudf", load)
+    monkeypatch.setattr(library, "load", load)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(refused, there)
         begun.wait()
@@ -146,7 +145,7 @@ def test_a_choice_at_any_line_leaves_no_call_without_an_engine(monkeypatch, load
         pyarrow_cuda_compat.set_compute_engine(None)
         sys.settrace(trace)
         try:
-            found = engine.implementations(compute.load_cudf)
+            found = engine.implementations(library.load)
         finally:
             sys.settrace(before)
         assert found is not None

@@ -10,9 +10,9 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
 from ..calls import Call
-from ..columns import to_scalar
+from ..columns import scalar_of, to_scalar
 from ..registry import kernel
-from ..types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
+from ..types import ANY, BYTES, NUMBERS, ORDERED_TIMES, SIMPLE, cudf_type
 from .casts import EXACT
 from .comparisons import need_no_negative_zero
 
@@ -77,7 +77,7 @@ def _mean_of_decimals(call: Call) -> Any:
     return pa.scalar(found, call.type)
 
 
-_ORDERED = f"bool {NUMBERS} string {TIMES}"
+_ORDERED = f"bool {NUMBERS} {BYTES} {ORDERED_TIMES}"
 
 
 def _without_nans(value: Any) -> Any:
@@ -121,13 +121,13 @@ def _struct_scalar(call: Call, values: list[Any]) -> Any:
 _VALID, _NULL = 0, 1
 
 
-@kernel(ANY)
+@kernel(f"{ANY} view")
 def count(call: Call) -> Any:
     counts = {_VALID: _count_valid(call.value), _NULL: call.value.null_count()}
     return pa.scalar(counts.get(call.options["mode"], call.value.size()), pa.int64())
 
 
-@kernel(f"{_ORDERED} decimal")
+@kernel(f"{_ORDERED} decimal bits")
 def count_distinct(call: Call) -> Any:
     value, mode = call.value, call.options["mode"]
     has_null = int(value.null_count() > 0)
@@ -179,7 +179,7 @@ def index(call: Call) -> Any:
     call.need(wanted.type == call.given, "not of a value of another type")
     if not wanted.is_valid:
         return pa.scalar(-1, pa.int64())
-    is_there = op.filled(op.binary("EQUAL", value, plc.Scalar.from_arrow(wanted)), op.scalar(False))
+    is_there = op.filled(op.binary("EQUAL", value, scalar_of(wanted)), op.scalar(False))
     found = op.places(is_there)
     return pa.scalar(plc.copying.get_element(found, 0).to_py() if found.size() else -1, pa.int64())
 

@@ -12,19 +12,20 @@ from ..calls import Call
 from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
-from ..types import NUMBERS, TIMES, cudf_type, kind_of
+from ..types import BYTES, NUMBERS, ORDERED_TIMES, TEXTS, cudf_type, kind_of
 from .times import PER_SECOND, need_calendar
+from .utf8 import are_utf8
 
 _is = pa.types
 #: By floating-point type: the largest integer up to which it has every integer.
 EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
 
 
-@kernel(f"bool {NUMBERS} decimal {TIMES} string dictionary")
+@kernel(f"bool {NUMBERS} decimal {ORDERED_TIMES} {BYTES} view dictionary")
 def cast(call: Call) -> Any:
     wanted = call.options["to_type"]
     if call.given == wanted:
-        return call.value
+        return call.array(0) if kind_of(wanted) == "view" else call.value
     if _is.is_dictionary(call.given):
         return _decode_dictionary(call, wanted)
     kinds = kind_of(call.given), kind_of(wanted)
@@ -34,12 +35,23 @@ def cast(call: Call) -> Any:
 
 def _decode_dictionary(call: Call, wanted: pa.DataType) -> Any:
     array = call.array(0)
-    call.need(array.type.value_type == wanted, "not of dictionaries to another type")
-    call.need(array.dictionary.null_count == 0, "not with nulls in the dictionary")
-    size = len(array.dictionary)
-    indices = op.cast(to_cudf(array.indices), op.INT64)
-    out_of_range = op.filled(indices, op.scalar(size, pa.int64()))
-    return op.one(op.gathered(plc.Table([to_cudf(array.dictionary)]), out_of_range, may_lack=True))
+    kinds = array.type.value_type, wanted
+    are_texts = all(kind_of(it) in TEXTS.split() for it in kinds)
+    call.need(are_texts or kinds[0] == kinds[1], "not of dictionaries to another type")
+    return decoded(call.value, array.dictionary)
+
+
+#: Functions for which pyarrow takes dictionaries for their values.
+BY_VALUE = frozenset(
+    ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "is_in", "index_in"]
+)
+
+
+def decoded(indices: Any, dictionary: pa.Array) -> Any:
+    """The values at the places of a dictionary."""
+    size = op.scalar(len(dictionary), pa.int64())
+    out_of_range = op.filled(op.cast(indices, op.INT64), size)
+    return op.one(op.gathered(plc.Table([to_cudf(dictionary)]), out_of_range, may_lack=True))
 
 
 def _int_to_number(call: Call, value: Any, wanted: pa.DataType) -> Any:
@@ -186,23 +198,35 @@ def _int_or_time(call: Call, value: Any, wanted: pa.DataType) -> Any:
     return op.same_bits(value, cudf_type(wanted))
 
 
+def _per_day(kind: pa.DataType) -> int:
+    """How many units of a type a day has."""
+    if _is.is_date(kind):
+        return 1 if _is.is_date32(kind) else 86400 * 1000
+    return 86400 * PER_SECOND[kind.unit]
+
+
 def _between_units(call: Call, value: Any, wanted: pa.DataType) -> Any:
     given = call.given
-    call.need(getattr(given, "tz", None) == getattr(wanted, "tz", None), "not between time zones")
-    before, after = PER_SECOND[given.unit], PER_SECOND[wanted.unit]
-    counts = op.same_bits(value, op.INT64)
+    before, after = _per_day(given), _per_day(wanted)
+    counts = op.cast(op.same_bits(value, _integers(given)), op.INT64)
     if after >= before:
         convert, revert, factor = "MUL", "DIV", after // before
         allowed, loses = "allow_time_overflow", "result in out of bounds timestamp"
     else:
         convert, revert, factor = "DIV", "MUL", before // after
         allowed, loses = "allow_time_truncate", "lose data"
-    result = op.on_int64(convert, counts, factor)
-    if not call.options[allowed]:
-        differs = op.binary("NOT_EQUAL", op.on_int64(revert, result, factor), counts)
-        if op.is_anywhere(differs):
+    result = op.cast(op.on_int64(convert, counts, factor), _integers(wanted))
+    # pyarrow lets those of 32 bits overflow.
+    if not call.options[allowed] and (convert == "DIV" or given.bit_width == 64):
+        back = op.on_int64(revert, op.cast(result, op.INT64), factor)
+        if op.is_anywhere(op.binary("NOT_EQUAL", back, counts)):
             raise pa.ArrowInvalid(f"Casting from {given} to {wanted} would {loses}")
     return op.same_bits(result, cudf_type(wanted))
+
+
+def _integers(kind: pa.DataType) -> Any:
+    """Integers that are as wide as a type."""
+    return op.INT32 if kind.bit_width == 32 else op.INT64
 
 
 def _date_to_time(call: Call, value: Any, wanted: pa.DataType) -> Any:
@@ -215,6 +239,19 @@ def _time_to_date(call: Call, value: Any, wanted: pa.DataType) -> Any:
     need_calendar(value, call.given)
     days = plc.datetime.floor_datetimes(value, plc.datetime.RoundingFrequency.DAY)
     return op.cast(days, cudf_type(wanted))
+
+
+def _between_strings(call: Call, value: Any, wanted: pa.DataType) -> Any:
+    is_text = _is.is_string(wanted) or _is.is_large_string(wanted)
+    is_free = not is_text or not _are_bytes(call.given) or call.options["allow_invalid_utf8"]
+    if not is_free and not are_utf8(value):
+        call.need(not value.null_count(), "not with such bytes, which may be those under nulls")
+        raise pa.ArrowInvalid("Invalid UTF8 payload")
+    return value
+
+
+def _are_bytes(kind: pa.DataType) -> bool:
+    return bool(_is.is_binary(kind) or _is.is_large_binary(kind) or _is.is_binary_view(kind))
 
 
 def _int_to_string(call: Call, value: Any, wanted: pa.DataType) -> Any:
@@ -249,15 +286,19 @@ _CASTS: list[tuple[str, str, Any]] = [
     ("int", "decimal", _int_to_decimal),
     ("bool", NUMBERS, _plain_cast),
     (NUMBERS, "bool", _to_bool),
-    ("int", TIMES, _int_or_time),
-    (TIMES, "int", _int_or_time),
-    ("time", "time", _between_units),
+    ("int", ORDERED_TIMES, _int_or_time),
+    (ORDERED_TIMES, "int", _int_or_time),
+    ("time zoned date64", "time zoned", _between_units),
     ("duration", "duration", _between_units),
+    ("clock", "clock", _between_units),
+    ("date", "date64", _between_units),
+    ("date64", "date", _between_units),
     ("date", "time", _date_to_time),
-    ("time", "date", _time_to_date),
-    ("int", "string", _int_to_string),
-    ("bool", "string", _bool_to_string),
-    ("string", "int", _string_to_int),
+    ("time", "date date64", _time_to_date),
+    ("int", TEXTS, _int_to_string),
+    ("bool", TEXTS, _bool_to_string),
+    (TEXTS, "int", _string_to_int),
+    (f"{BYTES} view", BYTES, _between_strings),
 ]
 _CAST_BY_KINDS = {
     (before, after): function

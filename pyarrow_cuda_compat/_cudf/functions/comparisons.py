@@ -15,18 +15,26 @@ from ..calls import Call
 from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
-from ..types import ANY, NUMBERS, SIMPLE, TIMES, cudf_type
+from ..types import ANY, BYTES, KEYS, NUMBERS, SIMPLE, TIMES, cudf_type, kind_of
 from .casts import cast_without_loss
 
 _is = pa.types
 #: libcudf mixes up the nulls of slices of booleans in some of its functions.
-_WITHOUT_BOOL = SIMPLE.removeprefix("bool ")
+_WITHOUT_BOOL = f"{SIMPLE} bits".removeprefix("bool ")
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    return bool(_is.is_integer(kind) or _is.is_floating(kind) or _is.is_decimal(kind))
+    return kind_of(kind) in ("int", "float", "decimal")
 
 
+def _are_alike(left: pa.DataType, right: pa.DataType) -> bool:
+    """Whether libcudf has both types as one: strings and bytes, or times of several zones."""
+    is_alike = cudf_type(left) == cudf_type(right)
+    names = {kind_of(left), kind_of(right)}
+    return is_alike and (names <= _BYTES or names <= {"time", "zoned"})
+
+
+_BYTES = frozenset(BYTES.split())
 _common_types = Cache(256)
 
 
@@ -45,13 +53,16 @@ def _in_common_type(call: Call) -> list[Any]:
     left, right = call.types
     if left == right:
         return call.values
+    if _are_alike(left, right):
+        return call.values
     call.need(_is_number(left) and _is_number(right), "not with several types")
     kind = _common_type(left, right)
     return [cast_without_loss(*each, kind) for each in zip(call.values, call.types, strict=True)]
 
 
-@kernel(SIMPLE, equal="EQUAL", not_equal="NOT_EQUAL", less="LESS", less_equal="LESS_EQUAL")
-@kernel(SIMPLE, greater="GREATER", greater_equal="GREATER_EQUAL")
+@kernel(f"{KEYS} view", equal="EQUAL", not_equal="NOT_EQUAL")
+@kernel(f"{SIMPLE} view dictionary", less="LESS", less_equal="LESS_EQUAL")
+@kernel(f"{SIMPLE} view dictionary", greater="GREATER", greater_equal="GREATER_EQUAL")
 @kernel("bool", and_="LOGICAL_AND", or_="LOGICAL_OR", xor="NOT_EQUAL")
 @kernel("bool", and_kleene="NULL_LOGICAL_AND", or_kleene="NULL_LOGICAL_OR")
 def comparison_or_logic(call: Call, operator: str) -> Any:
@@ -83,15 +94,17 @@ def and_not(call: Call, operator: str) -> Any:
     return op.binary(operator, left, op.invert(op.column_of(right, call.rows)))
 
 
-@kernel(ANY)
+@kernel(f"{ANY} view")
 def is_null(call: Call) -> Any:
     found = plc.unary.is_null(call.value)
-    if not (call.options["nan_is_null"] and _is.is_floating(call.given)):
+    kind = call.given.value_type if _is.is_dictionary(call.given) else call.given
+    if not (call.options["nan_is_null"] and _is.is_floating(kind)):
         return found
+    call.need(kind_of(call.given) == "float", f"not of type {call.given}, where NaN is null")
     return op.binary("LOGICAL_OR", found, plc.unary.is_nan(call.value))
 
 
-@kernel(ANY)
+@kernel(f"{ANY} view")
 def true_unless_null(call: Call) -> Any:
     valid = op.is_valid(call.value)
     return op.null_where(op.invert(valid), valid)
@@ -125,7 +138,7 @@ def need_no_negative_zero(value: Any) -> None:
     need(not op.is_anywhere(is_negative_zero), "not with -0.0")
 
 
-@kernel("bool", SIMPLE, SIMPLE)
+@kernel("bool", f"{SIMPLE} bits", f"{SIMPLE} bits")
 def if_else(call: Call) -> Any:
     mask = call.value
     call.need(isinstance(mask, plc.Column), "not with one condition for all rows")
@@ -135,18 +148,18 @@ def if_else(call: Call) -> Any:
 
 
 def _need_common_type(call: Call, types: list[pa.DataType]) -> None:
-    are_numbers = all(map(_is_number, types))
-    call.need(are_numbers or all(kind == call.type for kind in types), "not with several types")
+    is_same = all(kind == call.type or _are_alike(kind, call.type) for kind in types)
+    call.need(is_same or all(map(_is_number, types)), "not with several types")
 
 
-@kernel(SIMPLE)
+@kernel(f"{SIMPLE} bits")
 def coalesce(call: Call) -> Any:
     _need_common_type(call, call.types)
     first, *rest = (_in_result_type(call, place) for place in range(len(call.values)))
     return reduce(op.filled, rest, op.column_of(first, call.rows))
 
 
-@kernel("struct", SIMPLE)
+@kernel("struct", f"{SIMPLE} bits")
 def case_when(call: Call) -> Any:
     _need_common_type(call, call.types[1:])
     structs = call.array(0)
@@ -180,7 +193,7 @@ def _set_of(call: Call) -> tuple[Any, bool]:
     return op.keys_of(to_cudf(values)), behavior == _MATCH and values.null_count > 0
 
 
-@kernel(SIMPLE)
+@kernel(KEYS)
 def is_in(call: Call) -> Any:
     (value,) = call.values
     wanted, has_null = _set_of(call)
@@ -192,7 +205,7 @@ def is_in(call: Call) -> Any:
     return op.binary("LOGICAL_OR", found, plc.unary.is_null(value)) if has_null else found
 
 
-@kernel(SIMPLE)
+@kernel(KEYS)
 def index_in(call: Call) -> Any:
     wanted, has_null = _set_of(call)
     found = places_in(wanted, op.keys_of(call.value))

@@ -10,13 +10,13 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import operations as op
 from ..calls import Call
 from ..registry import kernel
-from ..types import ANY, cudf_type
+from ..types import ANY, BYTES, TEXTS, cudf_type
 
 
-@kernel(ANY, is_valid="unary.is_valid")
-@kernel("string", utf8_length="strings.attributes.count_characters")
-@kernel("string", binary_length="strings.attributes.count_bytes")
-@kernel("list", list_value_length="lists.count_elements")
+@kernel(f"{ANY} view", is_valid="unary.is_valid")
+@kernel(TEXTS, utf8_length="strings.attributes.count_characters")
+@kernel(BYTES, binary_length="strings.attributes.count_bytes")
+@kernel("list large_list", list_value_length="lists.count_elements")
 def libcudf_function(call: Call, name: str) -> Any:
     return op.cast(attrgetter(name)(plc)(call.value), cudf_type(call.type))
 

@@ -11,13 +11,13 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
 from ..calls import Call, rows_of
-from ..columns import to_arrow, to_cudf
+from ..columns import rows_of_views, to_arrow, to_cudf
 from ..registry import kernel
-from ..types import ANY, NUMBERS, SIMPLE, TIMES
+from ..types import ANY, BYTES, KEYS, NUMBERS, ORDERED_TIMES, SIMPLE, kind_of
+from .casts import decoded
 from .comparisons import places_in
 
 _is = pa.types
-_DICTIONARIES = f"{ANY} dictionary"
 _UINT64 = plc.DataType(plc.TypeId.UINT64)
 _UNSIGNED = {
     getattr(plc.TypeId, f"INT{bits}"): plc.DataType(getattr(plc.TypeId, f"UINT{bits}"))
@@ -95,6 +95,12 @@ def _sort_keys(call: Call) -> list[tuple[Any, int, bool, pa.DataType]]:
     keys = options.get("sort_keys") or []
     if not isinstance(value, plc.Table):
         key = keys[0] if keys else {"order": 0, **options}
+        if _is.is_dictionary(call.given):
+            is_float = _is.is_floating(call.given.value_type)
+            call.need(not is_float, "not of dictionaries of floating-point numbers")
+            value = decoded(value, call.array(0).dictionary)
+        else:
+            call.need(kind_of(call.given) in SIMPLE.split(), f"not of type {call.given}")
         return [(value, key["order"], _nulls_first(key, options), call.given)]
     schema = call.array(0).schema
     return [_sort_key(call, schema, value, key, options) for key in keys]
@@ -119,8 +125,9 @@ def _sort_key(
     name = _top_level_name(key["target"])
     place = -1 if name is None else schema.get_field_index(name)
     call.need(place >= 0, "not by such a name, which may be a path")
-    column = table.columns()[place]
-    return column, key["order"], _nulls_first(key, options), schema.field(place).type
+    kind = schema.field(place).type
+    call.need(kind_of(kind) in SIMPLE.split(), f"not by keys of type {kind}")
+    return table.columns()[place], key["order"], _nulls_first(key, options), kind
 
 
 def _top_level_name(path: str) -> str | None:
@@ -129,7 +136,7 @@ def _top_level_name(path: str) -> str | None:
     return path[1:] if is_name else None
 
 
-@kernel(SIMPLE, sort_indices=(), array_sort_indices=())
+@kernel(ANY, sort_indices=(), array_sort_indices=())
 def sort_indices(call: Call) -> Any:
     call.result_upper_bound = call.rows
     return op.cast(_sorted_order(call), _UINT64)
@@ -139,7 +146,7 @@ def sort_indices(call: Call) -> Any:
 _KEEPS_NULLS = len(pc.select_k_unstable(pa.nulls(1, pa.int64()), 1, [("x", "ascending")])) > 0
 
 
-@kernel(SIMPLE)
+@kernel(ANY)
 def select_k_unstable(call: Call) -> Any:
     rows = call.rows if _KEEPS_NULLS else _count_comparable(*_sort_keys(call)[0])
     return op.cast(
@@ -156,9 +163,10 @@ def _count_comparable(column: Any, _order: int, _nulls_first: bool, kind: pa.Dat
 
 #: Ways to rank equal values, by pyarrow's numbers.
 _RANKS = ("MIN", "MAX", "FIRST", "DENSE")
+_RANKED = f"bool int decimal {BYTES} {ORDERED_TIMES}"
 
 
-@kernel(f"bool int decimal string {TIMES}")
+@kernel(_RANKED)
 def rank(call: Call) -> Any:
     (value,) = call.values
     call.need(isinstance(value, plc.Column), "not of tables")
@@ -177,13 +185,35 @@ def rank(call: Call) -> Any:
     return op.cast(found, _UINT64)
 
 
-@kernel(SIMPLE)
+def _distinct_rows(value: Any) -> tuple[Any, Any]:
+    """The distinct values in the order of their first appearance, and the numbers of these rows."""
+    table = plc.Table([value, op.counter(value.size())])
+    equal = op.EQUAL, op.NANS_EQUAL
+    found = plc.stream_compaction.stable_distinct(table, [0], op.FIRST, *equal)
+    distinct, rows = found.columns()
+    return distinct, rows
+
+
+def _is_view(call: Call) -> bool:
+    return bool(kind_of(call.given) == "view")
+
+
+def _need_no_null_view(call: Call) -> None:
+    """pyarrow takes null for the empty view."""
+    call.need(not (_is_view(call) and call.value.null_count()), "not with views that are null")
+
+
+@kernel(f"{KEYS} view")
 def unique(call: Call) -> Any:
+    _need_no_null_view(call)
+    if _is_view(call):
+        return rows_of_views(call.array(0), _distinct_rows(call.value)[1])[0]
     return op.first_rows(call.value)
 
 
-@kernel(SIMPLE)
+@kernel(f"{KEYS} view")
 def value_counts(call: Call) -> Any:
+    _need_no_null_view(call)
     (value,) = call.values
     group = plc.groupby.GroupBy(plc.Table([op.keys_of(value)]), plc.types.NullPolicy.INCLUDE)
     first_and_count = [plc.aggregation.min(), plc.aggregation.count(plc.types.NullPolicy.INCLUDE)]
@@ -192,10 +222,17 @@ def value_counts(call: Call) -> Any:
     first, counts = found.columns()
     order = op.order_of([(first, False, False)], is_float=[False])
     counts = op.cast(counts, op.INT64)
-    values, counts = op.gathered(plc.Table([*keys.columns(), counts]), order).columns()
-    values = op.same_bits(values, value.type())
-    columns = zip((values, counts), call.type, strict=True)
-    return _struct_array(call, [to_arrow(column, field.type) for column, field in columns])
+    values, first, counts = op.gathered(
+        plc.Table([*keys.columns(), first, counts]), order
+    ).columns()
+    values, like = op.same_bits(values, value.type()), None
+    if _is_view(call):
+        values, like = rows_of_views(call.array(0), first)
+    elif _is.is_dictionary(call.given):
+        like = call.array(0)
+    types = [field.type for field in call.type]
+    arrays = map(to_arrow, (values, counts), types, (like, None))
+    return _struct_array(call, [*arrays])
 
 
 def _struct_array(call: Call, arrays: list[Any]) -> Any:
@@ -206,10 +243,14 @@ def _struct_array(call: Call, arrays: list[Any]) -> Any:
 _ENCODE, _MASK = 0, 1
 
 
-@kernel(SIMPLE)
+@kernel(f"{KEYS} view")
 def dictionary_encode(call: Call) -> Any:
     (value,) = call.values
+    if call.given == call.type:
+        return call.array(0)
     nulls = call.options.get("null_encoding_behavior", call.options.get("null_encoding"))
+    if _is_view(call):
+        return _encoded_views(call, nulls)
     distinct = op.first_rows(value)
     if nulls == _MASK:
         distinct = op.valid(distinct)
@@ -217,7 +258,20 @@ def dictionary_encode(call: Call) -> Any:
     if nulls == _ENCODE and value.null_count():
         null = plc.copying.get_element(op.places(plc.unary.is_null(distinct)), 0)
         found = op.filled(found, null)
-    places, values = to_arrow(found, pa.int32()), to_arrow(distinct, call.given)
+    return _dictionary_array(call, found, to_arrow(distinct, call.given))
+
+
+def _encoded_views(call: Call, nulls: Any) -> Any:
+    if nulls == _ENCODE:
+        _need_no_null_view(call)
+    distinct, rows = op.without_nulls(_distinct_rows(call.value)).columns()
+    views, like = rows_of_views(call.array(0), rows)
+    found = places_in(distinct, call.value)
+    return _dictionary_array(call, found, to_arrow(views, call.given, like))
+
+
+def _dictionary_array(call: Call, places: Any, values: Any) -> Any:
+    places = to_arrow(places, pa.int32())
     return pa.DictionaryArray.from_buffers(
         call.type, len(places), places.buffers(), values, places.null_count, places.offset
     )

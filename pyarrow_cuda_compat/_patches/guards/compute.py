@@ -3,16 +3,15 @@
 `call` and `query` take the guarded function and its arguments.
 """
 
-import re
 from collections.abc import Callable
 from functools import partial
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
 
 from ... import _native, _tracing
-from ..._cudf import engine, rmm_resource
+from ..._cudf import rmm_resource
+from ..._cudf.library import attempted
 from ..._cudf.refusals import Refusal, UnsupportedLocation
 
 _DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
@@ -67,22 +66,15 @@ def _answered(
 
 def _computed(name: str, arguments: Any, answer: Callable[[Any], Any], is_entered: bool) -> Any:
     """The answer of the engine, or the refusal with the reason why it gives no answer."""
-    try:
-        cudf = engine.implementations(load_cudf)
+
+    def answered(cudf: Any) -> Any:
         made = partial(_in_context, cudf, arguments, answer)
         return made() if is_entered else _native._computing(arguments, made)
+
+    try:
+        return attempted(answered)
     except Refusal as refusal:
         reason = str(refusal)
-    except _native.OutOfMemoryError:
-        raise
-    except MemoryError as error:
-        raise _native.OutOfMemoryError(str(error)) from error
-    except Exception as error:
-        if not _is_of_libcudf(error.__traceback__):
-            raise
-        if _DEVICE_ERROR.search(str(error)):
-            raise OSError(str(error)) from error
-        reason = f"libcudf refuses this call: {error}"  # by a check of its own
     return _native._refuse(_data_of(arguments), name, reason)
 
 
@@ -98,26 +90,6 @@ def _in_context(cudf: Any, arguments: Any, answer: Callable[[Any], Any]) -> Any:
         "its arguments lie on several devices, or in several contexts; copy them to one of them "
         "first"
     )
-
-
-def load_cudf() -> Any:
-    """The module that answers calls."""
-    from ..._cudf import dispatch  # needs pylibcudf
-
-    return dispatch
-
-
-#: In texts of libcudf, RMM and CCCL for errors of the driver.
-_DEVICE_ERROR = re.compile("CUDA error|cudaError", re.IGNORECASE)
-#: Their files: compiled ones are named without folders above.
-_OF_LIBCUDF = re.compile("(.*/site-packages/)?(pylibcudf|rmm)/")
-
-
-def _is_of_libcudf(trace: TracebackType | None) -> bool:
-    """Whether pylibcudf or RMM have raised an exception, which are of many classes."""
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and bool(_OF_LIBCUDF.match(trace.tb_frame.f_code.co_filename))
 
 
 def _data_of(arguments: Any) -> Any:

@@ -82,6 +82,15 @@ pub(super) fn computing<'py>(
     compute(data.py(), context, || call_out(function, ()))
 }
 
+/// Makes such a call in a given context: for files, whose call has no data on a device.
+#[pyfunction(name = "_computing_in")]
+pub(super) fn computing_in<'py>(
+    context: &Bound<'py, PyContext>,
+    function: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    compute(context.py(), Some(context.get().context().clone()), || call_out(function, ()))
+}
+
 /// Whether an engine is loaded, so that guards enter contexts.
 static HAS_ENGINE: AtomicBool = AtomicBool::new(false);
 

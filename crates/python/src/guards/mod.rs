@@ -32,6 +32,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         refusal::refuse,
         assertions::guard_assertion,
         computing::computing,
+        computing::computing_in,
         computing::here,
         computing::set_has_engine,
         null_counts::count_nulls,

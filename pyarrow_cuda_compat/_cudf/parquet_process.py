@@ -1,0 +1,165 @@
+"""Has another process decode Parquet files, and copies its tables: see `parquet_worker`.
+
+There is one such process for each device.  It starts with the first file, which takes a second or
+two, and ends after a minute without requests, or with this process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+import pyarrow as pa
+import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
+
+from .. import _native
+from .parquet_messages import Packed, Refused, Request
+from .refusals import RefusedByLibrary
+from .spans import Span
+
+_WORKER = f"{__package__}.parquet_worker"
+#: Seconds that a process may take to start.
+_START = 60
+
+
+class _Lost(Exception):
+    """The other process has ended."""
+
+
+class _Process:
+    """The process that decodes for a device."""
+
+    def __init__(self, device: int) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            # -P: the folder of the program is not where modules are looked for.
+            command = [sys.executable, "-P", "-m", _WORKER, str(theirs.fileno())]
+            self._process = subprocess.Popen(
+                [*command, str(device)],
+                pass_fds=[theirs.fileno()],
+                # What this process can import, it can as well.
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # an interrupt is for this process
+            )
+        self._connection = Connection(ours.detach())
+
+    def is_ready_for(self, device: int) -> bool:
+        """Whether it has started, and has the same device by that number."""
+        with suppress(_Lost):
+            return bool(self._received(_START) == _native._uuid(device))
+        return False
+
+    def _received(self, seconds: float | None = None) -> Any:
+        with suppress(EOFError, OSError):
+            if self._connection.poll(seconds):
+                return self._connection.recv()
+        raise _Lost
+
+    def answer(self, request: Request) -> Any:
+        with suppress(OSError):
+            self._connection.send(request)
+            return self._received()
+        raise _Lost
+
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def has_been_copied(self) -> None:
+        with suppress(OSError):
+            self._connection.send(None)
+
+    def end(self) -> None:
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
+
+
+#: Held while a process answers.
+_lock = threading.Lock()
+#: By the number of the device, and of this process, of which a fork has none.  None where none can
+#: start.
+_processes: dict[tuple[int, int], _Process | None] = {}
+
+
+def unpacked(request: Request) -> Any:
+    """libcudf's table of what it has decoded, over one allocation.
+
+    Raises
+    ------
+    RefusedByLibrary
+        If libcudf raises an error, or its process ends.
+    MemoryError
+        If the device has too little memory for it.
+    """
+    context = _native._here()
+    key = context.device_number, os.getpid()
+    with _lock:
+        process = _process_of(key)
+        try:
+            answer = process.answer(request)
+            if isinstance(answer, Packed):
+                span = _copied(context, answer)
+                process.has_been_copied()
+                metadata = memoryview(answer.metadata)
+                return plc.contiguous_split.unpack_from_memoryviews(metadata, span)
+        except BaseException as error:  # an interrupt leaves its answer unread
+            process.end()
+            del _processes[key]
+            if isinstance(error, _Lost):
+                raise RefusedByLibrary("its process has ended") from error
+            raise
+    assert isinstance(answer, Refused)
+    if answer.is_of_memory:
+        raise MemoryError(answer.text)
+    raise RefusedByLibrary(answer.text)
+
+
+def _started(device: int) -> _Process | None:
+    made = _Process(device)
+    if made.is_ready_for(device):
+        return made
+    made.end()
+    return None
+
+
+def _process_of(key: tuple[int, int]) -> _Process:
+    found = _processes.get(key)
+    if found is not None and found.has_ended():
+        found.end()
+        del _processes[key]
+    if key not in _processes:
+        _processes[key] = _started(key[0])
+    found = _processes[key]
+    if found is None:
+        raise RefusedByLibrary("no process of it can start here, or that sees other devices")
+    return found
+
+
+def _copied(context: _native.Context, answer: Packed) -> Span:
+    """A copy of the table's memory."""
+    if not answer.size:
+        return Span(0, 0, None)
+    handle = _native.IpcMemHandle.from_buffer(pa.py_buffer(answer.handle))
+    theirs = context.open_ipc_buffer(handle)
+    copy = context.new_buffer(answer.size)
+    copy.copy_from_device(theirs)
+    context.synchronize()
+    return Span(copy.address, copy.size, copy)
+
+
+@atexit.register
+def _end() -> None:
+    for (_, process), it in _processes.items():
+        if it is not None and process == os.getpid():
+            it.end()
+    _processes.clear()

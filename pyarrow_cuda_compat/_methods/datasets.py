@@ -1,0 +1,203 @@
+"""Tables on a device of Parquet and other files, one or many, by pyarrow's datasets.
+
+A dataset says which files there are, and what pyarrow reads of them.  libcudf decodes those Parquet
+files on the device of which its answer is pyarrow's (`_cudf.parquet`).  pyarrow decodes all others
+on the host, while earlier batches are copied.
+"""
+
+from __future__ import annotations
+
+import os  # not pathlib, whose import takes milliseconds
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from .. import _native
+from .._cudf import rmm_resource
+from .._cudf.library import attempted
+from .._cudf.refusals import Refusal
+
+_T = TypeVar("_T")
+_Report = Callable[[int, int], object] | None
+
+#: How files begin, by pyarrow's name of their format.
+_MAGIC = {b"PAR1": "parquet", b"PARE": "parquet", b"ARROW1": "ipc", b"ORC": "orc"}
+#: Rows that pyarrow decodes at a time, so that one batch is copied while it decodes the next.
+_ROWS_AT_ONCE = 1 << 20
+#: libcudf has fewer rows in a column.
+_ALL_ROWS = 1 << 62
+
+
+def is_more_than_a_file(source: Any) -> bool:
+    """Whether a source is a list, a folder, a URI, or of `pyarrow.dataset`."""
+    if isinstance(source, str | os.PathLike):
+        is_uri = "://" in str(source) and not os.path.exists(source)  # noqa: PTH110
+        return is_uri or os.path.isdir(source)  # noqa: PTH112
+    module = type(source).__module__
+    return isinstance(source, list | tuple) or module.startswith("pyarrow._dataset")
+
+
+def format_of(beginning: bytes) -> str | None:
+    """The format of a file that begins so; None for Arrow streams, and for what is unknown."""
+    return next((name for magic, name in _MAGIC.items() if beginning.startswith(magic)), None)
+
+
+class Scan:
+    """Rows and columns of a dataset, in pyarrow's words.
+
+    Parameters
+    ----------
+    source : str, os.PathLike, file, Buffer, list of paths, Dataset or Fragment
+    options : dict
+        Of `pyarrow.parquet.ParquetDataset`.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        columns: list[str] | None,
+        filters: Any,
+        file_format: str | None,
+        options: dict[str, Any],
+    ) -> None:
+        if file_format is None:
+            raise pa.ArrowInvalid(
+                "filters and schema arguments are for Parquet, ORC and Arrow files; read an Arrow "
+                "stream without them, and filter or cast the table"
+            )
+        #: A `pyarrow.dataset.Dataset`.
+        self.dataset = _dataset_of(source, file_format, options)
+        self.columns, self.filter = columns, _expression_of(filters)
+        #: Of the result.
+        self.schema = self.scanner().projected_schema
+
+    def scanner(self, **options: Any) -> Any:
+        return self.dataset.scanner(columns=self.columns, filter=self.filter, **options)
+
+    def rows(self) -> int:
+        """How many rows its files have."""
+        count: int = self.dataset.count_rows()
+        return count
+
+
+def _dataset_of(source: Any, file_format: str, options: dict[str, Any]) -> Any:
+    import pyarrow.dataset as ds  # takes milliseconds, as does the next one
+    import pyarrow.parquet as pq
+
+    if isinstance(source, ds.Dataset):
+        schema = options["schema"]
+        return source if schema is None else source.replace_schema(schema)
+    if file_format != "parquet":
+        source = _fragment_of(
+            source, {"ipc": ds.IpcFileFormat, "orc": ds.OrcFileFormat}[file_format]()
+        )
+    if isinstance(source, ds.Fragment):
+        schema = options["schema"] or source.physical_schema
+        return ds.FileSystemDataset([source], schema, source.format, source.filesystem)
+    return pq.ParquetDataset(
+        list(source) if isinstance(source, tuple) else source, **options
+    )._dataset
+
+
+def _fragment_of(source: Any, file_format: Any) -> Any:
+    import pyarrow.fs
+
+    is_path = isinstance(source, str | os.PathLike)
+    return file_format.make_fragment(source, pyarrow.fs.LocalFileSystem() if is_path else None)
+
+
+def _expression_of(filters: Any) -> Any:
+    if filters is None:
+        return None
+    import pyarrow.parquet as pq
+
+    return pq.filters_to_expression(filters)
+
+
+def read_table(context: _native.Context, scan: Scan, progress: _Report) -> pa.Table:
+    """All rows of a scan in a table on the device."""
+    report = _Progress(progress, scan)
+    try:
+        tables, rows = [], 0
+        for table, count in _decoded(context, scan, _ALL_ROWS):
+            tables.append(table)
+            rows += count
+            report(rows)
+        found = pa.concat_tables(tables)
+    except _NOT_DECODED:
+        found = _copied(context, scan, lambda rows, _: report(rows)).read_all()
+    report.end()
+    return found
+
+
+def read_batches(context: _native.Context, scan: Scan, batch_size: int) -> pa.RecordBatchReader:
+    """The rows of a scan in batches on the device, of at most so many rows."""
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        rows = 0
+        try:
+            for table, _ in _decoded(context, scan, batch_size):
+                for batch in table.to_batches(batch_size):
+                    rows += len(batch)
+                    yield batch
+        except _NOT_DECODED:
+            for batch in _copied(context, scan, None, batch_size):
+                if len(batch) > rows:
+                    yield batch.slice(rows)
+                rows -= min(rows, len(batch))
+
+    return pa.RecordBatchReader.from_batches(scan.schema, batches())
+
+
+#: pyarrow has errors of its own for damaged files.
+_NOT_DECODED = (Refusal, pa.ArrowException)
+
+
+def _decoded(context: _native.Context, scan: Scan, rows: int) -> Iterator[tuple[pa.Table, int]]:
+    """Tables that libcudf decodes, about so many rows at a time, and how many rows of the files
+    each is made of."""
+    reader = attempted(lambda cudf: cudf.parquet_reader(scan))
+    for groups in reader.passes(rows):
+        yield from _computed(context, partial(_tables_of, reader, groups))
+
+
+def _computed(context: _native.Context, read: Callable[[], _T]) -> _T:
+    """What a function reads by libcudf in a context."""
+
+    def shared() -> _T:
+        rmm_resource.share_memory(context)
+        return read()
+
+    return attempted(lambda _: _native._computing_in(context, shared))
+
+
+def _tables_of(reader: Any, groups: Any) -> list[tuple[pa.Table, int]]:
+    return [*reader.tables(groups)]
+
+
+def _copied(
+    context: _native.Context, scan: Scan, progress: _Report, batch_size: int = _ROWS_AT_ONCE
+) -> Any:
+    """A reader of rows that pyarrow decodes on the host, while earlier ones are copied."""
+    reader = scan.scanner(batch_size=batch_size).to_reader()
+    return reader.copy_to(context, progress=progress)
+
+
+class _Progress:
+    """Tells a callback how many rows of the files are on the device, or are not wanted."""
+
+    def __init__(self, progress: _Report, scan: Scan) -> None:
+        self._progress, self._done = progress, 0
+        self._total = 0 if progress is None else scan.rows()
+
+    def __call__(self, rows: int) -> None:
+        """Rows from the first one on; a reader that begins anew reports none of them twice."""
+        if self._progress is not None and self._done < rows < self._total:
+            self._done = rows
+            self._progress(rows, self._total)
+
+    def end(self) -> None:
+        if self._progress is not None:
+            self._progress(self._total, self._total)

@@ -1,0 +1,98 @@
+"""Readers of batches on a device, for files that are larger than its memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+from .. import _native
+from . import datasets
+from .files import opened, pieces_of
+from .tables import data_of, has_size, names_of
+
+
+def reader_from_file(
+    self: _native.Context,
+    source: Any,
+    *,
+    columns: Iterable[str] | None = None,
+    filters: Any = None,
+    schema: pa.Schema | None = None,
+    filesystem: Any = None,
+    partitioning: Any = "hive",
+    batch_size: int = 1 << 20,
+) -> pa.RecordBatchReader:
+    """Read Arrow or Parquet files in batches on the device.
+
+    The batches together are what `table_from_file` returns for the same arguments.  The reader
+    holds a few of them at a time, so the files may be larger than the device's memory.  libcudf
+    decodes whole row groups of Parquet files, with about `batch_size` rows or more at a time.
+    pyarrow reads ahead what it decodes on the host.
+
+    Parameters
+    ----------
+    source, columns, filters, schema, filesystem, partitioning
+        As in `table_from_file`.
+    batch_size : int, default 1,048,576
+        The most rows of a batch.
+
+    Returns
+    -------
+    reader : pyarrow.RecordBatchReader
+        It raises what `table_from_file` does, also while batches are read.
+
+    Raises
+    ------
+    ValueError
+        If `batch_size` is less than 1, or the file is an Arrow stream of which only some rows
+        are wanted.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow.parquet
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pyarrow.parquet.write_table(pa.table({"x": [1, 2, 3]}), f"{folder}/x.parquet")
+    ...     with ctx.reader_from_file(f"{folder}/x.parquet", batch_size=2) as reader:
+    ...         [batch.num_rows for batch in reader]
+    [2, 1]
+    """
+    if batch_size < 1:
+        raise ValueError(f"batch_size argument must be at least 1: {batch_size}")
+    names = names_of(columns)
+    options = {"schema": schema, "filesystem": filesystem, "partitioning": partitioning}
+    kind: str | None = "parquet"
+    if filesystem is None and not datasets.is_more_than_a_file(source):
+        file = _file_of(source)
+        kind = datasets.format_of(file.read(6))
+        file.seek(0)
+        if kind is None and filters is None and schema is None:
+            return _of_stream(self, file, names)
+        if not isinstance(source, str | os.PathLike):
+            source = file
+    scan = datasets.Scan(source, names, filters, kind, options)
+    return datasets.read_batches(self, scan, batch_size)
+
+
+def _of_stream(
+    context: _native.Context, file: pa.NativeFile, names: list[str] | None
+) -> pa.RecordBatchReader:
+    """A reader of an Arrow stream, whose batches stay as they are."""
+    stream = pa.ipc.open_stream(file)
+    if names is not None:
+        schema = pa.schema([stream.schema.field(name) for name in names], stream.schema.metadata)
+        stream = pa.RecordBatchReader.from_batches(schema, (it.select(names) for it in stream))
+    return stream.copy_to(context)
+
+
+def _file_of(source: Any) -> Any:
+    """An open file of its own, or the bytes of one."""
+    data = data_of(source)
+    if data is None:
+        with opened(source, os.O_RDONLY, "source") as (file, name):
+            if has_size(file, name):
+                return pa.OSFile(f"/proc/self/fd/{file}")
+            data = pa.py_buffer(b"".join(pieces_of(file, name, 0, None)))
+    return pa.BufferReader(data)

@@ -1,0 +1,210 @@
+"""Parquet files that libcudf's reader decodes, by the stand-in's."""
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import cuda
+
+from pyarrow_cuda_compat._cudf import parquet_files
+
+from . import files, writers
+from .conftest import back
+
+pytestmark = pytest.mark.simulator
+
+
+@pytest.fixture
+def read(libcudf):
+    """Compares with pyarrow's table, and returns how often libcudf's reader was called."""
+
+    def compared(source, **arguments):
+        libcudf.clear()
+        found = back(cuda.Context(0).table_from_file(source, **arguments))
+        found.validate(full=True)
+        assert found.equals(pq.read_table(source, **arguments), check_metadata=True)
+        return libcudf.count("read_parquet")
+
+    return compared
+
+
+@pytest.fixture
+def path(tmp_path):
+    table = pa.table({"a": range(10), "b": [None, *"abcdefghi"]}, metadata={"of": "the schema"})
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=3)
+    return str(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize("name", files.TYPES)
+def test_each_type_is_read_as_by_pyarrow(libcudf, name, tmp_path):
+    found = files.compare(name, 5, 60, tmp_path)
+    assert not found["failed"]
+
+
+def test_row_groups_that_a_filter_leaves_are_read(read, path):
+    assert read(path) == 1
+    assert read(path, columns=["b"], filters=[("a", ">", 4)]) == 1
+    # Nothing is left, which pyarrow knows from the footer.
+    assert read(path, filters=[("a", ">", 40)]) == 0
+
+
+def test_files_of_one_form_are_read_at_once(read, path, tmp_path):
+    other = str(tmp_path / "y.parquet")
+    pq.write_table(pq.read_table(path).slice(2, 5), other)
+    assert read([path, other, path]) == 1
+    pq.write_table(
+        pa.table({"b": ["x"], "a": [1]}).cast(pa.schema({"b": "string", "a": "int32"})), other
+    )
+    assert read([path, other]) == 2
+
+
+@pytest.mark.parametrize(
+    "flavor", [["k"], ds.partitioning(pa.schema({"k": pa.string()}), flavor="hive")]
+)
+def test_partitions_repeat_their_values(libcudf, tmp_path, flavor):
+    table = pa.table({"k": ["a", "a", "b", "b c"], "x": [1, 2, 3, 4]})
+    ds.write_dataset(
+        table, tmp_path, format="parquet", partitioning=["k"], partitioning_flavor="hive"
+    )
+    for arguments in (
+        {},
+        {"columns": ["x", "k"]},
+        {"filters": [("x", ">", 1), ("k", "!=", "b")]},
+        {"filters": [("k", "in", ["a", "z"])], "columns": ["x"]},
+    ):
+        libcudf.clear()
+        found = back(cuda.Context(0).table_from_file(tmp_path, **arguments))
+        assert found.equals(pq.read_table(tmp_path, **arguments), check_metadata=True)
+        assert "read_parquet" in libcudf
+    plain = ds.dataset(tmp_path, format="parquet", partitioning="hive")
+    found = back(cuda.Context(0).table_from_file(plain))
+    assert found.equals(plain.to_table(), check_metadata=True)
+
+
+def test_a_schema_casts_on_the_device(read, path):
+    assert read(path, schema=pa.schema({"a": pa.float64(), "b": pa.string()})) == 1
+    assert read(path, schema=pa.schema({"b": pa.string(), "a": pa.int32()}), columns=["a"]) == 1
+
+
+def test_what_the_memory_is_too_small_for_is_read_in_halves(libcudf, cudf, path, monkeypatch):
+    import pylibcudf
+
+    reader = pylibcudf.io.parquet.read_parquet
+
+    def limited(options):
+        if sum(map(len, options.kept["row_groups"])) > 1:
+            raise MemoryError
+        return reader(options)
+
+    monkeypatch.setattr(pylibcudf.io.parquet, "read_parquet", limited)
+    found = cuda.Context(0).table_from_file(path)
+    assert back(found).equals(pq.read_table(path))
+    assert found.column(0).num_chunks == 4
+    monkeypatch.setattr(
+        pylibcudf.io.parquet, "read_parquet", lambda _: (_ for _ in ()).throw(MemoryError)
+    )
+    with pytest.raises(MemoryError):
+        cuda.Context(0).table_from_file(path)
+
+
+def test_a_reader_decodes_row_groups_and_goes_on_by_pyarrow(libcudf, cudf, path, monkeypatch):
+    import pylibcudf
+
+    context, expected = cuda.Context(0), pq.read_table(path)
+    with context.reader_from_file(path, batch_size=2) as reader:
+        batches = list(reader)
+    assert libcudf.count("read_parquet") == 4
+    assert [len(batch) for batch in batches] == [2, 1, 2, 1, 2, 1, 1]
+    assert pa.Table.from_batches(map(back, batches)).equals(expected)
+    decode, calls = pylibcudf.io.parquet.read_parquet, []
+
+    def damaged(options):
+        calls.append(options)
+        if len(calls) > 2:
+            raise pa.ArrowInvalid("damaged")
+        return decode(options)
+
+    monkeypatch.setattr(pylibcudf.io.parquet, "read_parquet", damaged)
+    with context.reader_from_file(path, batch_size=3) as reader:
+        assert pa.Table.from_batches(map(back, reader)).equals(expected)
+
+
+def test_other_files_are_left_to_pyarrow(read, tmp_path):
+    path = str(tmp_path / "x.parquet")
+    table = pa.table(
+        {
+            "a": [1, 2],
+            "a.b": [3, 4],
+            "null": pa.nulls(2),
+            "none": pa.array([[], []], pa.list_(pa.null())),
+        }
+    )
+    for options in (
+        {"compression": "brotli"},
+        {"compression": "lz4"},
+        {"use_deprecated_int96_timestamps": True},
+    ):
+        time = (
+            table.append_column("t", pa.array([0, 1], pa.timestamp("ns")))
+            if "use_deprecated_int96_timestamps" in options
+            else table
+        )
+        pq.write_table(time, path, **options)
+        assert read(path, columns=["a", "t"] if time is not table else ["a"]) == 0
+    pq.write_table(table, path)
+    assert read(path, columns=["a"]) == 1
+    for columns in (["a.b"], ["null"], ["a", "none"], []):
+        assert read(path, columns=columns) == 0
+
+
+def test_encrypted_files_are_known_by_their_last_bytes(libcudf, tmp_path):
+    """The footers of files that are partly encrypted are followed by a signature of 28 bytes."""
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "x.parquet")
+    data = (tmp_path / "x.parquet").read_bytes()
+    fragment = ds.ParquetFileFormat().make_fragment(pa.py_buffer(data))
+    parquet_files._need_plain_footer(fragment)
+    size = int.from_bytes(data[-8:-4], "little")
+    signed = data[:-8] + bytes(28) + (size + 28).to_bytes(4, "little")
+
+    class Footer:
+        serialized_size = size
+
+    class Fragment:
+        metadata = Footer()
+        filesystem = None
+
+        def __init__(self, magic):
+            self.data = signed + magic
+
+        def open(self):
+            return pa.BufferReader(self.data)
+
+    for magic, text in ((b"PAR1", "partly encrypted"), (b"PARE", "not encrypted")):
+        with pytest.raises(Exception, match=text):
+            parquet_files._need_plain_footer(Fragment(magic))
+
+
+def test_folders_that_change_their_schema(read, tmp_path):
+    pq.write_table(pa.table({"a": pa.array([1], pa.int64()), "b": ["x"]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"b": ["y"], "a": pa.array([2], pa.int32())}), tmp_path / "2.parquet")
+    assert read(str(tmp_path)) == 2
+    pq.write_table(pa.table({"b": ["z"]}), tmp_path / "3.parquet")
+    assert read(str(tmp_path)) == 0
+    pq.write_table(pa.table({"b": ["z"], "a": [1.5]}), tmp_path / "3.parquet")
+    with pytest.raises(pa.ArrowInvalid):
+        cuda.Context(0).table_from_file(tmp_path)
+
+
+@pytest.mark.independent
+@pytest.mark.parametrize("name", writers.WRITERS)
+def test_files_of_other_writers(libcudf, tmp_path, name):
+    context = cuda.Context(0)
+    for path in writers.WRITERS[name](tmp_path):
+        expected = pq.read_table(path)
+        found = back(context.table_from_file(path))
+        assert files.difference(expected, found) is None, path
+        for column in expected.column_names:
+            found = back(context.table_from_file(path, columns=[column]))
+            text = files.difference(expected.select([column]), found)
+            assert text is None, f"{path} {column}: {text}"
+    assert "read_parquet" in libcudf

@@ -1,0 +1,88 @@
+"""The process that decodes Parquet files: the real one, with pylibcudf's stand-in."""
+
+import os
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import cuda
+
+from .conftest import back, of
+
+pytestmark = pytest.mark.simulator
+
+
+@pytest.fixture
+def process(libcudf, monkeypatch):
+    """The module, whose processes end with the test."""
+    here = Path(__file__).parent
+    monkeypatch.setattr(sys, "path", [str(here / "shim"), str(here.parent), *sys.path])
+    module = of("parquet_process")
+    module._end()
+    monkeypatch.setattr(of("parquet"), "unpacked", module.unpacked)
+    yield module
+    module._end()
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Makes a file with a name, of three row groups."""
+    table = pa.table({"a": range(8), "b": [None, *"abcdefg"]})
+
+    def made(name):
+        pq.write_table(table, tmp_path / name, row_group_size=3)
+        return str(tmp_path / name), table
+
+    return made
+
+
+def test_one_process_decodes_many_files(process, files):
+    context = cuda.Context(0)
+    before = context.bytes_allocated
+    for name in ("x", "y"):
+        path, table = files(name)
+        found = context.table_from_file(path)
+        assert back(found).equals(table)
+        assert found.column(0).num_chunks == 1
+    assert len(process._processes) == 1
+    # The bytes of a file that has no path.
+    assert back(context.table_from_file(Path(path).read_bytes(), columns=["b"])).equals(
+        table.select(["b"])
+    )
+    with Path(path).open("rb") as file:
+        assert back(context.table_from_file(file)).equals(table)
+    del found
+    assert context.bytes_allocated == before
+
+
+def test_a_process_that_dies_takes_nothing_with_it(process, files):
+    context = cuda.Context(0)
+    path, table = files("deadly")
+    kept = context.buffer_from_data(b"other data")
+    assert back(context.table_from_file(path)).equals(table)  # by pyarrow
+    assert not process._processes
+    assert kept.to_pybytes() == b"other data"
+    path, table = files("x")
+    assert back(context.table_from_file(path)).equals(table)
+    assert len(process._processes) == 1
+
+
+def test_errors_of_the_process_are_those_of_libcudf(process, files):
+    context = cuda.Context(0)
+    path, table = files("huge")
+    found = context.table_from_file(path)
+    assert back(found).equals(table)
+    assert found.column(0).num_chunks == 3  # each read alone
+    path, table = files("refused")
+    assert back(context.table_from_file(path)).equals(table)
+    assert len(process._processes) == 1
+
+
+def test_without_a_process_pyarrow_reads(process, files, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    path, table = files("x")
+    for _ in range(2):
+        assert back(cuda.Context(0).table_from_file(path)).equals(table)
+    assert process._processes == {(0, os.getpid()): None}
