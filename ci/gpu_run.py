@@ -8,6 +8,7 @@ there is time for.  A step that fails does not stop the others.
 These run only when they are named:
 
 bench      measures
+tpch       measures the queries of TPC-H, with what `ci/gpu tpch` packs
 answers    compares libcudf with pyarrow
 order      tests who waits for whom, with the kernels of other libraries too
 sizes      tests data beyond 2^31 bytes and rows
@@ -18,8 +19,8 @@ Variables of the environment:
 
 PYARROW_CUDA_DRIVER   another driver library, or `sim`, which skips checks of the hardware
 PYARROW_WHEEL         another wheel of pyarrow to test with, instead of the installed pyarrow
-BENCH                 for the step `bench`: other arguments, such as `--quick` (`python bench run
-                      --help` tells which there are)
+BENCH                 for the steps `bench` and `tpch`: other arguments, such as `--quick` (`python
+                      bench run --help` and `bench tpch --help` tell which there are)
 """
 
 from __future__ import annotations
@@ -240,6 +241,17 @@ def bench(step: Step) -> str:
     return step.last_line("bench", "run", "--json", str(step.logs / "bench.json"), *chosen, **env)
 
 
+def tpch(step: Step) -> str:
+    """The queries of TPC-H, beside DuckDB and Polars."""
+    env = rapids_if_there(step)
+    folder = unpacked("tpch")
+    paths = [str(folder), env.get("PYTHONPATH", os.environ["PYTHONPATH"])]
+    env |= {"PYTHONPATH": os.pathsep.join(paths)}
+    env |= {"PATH": os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])}
+    chosen = ["--folder", str(SCRATCH), *shlex.split(os.environ.get("BENCH", ""))]
+    return step.last_line("bench", "tpch", "--json", str(step.logs / "tpch.json"), *chosen, **env)
+
+
 def tour(step: Step) -> str:
     step.run(python("examples/tour.py"))
     return ""
@@ -293,6 +305,7 @@ PHASES = [
     [Step("answers, device 1", "by name", "compute.log", 150, gpu_interop.answers_second_device)],
     [Step("answers, memcheck", "by name", "compute.log", 240, gpu_interop.answers_memcheck)],
     [Step("bench", "by name", "bench.log", BUDGET, bench)],
+    [Step("tpch", "by name", "bench.log", BUDGET, tpch)],
 ]
 STEPS = [step for phase in PHASES for step in phase]
 

@@ -39,8 +39,8 @@ extensions = [
 ]
 root_doc = "index"
 templates_path = ["_templates"]
-# Written by `ci/docs`, and included by the page on performance.
-exclude_patterns = ["generated/speed.md"]
+# Written by `ci/docs`, and included by pages.
+exclude_patterns = ["generated/*.md"]
 
 # Other projects' names become links where their inventories are in the folder that
 # DOCS_INVENTORIES names, or can be fetched into it. Otherwise they are plain text: without the

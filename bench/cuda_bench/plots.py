@@ -1,7 +1,7 @@
 """The part of the documentation that a result gives, and its plots, as SVG."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -88,17 +88,35 @@ def plot(result: Result, folder: Path) -> dict[Path, str]:
     if not any(median(row, OURS) for row in result.rows_of("sweep")):
         raise ValueError("nothing was swept: run it with the part `sweep`")
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = {}
-    for name, words, draw in figures(result):
+    return drawn(folder, figures(result))
+
+
+#: The name of a file, what it shows, and a call that draws it.
+Drawing = tuple[str, str, Callable[[], Figure]]
+
+
+def drawn(folder: Path, drawings: Iterable[Drawing]) -> dict[Path, str]:
+    """Draws each in both looks, and tells which files, with what they show."""
+    found = {}
+    for name, words, draw in drawings:
         for suffix, settings in LOOKS.items():
             path = folder / f"{name}{suffix}.svg"
             with matplotlib.rc_context(settings):
                 draw().savefig(path, metadata={"Date": None, "Creator": None}, transparent=True)
-            drawn[path] = words
-    return drawn
+            found[path] = words
+    return found
 
 
-def figures(result: Result) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
+def images(folder: Path, files: dict[Path, str]) -> list[str]:
+    """Each plot in both looks, of which a page shows the one for its theme."""
+    return [
+        f"```{{image}} {folder.name}/{path.name}\n:alt: {words}\n"
+        f":class: only-{'dark' if path.stem.endswith('-dark') else 'light'}\n```"
+        for path, words in files.items()
+    ]
+
+
+def figures(result: Result) -> Iterator[Drawing]:
     """Names of files, what they show, and calls that draw it."""
     for name, (title, rows) in grouped(result).items():
         words = f"times of other libraries as multiples of ours: {title}"
@@ -192,15 +210,10 @@ def framed(figure: Figure, axis: Any, result: Result, title: str) -> None:
 def page(result: Result, folder: Path) -> Path:
     """Writes `speed.md`, and the plots beside it; `devices.md` of two devices alone."""
     folder.mkdir(parents=True, exist_ok=True)
-    # Each plot in both looks, of which a page shows the one for its theme.
-    images = [
-        f"```{{image}} {folder.name}/{path.name}\n:alt: {words}\n"
-        f":class: only-{'dark' if path.stem.endswith('-dark') else 'light'}\n```"
-        for path, words in (plot(result, folder) if result.rows_of("sweep") else {}).items()
-    ]
+    shown = images(folder, plot(result, folder) if result.rows_of("sweep") else {})
     parts = [
         "\n".join(f"* {line}" for line in [*result.about(), *result.missing()]),
-        *images[:-8],
+        *shown[:-8],
         # Of a class, for the style: there are many numbers, which must not break across lines.
         *(
             f"```{{table}}\n:class: figures\n:widths: auto\n\n{result.markdown(part)}\n```"
@@ -209,7 +222,7 @@ def page(result: Result, folder: Path) -> Path:
         ),
         f"{result.goals()}. The spread (±) is half the range that 80% of the times lie in.",
         # Four of the sweep.
-        *images[-8:],
+        *shown[-8:],
     ]
     path = folder / ("speed.md" if result.rows_of("table") else "devices.md")
     path.write_text("\n\n".join(parts) + "\n")

@@ -105,6 +105,17 @@ def aligned(lines: Iterable[list[str]]) -> str:
     return "".join(f"{form.format(*row).rstrip()}\n" for row in rows)
 
 
+def as_markdown(lines: Iterable[list[str]]) -> str:
+    """A table.  A number stays beside its unit, in columns however narrow."""
+    rows = [
+        [title, *(BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", cell) for cell in cells)]
+        for title, *cells in lines
+    ]
+    written = [f"| {' | '.join(row)} |" for row in rows]
+    written.insert(1, "|" + "---|" * len(rows[0]))
+    return "\n".join(written).replace("+-", "±").replace("<=", "≤").replace(">=", "≥")
+
+
 class Result(dict[str, Any]):
     """What a run has found, as in its JSON file."""
 
@@ -149,9 +160,9 @@ class Result(dict[str, Any]):
         met = {True: "yes", False: "NO", None: NONE}[row["met"]]
         return [title, *cells, ratio, *cores, limit, goal_text(row), met]
 
-    def about(self) -> Iterator[str]:
-        """The machine, the versions and the settings."""
-        machine, settings = self["machine"], self["settings"]
+    def facts(self) -> Iterator[str]:
+        """The machine and the versions."""
+        machine = self["machine"]
         yield f"{machine['gpu']}, driver {machine['driver'] or '-'} (CUDA {machine['cuda']})"
         if machine["is_simulated"]:
             yield "SIMULATED: these times say nothing about a GPU."
@@ -160,10 +171,15 @@ class Result(dict[str, Any]):
         for peer in self["peers"].values():
             versions |= peer.get("versions", {})
         yield ", ".join(f"{name} {version}" for name, version in versions.items())
+
+    def about(self) -> Iterator[str]:
+        """The machine, the versions and the settings."""
+        yield from self.facts()
+        settings = self["settings"]
         environment = sorted(settings["environment"].items())
         chosen = ", ".join(f"{name}={value}" for name, value in environment)
         threads = settings["transfer_limits"].get("threads", 0)
-        yield f"{machine['date']}; {threads} copy threads; {chosen or 'no settings'}"
+        yield f"{self['machine']['date']}; {threads} copy threads; {chosen or 'no settings'}"
 
     def missing(self) -> Iterator[str]:
         for name, peer in self["peers"].items():
@@ -197,11 +213,4 @@ class Result(dict[str, Any]):
         yield f"{so_far}{self.goals()}, in {self['took']:.0f} s{late and f'; not: {late}'}"
 
     def markdown(self, part: str) -> str:
-        # A number stays beside its unit, in columns however narrow.
-        rows = [
-            [title, *(BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", cell) for cell in cells)]
-            for title, *cells in self.columns(part)
-        ]
-        lines = [f"| {' | '.join(row)} |" for row in rows]
-        lines.insert(1, "|" + "---|" * len(rows[0]))
-        return "\n".join(lines).replace("+-", "±").replace("<=", "≤").replace(">=", "≥")
+        return as_markdown(self.columns(part))

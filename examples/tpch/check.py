@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from data import COLUMNS
+from data import every_column, path_of
 
 #: Sums that differ in the last bits may exchange rows: the columns that the rows are ordered by.
 _ORDERED_BY = {
@@ -54,7 +54,7 @@ def _exact(row: tuple[Any, ...]) -> list[str]:
 def _agree(one: Any, other: Any) -> bool:
     if isinstance(one, Decimal) and isinstance(other, float):
         # pyarrow's mean of decimals has the digits of the files' decimals, which are two.
-        return abs(float(one) - other) <= 0.01
+        return isclose(one, other, rel_tol=1e-9, abs_tol=0.01)
     if isinstance(one, float) and isinstance(other, float):
         return isclose(one, other, rel_tol=1e-9)
     return bool(one == other)
@@ -62,21 +62,31 @@ def _agree(one: Any, other: Any) -> bool:
 
 def duckdb_answers(folder: Path) -> Iterator[tuple[str, pa.Table]]:
     """The name of each query, and DuckDB's answer from the same files."""
-    import duckdb
-
-    connection = duckdb.connect()
-    for table in COLUMNS:
-        path = folder / f"{table}.parquet"
-        names = [it.name for it in pq.read_schema(path) if pa.types.is_decimal(it.type)]
-        doubles = ", ".join(f"cast({name} as double) as {name}" for name in names)
-        columns = f"* replace ({doubles})" if doubles else "*"
-        quoted = str(path).replace("'", "''")
-        connection.execute(f"create view {table} as select {columns} from read_parquet('{quoted}')")
-    for name, text in _texts():
+    connection = duckdb_tables(folder)
+    for name, text in texts():
         yield name, connection.execute(text).to_arrow_table()
 
 
-def _texts() -> Iterator[tuple[str, str]]:
+def duckdb_tables(folder: Path, *, decimals: bool = False, in_memory: bool = False) -> Any:
+    """A connection to DuckDB with the tables: views of the files, or copies in memory."""
+    import duckdb
+
+    connection = duckdb.connect()
+    kind = "table" if in_memory else "view"
+    for name, columns in every_column().items():
+        path = path_of(folder, name)
+        schema = pq.read_schema(path)
+        doubles = set() if decimals else {it.name for it in schema if pa.types.is_decimal(it.type)}
+        wanted = ", ".join(
+            f"cast({it} as double) as {it}" if it in doubles else it for it in columns
+        )
+        quoted = str(path).replace("'", "''")
+        source = f"select {wanted} from read_parquet('{quoted}')"
+        connection.execute(f"create {kind} {name} as {source}")
+    return connection
+
+
+def texts() -> Iterator[tuple[str, str]]:
     """The name and the text of each query in the file."""
     file = Path(__file__).with_name("queries.sql")
     parts = re.split(r"^-- (q\d+).*\n", file.read_text(), flags=re.MULTILINE)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -58,28 +60,48 @@ def make(folder: Path, scale: float) -> None:
             made.rename(folder)
 
 
-def load(folder: Path, *, decimals: bool = False) -> dict[str, pa.Table]:
-    """Reads the columns that the queries use; decimals become doubles, unless they are to stay."""
+def load(
+    folder: Path, *, decimals: bool = False, columns: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, pa.Table]:
+    """Reads some columns, by default those that the queries use; decimals become doubles, unless
+    they are to stay."""
+    wanted = every_column() if columns is None else columns
     return {
-        name: _usable(pq.read_table(_path(folder, name), columns=columns.split()), decimals)
-        for name, columns in COLUMNS.items()
+        name: _usable(pq.read_table(path_of(folder, name), columns=list(each)), decimals)
+        for name, each in wanted.items()
     }
+
+
+def every_column() -> dict[str, list[str]]:
+    return {name: columns.split() for name, columns in COLUMNS.items()}
+
+
+def columns_in(text: str) -> dict[str, list[str]]:
+    """The columns that a query in SQL reads, by table."""
+    words = set(re.findall(r"\w+", text))
+    found = {
+        name: [it for it in columns if it in words] for name, columns in every_column().items()
+    }
+    return {name: columns for name, columns in found.items() if columns}
 
 
 def scale_of(folder: Path) -> float:
     """There are 10,000 suppliers for scale factor 1."""
-    rows: int = pq.read_metadata(_path(folder, "supplier")).num_rows
+    rows: int = pq.read_metadata(path_of(folder, "supplier")).num_rows
     return rows / 10_000
 
 
-def _path(folder: Path, name: str) -> Path:
+def path_of(folder: Path, name: str) -> Path:
     return folder / f"{name}.parquet"
 
 
 def _usable(table: pa.Table, decimals: bool) -> pa.Table:
+    return table.cast(usable_schema(table.schema, decimals=decimals))
+
+
+def usable_schema(schema: pa.Schema, *, decimals: bool) -> pa.Schema:
     """With `string` in place of views, for which pyarrow has few functions."""
-    types = [(it.name, _usable_type(it.type, decimals)) for it in table.schema]
-    return table.cast(pa.schema(types))
+    return pa.schema([(it.name, _usable_type(it.type, decimals)) for it in schema])
 
 
 def _usable_type(kind: pa.DataType, decimals: bool) -> pa.DataType:

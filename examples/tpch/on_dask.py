@@ -10,6 +10,7 @@ free next.  Queries 1 and 6 also run in parts, one for each worker, and the clie
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -19,9 +20,9 @@ from typing import Any, TypeAlias
 import distributed
 import pyarrow as pa
 import pyarrow.compute as pc
-from data import load, loaded
+from data import load, loaded, scale_of
 from queries import QUERIES
-from run import answer, differences, parsed, parser, progress, report, timed, write
+from run import answer, differences, parsed, parser, progress, report, timed
 
 import pyarrow_cuda_compat.dask
 
@@ -148,10 +149,19 @@ def measure(
     return figures
 
 
+def write(options: argparse.Namespace, **figures: Any) -> None:
+    """Writes the figures as JSON, if the program was asked to."""
+    if options.json is not None:
+        given = {"scale": scale_of(options.folder), "on": options.on, "rounds": options.rounds}
+        options.json.write_text(json.dumps(given | figures, indent=2) + "\n")
+
+
 def main() -> None:
     arguments = parser("Run the 22 queries of TPC-H with Dask.")
     arguments.add_argument("--workers", type=int, default=2, help="processes (2)")
     arguments.add_argument("--devices", type=int, help="for the workers (as many as workers)")
+    arguments.add_argument("--rounds", type=int, default=3, help="of which the median counts (3)")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
     arguments.add_argument("--check", action="store_true", help="compare with answers of the host")
     options = parsed(arguments)
     devices = (options.devices or options.workers) if options.on == "device" else 0

@@ -1,5 +1,6 @@
 -- The 22 queries of TPC-H with the parameters by which the specification validates answers.
--- Decimals are doubles here, and names of columns are those of queries.py.
+-- Decimals may be doubles, and names of columns are those of queries.py.
+-- Query 5 compares suppliers and customers with the nation, since Polars would join them with each other first.
 
 -- q1
 select l_returnflag, l_linestatus, sum(l_quantity) as sum_qty, sum(l_extendedprice) as sum_base_price,
@@ -46,7 +47,7 @@ order by o_orderpriority;
 select n_name, sum(l_extendedprice * (1 - l_discount)) as revenue
 from customer, orders, lineitem, supplier, nation, region
 where c_custkey = o_custkey and l_orderkey = o_orderkey and l_suppkey = s_suppkey
-    and c_nationkey = s_nationkey and s_nationkey = n_nationkey and n_regionkey = r_regionkey
+    and c_nationkey = n_nationkey and s_nationkey = n_nationkey and n_regionkey = r_regionkey
     and r_name = 'ASIA' and o_orderdate >= date '1994-01-01'
     and o_orderdate < date '1994-01-01' + interval '1' year
 group by n_name

@@ -1,6 +1,6 @@
-"""Runs the 22 queries of TPC-H on the host or on a device, and prints their times.
+"""Runs the 22 queries of TPC-H on the host or on a device.
 
-The first of these commands also compares the answers with DuckDB's:
+The first of these commands also compares the answers with DuckDB's; `ci/bench tpch` measures.
 
     python examples/tpch/run.py --scale 0.1 --check
     python examples/tpch/run.py --scale 10 --on device
@@ -9,8 +9,6 @@ The first of these commands also compares the answers with DuckDB's:
 from __future__ import annotations
 
 import argparse
-import json
-import statistics
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 from check import difference, duckdb_answers
-from data import default_folder, load, make, scale_of, to_device, to_host
+from data import default_folder, load, make, to_device, to_host
 from queries import QUERIES
 
 
@@ -31,8 +29,6 @@ def parser(description: str) -> argparse.ArgumentParser:
     made.add_argument("--folder", type=Path, help="of the Parquet files, which are made if missing")
     made.add_argument("--on", choices=["host", "device"], default="host", help="where to compute")
     made.add_argument("--decimals", action="store_true", help="keep the files' decimals")
-    made.add_argument("--rounds", type=int, default=3, help="of which the median counts (3)")
-    made.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
     return made
 
 
@@ -63,20 +59,17 @@ def answer(name: str, tables: dict[str, pa.Table]) -> pa.Table:
     return to_host(QUERIES[name](tables))
 
 
-def run(tables: dict[str, pa.Table], rounds: int) -> tuple[dict[str, pa.Table], dict[str, float]]:
-    """The answer to each query, and the median of its times in milliseconds."""
-    answers, times = {}, {}
+def run(tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
+    """The answer to each query.  The times are those of first calls."""
+    answers, total = {}, 0.0
     for name in QUERIES:
-        measured = []
-        for number in range(rounds):
-            progress(f"{name} of {len(QUERIES)}, round {number + 1} of {rounds}")
-            answers[name], elapsed = timed(partial(answer, name, tables))
-            measured.append(elapsed)
-        times[name] = statistics.median(measured)
+        progress(f"{name} of {len(QUERIES)}")
+        answers[name], elapsed = timed(partial(answer, name, tables))
+        total += elapsed
         progress()
-        print(f"{name:>5} {times[name]:10.1f} ms {answers[name].num_rows:8} rows", flush=True)
-    print(f"total {sum(times.values()):10.1f} ms")
-    return answers, times
+        print(f"{name:>5} {elapsed:10.1f} ms {answers[name].num_rows:8} rows", flush=True)
+    print(f"total {total:10.1f} ms")
+    return answers
 
 
 def report(found: dict[str, str]) -> None:
@@ -93,14 +86,6 @@ def differences(answers: dict[str, pa.Table], expected: dict[str, pa.Table]) -> 
     return {name: text for name, text in found.items() if text is not None}
 
 
-def write(options: argparse.Namespace, **figures: Any) -> None:
-    """Writes the figures as JSON, if the program was asked to."""
-    if options.json is not None:
-        given = {"scale": scale_of(options.folder), "on": options.on, "rounds": options.rounds}
-        given["decimals"] = options.decimals
-        options.json.write_text(json.dumps(given | figures, indent=2) + "\n")
-
-
 def main() -> None:
     arguments = parser("Run the 22 queries of TPC-H.")
     arguments.add_argument("--device", type=int, default=0, help="the number of the device (0)")
@@ -108,12 +93,10 @@ def main() -> None:
     options = parsed(arguments)
     tables, load_ms = timed(lambda: load(options.folder, decimals=options.decimals))
     print(f"read {options.folder} in {load_ms:.0f} ms")
-    copy_ms = 0.0
     if options.on == "device":
         tables, copy_ms = timed(lambda: to_device(tables, options.device))
         print(f"copied to device {options.device} in {copy_ms:.0f} ms")
-    answers, times = run(tables, options.rounds)
-    write(options, load_ms=load_ms, copy_ms=copy_ms, ms=times, total_ms=sum(times.values()))
+    answers = run(tables)
     if options.check:
         report(differences(answers, dict(duckdb_answers(options.folder))))
         print("all answers are DuckDB's")

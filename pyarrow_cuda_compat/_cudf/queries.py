@@ -143,6 +143,8 @@ def group_by(
         Group(columns, by, place, table.schema.field(place).type, (*each, kind))
         for place, each, kind in zip(targets, aggregates, schema.types[len(keys) :], strict=True)
     ]
+    for field in map(table.schema.field, {*keys, *targets}):
+        _need_no_float_values(field.type)
     are_views = [kind_of(field.type) == "view" for field in fields]
     numbers = op.counter(len(table)) if any(are_views) or not use_threads else None
     groups, firsts = _aggregated(by, wanted, numbers)
@@ -262,12 +264,17 @@ def join(
     return to_table(columns, schema, likes=likes)
 
 
+def _need_no_float_values(kind: pa.DataType) -> None:
+    """pyarrow finds that a dictionary with NaN differs from itself, and raises an error for it."""
+    is_float = _is.is_dictionary(kind) and _is.is_floating(kind.value_type)
+    need(not is_float, "not by dictionaries of floating-point numbers")
+
+
 def _values_of(column: Any, data: Any) -> Any:
     """A column of keys: pyarrow compares the values of dictionaries."""
     if not _is.is_dictionary(data.type):
         return column
-    is_float = _is.is_floating(data.type.value_type)
-    need(not is_float, "not by dictionaries of floating-point numbers")
+    _need_no_float_values(data.type)
     return decoded(column, dictionary_of(data))
 
 

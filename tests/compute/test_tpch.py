@@ -1,5 +1,9 @@
-"""The queries of `examples/tpch` give the same answers on a device, and none is refused there."""
+"""The queries of `examples/tpch` give the same answers on a device, and none is refused there.
 
+The benchmark measures them.
+"""
+
+import json
 import runpy
 import shutil
 import sys
@@ -8,6 +12,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+
+from cuda_bench import cli
+from cuda_bench.tpch import result as results
 
 from . import standin
 
@@ -69,7 +76,7 @@ def queries_run(libcudf, monkeypatch):
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     program = runpy.run_path(str(PROGRAMS / "data.py"))
-    folder = tmp_path_factory.mktemp("tpch") / "tables"
+    folder = tmp_path_factory.mktemp("tpch") / "tpch-0.01"
     program["make"](folder, 0.01)
     return program, folder
 
@@ -93,3 +100,73 @@ def test_a_query_runs_on_a_device(tables, name):
             key: pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
             for key, value in other.items()
         }
+
+
+@pytest.fixture
+def measured(data, tmp_path, capsys):
+    """Measures with these engines; returns the status, the result and the lines."""
+
+    def measure(*options):
+        path = tmp_path / "inner" / "tpch.json"
+        places = ["--scale", "0.01", "--folder", str(data[1].parent), "--json", str(path)]
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["tpch", "--rounds", "1", "--seconds", "0.001", *places, *options])
+        return ended.value.code, path, capsys.readouterr().out
+
+    return measure
+
+
+@pytest.mark.usefixtures("queries_run")
+def test_the_benchmark_has_all_engines_and_queries(measured, tmp_path, capsys):
+    pytest.importorskip("duckdb")
+    status, path, out = measured("--peers", "ours,host,duckdb,polars")
+    found = cli.loaded(path)
+    assert (status, *found.failures()) == (False,)
+    assert found["is_finished"]
+    assert [part["values"] for part in found["parts"]] == [
+        results.DOUBLES,
+        results.DECIMALS,
+        results.FILES,
+    ]
+    for part in found["parts"]:
+        rows = [results.ITEMS] * (part["values"] == results.FILES) + results.QUERIES
+        assert list(part["rows"]) == rows
+        for name in ("ours", "host", "duckdb"):
+            assert results.total(part, name) > 0
+            assert results.times_as_fast(part, name, rows) > 0
+        assert results.times_as_fast(part, "ours", rows) == pytest.approx(1)
+    assert "scale 0.01, doubles in memory" in out
+    pytest.importorskip("matplotlib")
+    assert not cli.page(cli.parser().parse_args(["page", str(path), str(tmp_path / "page")]))
+    page = (tmp_path / "page" / "tpch.md").read_text()
+    total = results.number(results.total(found["parts"][0], "ours"))
+    assert f"| scale 0.01, doubles in memory | {total} |" in page
+    drawing = (tmp_path / "page" / "tpch-0.01.svg").read_text()
+    assert all(word in drawing for word in ("ours", "DuckDB", *results.QUERIES))
+
+
+@pytest.mark.usefixtures("queries_run")
+def test_the_benchmark_notices_a_wrong_answer(measured, monkeypatch):
+    pytest.importorskip("duckdb")
+    programs = sys.modules["cuda_bench.tpch.programs"].queries
+    wrong = programs.QUERIES | {"q6": programs.QUERIES["q14"]}
+    monkeypatch.setattr(programs, "QUERIES", wrong)
+    status, path, out = measured("--peers", "ours")
+    assert status is True
+    for part in json.loads(path.read_text())["parts"]:
+        wrong = [row for row, cells in part["rows"].items() if "error" in cells["ours"]]
+        assert wrong == ["q6"]
+    assert "failed: scale 0.01, doubles in memory, q6, ours: WrongAnswer: columns" in out
+
+
+def test_means_of_ratios_are_geometric():
+    def part(ours, theirs):
+        cells = zip(results.QUERIES, ours, theirs, strict=True)
+        return {"rows": {row: {"ours": {"ms": a}, "host": {"ms": b}} for row, a, b in cells}}
+
+    one = part([1] * 22, [4] * 11 + [9] * 11)
+    assert results.times_as_fast(one, "host", results.QUERIES) == pytest.approx(6)
+    assert results.total(one, "host") == 143
+    del one["rows"]["q7"]["host"]
+    assert results.times_as_fast(one, "host", results.QUERIES) is None
+    assert results.total(one, "host") is None

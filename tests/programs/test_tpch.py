@@ -24,7 +24,7 @@ def run(tmp_path_factory):
     home = tmp_path_factory.mktemp("tpch")
 
     def run(*options, name="run.py", folder=PROGRAMS):
-        common = ["--folder", home / "tables", "--rounds", "1", *options]
+        common = ["--folder", home / "tables", *options]
         return subprocess.run(
             [sys.executable, folder / name, *common],
             cwd=home,
@@ -61,6 +61,6 @@ def test_a_wrong_answer_is_found(run, tmp_path):
 
 def test_dask_workers_give_the_same_answers(run):
     pytest.importorskip("distributed")
-    done = run("--workers", "2", "--check", name="on_dask.py")
+    done = run("--workers", "2", "--rounds", "1", "--check", name="on_dask.py")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[1] == "all answers agree"
