@@ -115,8 +115,8 @@ def unpacked(request: Request) -> Any:
         except BaseException as error:  # an interrupt leaves its answer unread
             process.end()
             del _processes[key]
-            if isinstance(error, _Lost):
-                raise RefusedByLibrary("its process has ended") from error
+            if isinstance(error, _Lost | OSError) and not isinstance(error, MemoryError):
+                raise RefusedByLibrary(f"its process has ended: {error}") from error
             raise
     assert isinstance(answer, Refused)
     if answer.is_of_memory:
