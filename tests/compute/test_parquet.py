@@ -103,7 +103,7 @@ def test_what_the_memory_is_too_small_for_is_read_in_halves(libcudf, cudf, path,
     monkeypatch.setattr(
         pylibcudf.io.parquet, "read_parquet", lambda _: (_ for _ in ()).throw(MemoryError)
     )
-    with pytest.raises(MemoryError):
+    with pytest.raises(MemoryError, match=r"fewer columns or rows, or batches by Context\.reader"):
         cuda.Context(0).table_from_file(path)
 
 
