@@ -34,6 +34,7 @@ _TEXTS = [
     *(pa.string(), pa.large_string(), pa.string_view()),
     *(pa.binary(), pa.large_binary(), pa.binary_view()),
 ]
+_VIEWS = (pa.string_view(), pa.binary_view())
 _WHOLE = [getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in (8, 16, 32, 64)]
 _TIMES = [
     *(pa.date32(), pa.time32("ms"), pa.time64("us"), pa.time64("ns"), pa.duration("us")),
@@ -134,6 +135,8 @@ def _value(maker: Maker, values: Any) -> Any:
     """One of the values, for a filter; None where Python has none for it."""
     if _is.is_nested(values.type) or _is.is_duration(values.type):
         return None
+    if values.type in _VIEWS and int(pa.__version__.split(".")[0]) < 25:
+        return None  # it compares the statistics of views at the first read only, and raises
     try:
         return values[maker.pick(range(len(values)))].as_py()
     except (OverflowError, ValueError):
