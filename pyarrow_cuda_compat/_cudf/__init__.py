@@ -25,6 +25,7 @@ Each module uses only those above it.
 `evaluation`    evaluates an expression over a table on a device
 `queries`       ``filter`` by expressions, ``group_by``, ``join``
 `parquet`       reads files
+`parts`         aggregates of more rows than a column of libcudf's has
 `dispatch`      answers a call
 `library`       loads it; what libcudf raises becomes a refusal, or an error of this package
 ==============  ====================================================================================
