@@ -25,6 +25,7 @@ from .columns import (
 from .conversions import remember
 from .functions import aggregates, arithmetic, casts, comparisons, plain, selections, strings, times
 from .parquet.reader import Reader
+from .parquet.writer import write
 from .refusals import NotCovered, need
 from .registry import KERNELS, Kernel
 from .types import MOST_ROWS, kind_of
@@ -218,6 +219,9 @@ def parquet_reader(scan: Any) -> Reader:
     """Reads the Parquet files of a scan."""
     return Reader(chained, scan)
 
+
+#: Writes a table as a Parquet file.
+write_parquet = write
 
 #: Functions of `pyarrow.acero`, by name.
 QUERIES = {
