@@ -156,7 +156,8 @@ def read_batches(context: _native.Context, scan: Scan, batch_size: int) -> pa.Re
                     yield batch.slice(rows)
                 rows -= min(rows, len(batch))
 
-    return pa.RecordBatchReader.from_batches(scan.schema, batches())
+    # A thread reads on while batches are used.
+    return pa.RecordBatchReader.from_batches(scan.schema, batches()).copy_to(context)
 
 
 #: pyarrow has errors of its own for damaged files.
