@@ -27,6 +27,7 @@ Each module uses only those above it.
 `groups`        what libcudf is asked for each aggregation of groups
 `queries`       ``filter`` by expressions, ``group_by``, ``join``
 `parquet`       reads files
+`parts`         aggregates of more rows than a column of libcudf's has
 `dispatch`      answers a call
 `library`       loads it; what libcudf raises becomes a refusal, or an error of this package
 ==============  ====================================================================================

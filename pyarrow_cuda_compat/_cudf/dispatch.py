@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
-from . import calls, queries, spans
+from . import calls, parts, queries, spans
 from .caches import Cache
 from .calls import DATA, Call
 from .columns import (
@@ -40,6 +40,7 @@ from .functions import (
     zones,
 )
 from .parquet.reader import Reader
+from .parquet.writer import write
 from .refusals import NotCovered, need
 from .registry import KERNELS, Kernel
 from .types import MOST_ROWS, kind_of
@@ -84,6 +85,16 @@ def run(
     # Strings and lists have one row less, and the answer may be of such.
     if max(map(len, data)) >= MOST_ROWS and function.kind == "scalar":
         return _by_rows(lambda part: run(original, function, part, options), given)
+    if max(map(len, data)) >= MOST_ROWS and function.name in parts.COMBINED:
+        slices = _slices(given[0])
+        return parts.combined(
+            function.name,
+            decoded,
+            lambda name, chosen: [
+                run(original, pc.get_function(name), [piece], chosen) for piece in slices
+            ],
+            prototype,
+        )
     made = {id(it): argument(it) for it in given}
     pieces, values, upper_bounds = zip(*(made[id(it)] for it in given), strict=True)
     types = [None if isinstance(it, _TABLES) else it.type for it in pieces]
@@ -104,6 +115,11 @@ def _decode(call: Call) -> None:
 
 #: A multiple of the rows of a byte or word of bits.
 _ROWS_AT_ONCE = MOST_ROWS - MOST_ROWS % 64
+
+
+def _slices(value: Any) -> list[Any]:
+    starts = range(0, len(value), _ROWS_AT_ONCE)
+    return [value.slice(start, _ROWS_AT_ONCE) for start in starts]
 
 
 def _by_rows(answer: Callable[[list[Any]], Any], given: list[Any]) -> Any:
@@ -220,6 +236,10 @@ def _filter_table(_original: Any, table: Any, expression: Any) -> Any:
 def parquet_reader(scan: Any) -> Reader:
     """Reads the Parquet files of a scan."""
     return Reader(chained, scan)
+
+
+#: Writes a table as a Parquet file.
+write_parquet = write
 
 
 def _perform_join(*arguments: Any, **keywords: Any) -> Any:

@@ -118,6 +118,14 @@ def _expression_of(filters: Any) -> Any:
 
 def read_table(context: _native.Context, scan: Scan, progress: _Report) -> pa.Table:
     """All rows of a scan in a table on the device."""
+    try:
+        return _read_table(context, scan, progress)
+    except _native.OutOfMemoryError as error:
+        way_out = "read fewer columns or rows, or batches by Context.reader_from_file"
+        raise _native.OutOfMemoryError(f"{error}: {way_out}") from error
+
+
+def _read_table(context: _native.Context, scan: Scan, progress: _Report) -> pa.Table:
     report = _Progress(progress, scan)
     try:
         tables, rows = [], 0
@@ -148,7 +156,8 @@ def read_batches(context: _native.Context, scan: Scan, batch_size: int) -> pa.Re
                     yield batch.slice(rows)
                 rows -= min(rows, len(batch))
 
-    return pa.RecordBatchReader.from_batches(scan.schema, batches())
+    # A thread reads on while batches are used.
+    return pa.RecordBatchReader.from_batches(scan.schema, batches()).copy_to(context)
 
 
 #: pyarrow has errors of its own for damaged files.

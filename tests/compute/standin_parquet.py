@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -16,8 +17,8 @@ _is = pa.types
 class _Options:
     """Options, and their own builder."""
 
-    def __init__(self, sources: list[Any]) -> None:
-        self.sources, self.kept = sources, {}
+    def __init__(self, sources: list[Any], table: Any = None) -> None:
+        self.sources, self.table, self.kept = sources, table, {}
 
     def __getattr__(self, name: str) -> Callable[[Any], _Options]:
         def keep(value: Any) -> _Options:
@@ -44,6 +45,30 @@ def install(names: Any, column: Any, table: Any, calls: list[str]) -> None:
             tbl=table([column(_as_theirs(it.combine_chunks())) for it in found.columns]),
             column_names=lambda: found.column_names,
         )
+
+    def write(options: _Options) -> None:
+        calls.append("write_parquet")
+        keys = options.kept["key_value_metadata"][0]
+        schema = pa.ipc.read_schema(pa.py_buffer(b64decode(keys["ARROW:schema"])))
+        zones = {it.type.tz is not None for it in schema if _is.is_timestamp(it.type)}
+        assert zones <= {options.kept["utc_timestamps"]}
+        described = options.kept["metadata"].column_metadata
+        arrays = []
+        for each, field, of in zip(options.table.columns(), schema, described, strict=True):
+            assert of.kept["name"] == field.name
+            assert of.kept["nullability"] == field.nullable
+            assert of.kept.get("decimal_precision", 0) == getattr(field.type, "precision", 0)
+            arrays.append(each.value.cast(field.type))
+        with pq.ParquetWriter(*options.sources, schema) as writer:
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+
+    def described(it: Any) -> Any:
+        return SimpleNamespace(column_metadata=[_Options([]) for _ in it.columns()])
+
+    names.io.SinkInfo = lambda sinks: sinks
+    names.io.parquet.ParquetWriterOptions.builder = _Options
+    names.io.types.TableInputMetadata = described
+    names.io.parquet.write_parquet = write
 
     def unpacked(metadata: Any, span: Any) -> Any:
         schema = pa.ipc.read_schema(pa.py_buffer(metadata))

@@ -146,15 +146,12 @@ def test_slices_behind_too_many_rows(bits):
 @pytest.mark.parametrize(
     "call",
     [
-        pc.sum,
-        pc.count,
         pc.unique,
         lambda it: pa.chunked_array([it]).take(pa.array([1]).copy_to(0)),
         lambda it: pa.table({"a": it}).filter(pc.field("a")),
         lambda it: pa.table({"a": it}).group_by("a").aggregate([]),
         lambda it: pa.table({"a": it}).join(pa.table({"a": it.slice(0, 1)}), "a"),
         lambda it: pa.record_batch({"a": it}).drop_null(),
-        lambda it: pc.sum(pa.chunked_array([it.slice(0, 2**30), it.slice(2**30)])),
     ],
 )
 def test_more_rows_than_libcudf_has_are_refused(bits, call):
@@ -422,3 +419,36 @@ def test_results_of_another_type_are_refused(there, cudf):
         with pytest.raises(refusals.NotCovered, match="result is not of type"):
             layouts.conforming(given, kind)
     assert layouts.conforming(column, pa.int32()) is column
+
+
+@pytest.mark.parametrize("nulls", [0, 7])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *((name, {}) for name in ("sum", "min", "max", "mean", "count", "min_max")),
+        ("sum", {"skip_nulls": False}),
+        ("mean", {"skip_nulls": False}),
+        ("sum", {"min_count": 194}),
+        ("mean", {"min_count": 201}),
+        ("min_max", {"min_count": 201}),
+        ("count", {"mode": "only_null"}),
+        ("count", {"mode": "all"}),
+    ],
+)
+def test_aggregates_of_more_rows_combine_those_of_parts(there, monkeypatch, name, options, nulls):
+    monkeypatch.setattr(of("dispatch"), "MOST_ROWS", 100)
+    monkeypatch.setattr(of("dispatch"), "_ROWS_AT_ONCE", 64)
+    values = pa.array([*range(200 - nulls), *[None] * nulls], pa.int32())
+    function = getattr(pc, name)
+    expected = function(values, **options)
+    found = function(there(pa.chunked_array([values[:90], values[90:]])), **options)
+    assert found.equals(expected) or str(found) == str(expected)
+    assert found.type == expected.type
+
+
+def test_aggregates_that_parts_do_not_tell_are_refused(there, monkeypatch):
+    for name in ("dispatch", "columns"):
+        monkeypatch.setattr(of(name), "MOST_ROWS", 100)
+    values = there(pa.array(range(200)))
+    with pytest.raises(NotImplementedError, match="at most 100 rows"):
+        pc.count_distinct(values)

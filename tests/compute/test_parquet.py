@@ -10,7 +10,8 @@ from pyarrow import cuda
 from pyarrow_cuda_compat._cudf.parquet import footers
 
 from . import files, writers
-from .conftest import back
+from .arguments import Maker
+from .conftest import back, of
 
 pytestmark = pytest.mark.simulator
 
@@ -104,7 +105,7 @@ def test_what_the_memory_is_too_small_for_is_read_in_halves(libcudf, cudf, path,
     monkeypatch.setattr(
         pylibcudf.io.parquet, "read_parquet", lambda _: (_ for _ in ()).throw(MemoryError)
     )
-    with pytest.raises(MemoryError):
+    with pytest.raises(MemoryError, match=r"fewer columns or rows, or batches by Context\.reader"):
         cuda.Context(0).table_from_file(path)
 
 
@@ -217,3 +218,52 @@ def test_filters_by_fields_within_columns(read, tmp_path):
     path = str(tmp_path / "s.parquet")
     assert read(path, filters=pc.field("s", "x") > 4) == 1
     assert read(path, columns=["a"], filters=pc.field("s", "y").is_null()) == 1
+
+
+@pytest.fixture
+def write(libcudf, monkeypatch, tmp_path):
+    """Compares with the file of pyarrow's writer, and returns how often libcudf's was called."""
+    monkeypatch.setattr(of("parquet.writer"), "LEAST", 0)
+
+    def compared(table, **options):
+        libcudf.clear()
+        assert files.difference_as_written(table, tmp_path, **options) is None
+        return libcudf.count("write_parquet")
+
+    return compared
+
+
+@pytest.mark.parametrize("name", files.TYPES)
+def test_tables_of_each_type_are_written_as_by_pyarrow(write, name):
+    for seed in range(8):
+        write(files.table(Maker(seed), files.TYPES[name]))
+
+
+def test_which_tables_libcudf_writes(write, monkeypatch):
+    table = pa.table({"a": [1, None], "b": ["x", None]}, metadata={"of": "the schema"})
+    assert write(table) == write(table, compression="ZSTD") == write(table, compression="none") == 1
+    for options in ({"compression": "gzip"}, {"row_group_size": 1}, {"version": "1.0"}):
+        assert write(table, **options) == 0
+    zones = [pa.timestamp("us", zone) for zone in (None, "UTC", "Europe/Paris")]
+    times = {str(kind): pa.array([0, None], kind) for kind in zones}
+    assert write(pa.table(times)) == 0
+    times.pop(str(zones[0]))
+    assert write(pa.table(times)) == 1
+    assert write(pa.table({"a": pa.array([0, None], pa.timestamp("s"))})) == 0
+    assert write(table.cast(pa.schema([("a", pa.int64()), ("b", pa.string_view())]))) == 0
+    monkeypatch.setattr(of("parquet.writer"), "LEAST", 5)
+    assert write(table) == 0
+
+
+def test_what_is_not_written_is_not_left(libcudf, monkeypatch, tmp_path):
+    import pylibcudf
+
+    def fail(options):
+        (tmp_path / "x.parquet").write_bytes(b"PAR1")
+        raise MemoryError
+
+    monkeypatch.setattr(of("parquet.writer"), "LEAST", 0)
+    monkeypatch.setattr(pylibcudf.io.parquet, "write_parquet", fail)
+    with pytest.raises(MemoryError):
+        pq.write_table(pa.table({"a": [1]}).copy_to(0), tmp_path / "x.parquet")
+    assert not list(tmp_path.iterdir())

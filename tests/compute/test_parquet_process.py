@@ -11,7 +11,7 @@ from pyarrow import cuda
 
 from .conftest import back, of
 
-pytestmark = pytest.mark.simulator
+pytestmark = [pytest.mark.simulator, pytest.mark.independent]  # it needs RMM
 
 
 @pytest.fixture

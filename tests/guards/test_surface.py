@@ -8,6 +8,8 @@ CHANGED = {
     "pyarrow.lib:RecordBatch.copy_to, documentation": "the parameter `stream`",
     "pyarrow.dataset:write_dataset, full signature": "a wrapper of a Python function",
     "pyarrow.feather:write_feather, full signature": "a wrapper of a Python function",
+    "pyarrow.parquet:write_table, full signature": "a wrapper of a Python function",
+    "pyarrow.parquet.core:write_table, full signature": "a wrapper of a Python function",
 }
 ADDED = {
     "Buffer": ["copy", "view"],

@@ -6,6 +6,7 @@
 `worker`      the process that decodes, whose context a damaged file may end
 `process`     starts it, asks it, and copies its tables
 `partitions`  columns whose values are in the paths of files
+`writer`      tables as files
 `reader`      the rows of a dataset as tables on the device
 ============  ======================================================================================
 """

@@ -16,7 +16,7 @@ class Request(NamedTuple):
 class Packed(NamedTuple):
     """A table in one allocation on the device."""
 
-    #: What pylibcudf unpacks it by.
+    #: Its columns, for pylibcudf's `unpack_from_memoryviews`.
     metadata: bytes
     #: A handle of CUDA IPC; empty for a table without memory.
     handle: bytes

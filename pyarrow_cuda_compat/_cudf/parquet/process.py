@@ -44,7 +44,7 @@ class _Process:
             self._process = subprocess.Popen(
                 [*command, str(device)],
                 pass_fds=[theirs.fileno()],
-                # What this process can import, it can as well.
+                # It imports from the folders that this process does.
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -86,7 +86,7 @@ class _Process:
 
 #: Held while a process answers.
 _lock = threading.Lock()
-#: By the number of the device, and of this process, of which a fork has none.  None where none can
+#: By the number of the device, and of this process: a fork starts another.  None where it cannot
 #: start.
 _processes: dict[tuple[int, int], _Process | None] = {}
 
@@ -115,8 +115,8 @@ def unpacked(request: Request) -> Any:
         except BaseException as error:  # an interrupt leaves its answer unread
             process.end()
             del _processes[key]
-            if isinstance(error, _Lost):
-                raise RefusedByLibrary("its process has ended") from error
+            if isinstance(error, _Lost | OSError) and not isinstance(error, MemoryError):
+                raise RefusedByLibrary(f"its process has ended: {error}") from error
             raise
     assert isinstance(answer, Refused)
     if answer.is_of_memory:

@@ -20,6 +20,7 @@ from .actions import Action, copy_to_host, count_nulls, refuse
 from .chunked import slice_chunks, write_batches, write_row_groups
 from .compute import call, query
 from .conditional import concat_tables, from_offsets, join, size_of, validate
+from .parquet import write_table
 from .table import (
     BATCHES,
     CAST,
@@ -30,6 +31,7 @@ from .table import (
     MASK,
     METHOD,
     OFFSETS,
+    PARQUET,
     QUERY,
     RESULTS,
     ROW_GROUPS,
@@ -50,6 +52,7 @@ _SUBSTITUTES: dict[str, Callable[..., Any]] = {
     SLICE: slice_chunks,
     BATCHES: write_batches,
     ROW_GROUPS: write_row_groups,
+    PARQUET: write_table,
     CAST: concat_tables,
     JOIN: join,
     OFFSETS: from_offsets,

@@ -66,16 +66,27 @@ def _answered(
 
 def _computed(name: str, arguments: Any, answer: Callable[[Any], Any], is_entered: bool) -> Any:
     """The answer of the engine, or the refusal with the reason why it gives no answer."""
+    try:
+        return attempt(arguments, answer, is_entered)
+    except Refusal as refusal:
+        reason = str(refusal)
+    return _native._refuse(_data_of(arguments), name, reason)
+
+
+def attempt(arguments: Any, answer: Callable[[Any], Any], is_entered: bool = False) -> Any:
+    """The answer of the engine to a call with data on a device.
+
+    Raises
+    ------
+    Refusal
+        If it gives none.
+    """
 
     def answered(cudf: Any) -> Any:
         made = partial(_in_context, cudf, arguments, answer)
         return made() if is_entered else _native._computing(arguments, made)
 
-    try:
-        return attempted(answered)
-    except Refusal as refusal:
-        reason = str(refusal)
-    return _native._refuse(_data_of(arguments), name, reason)
+    return attempted(answered)
 
 
 def _in_context(cudf: Any, arguments: Any, answer: Callable[[Any], Any]) -> Any:

@@ -8,6 +8,7 @@
 `TO_HOST`     the data is copied to the host: the result leaves the device anyway
 `BATCHES`     likewise, a batch of a table at a time
 `ROW_GROUPS`  likewise, a row group of a table at a time
+`PARQUET`     a large table on a device is written by libcudf
 `COUNT`       the nulls of each array are counted, which pyarrow itself would do on the host
 `JOIN`        arrays or batches on a device become one there
 `SLICE`       each chunk is sliced, and its nulls counted
@@ -37,7 +38,7 @@ A function without a row either refuses such data itself, or passes it on withou
 """
 
 REFUSE, MASK, COUNT, SLICE, JOIN = "refuse", "mask", "count", "slice", "join"
-TO_HOST, BATCHES, ROW_GROUPS = "to host", "batches", "row groups"
+TO_HOST, BATCHES, ROW_GROUPS, PARQUET = "to host", "batches", "row groups", "parquet"
 CAST, OFFSETS, VALIDATE = "cast", "offsets", "validate"
 SIZE, RESULTS = "size", "results"
 COMPUTE, QUERY, METHOD, CHECK = "compute", "query", "method", "check"
@@ -114,6 +115,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.feather", "write_feather", TO_HOST),
     ("pyarrow._orc", "ORCWriter.write", TO_HOST),
     ("pyarrow._parquet", "ParquetWriter.write_table", ROW_GROUPS),
+    ("pyarrow.parquet.core", "write_table", PARQUET),
     ("pyarrow.dataset", "write_dataset", TO_HOST),
     ("pyarrow._dataset", "FileFormat.make_fragment FileFormat.inspect", TO_HOST),
     ("pyarrow._dataset_parquet", "ParquetFileFormat.make_fragment", TO_HOST),
