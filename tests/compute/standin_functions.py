@@ -8,6 +8,7 @@ from bisect import bisect_right
 from calendar import monthrange
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from math import inf
 from typing import Any
 
 import pyarrow as pa
@@ -89,7 +90,9 @@ def _running(values: Any, aggregation: str) -> Any:
             found.append(None if each is None else total)
         return decimals(found, values.type)
     name = {"product": "prod"}.get(aggregation, aggregation)
-    return getattr(pc, f"cumulative_{name}")(values, skip_nulls=True)
+    # The usual start of pyarrow 21 is not the least number.
+    ends = {"min": inf, "max": -inf} if pa.types.is_floating(values.type) else {}
+    return getattr(pc, f"cumulative_{name}")(values, start=ends.get(name), skip_nulls=True)
 
 
 def _component(values: Any, name: str) -> Any:

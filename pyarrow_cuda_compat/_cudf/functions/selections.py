@@ -276,9 +276,16 @@ def _differs_from_last(value: Any) -> Any:
     return op.binary("LOGICAL_OR", differs, is_first)
 
 
+_SLICE = pa.array([True, False]).slice(1)
+#: pyarrow 21 takes other bits than those of slices.
+_MIXES_UP_BITS = pc.replace_with_mask(_SLICE, pa.array([True]), _SLICE)[0].as_py()
+
+
 @kernel(SIMPLE, "bool", SIMPLE, elementwise=False)
 def replace_with_mask(call: Call) -> Any:
     value, mask, wanted = call.values
+    is_mixed_up = _MIXES_UP_BITS and _is.is_boolean(call.given)
+    call.need(not is_mixed_up, "not of booleans, whose slices this pyarrow mixes up")
     call.need(call.types[2] == call.given, "not by values of another type")
     mask = op.column_of(mask, value.size())
     if mask.size() != value.size():
