@@ -160,8 +160,8 @@ def read_batches(context: _native.Context, scan: Scan, batch_size: int) -> pa.Re
     return pa.RecordBatchReader.from_batches(scan.schema, batches()).copy_to(context)
 
 
-#: pyarrow has errors of its own for damaged files.
-_NOT_DECODED = (Refusal, pa.ArrowException)
+#: pyarrow has errors of its own for damaged files, which may ask for any amount of memory.
+_NOT_DECODED = (Refusal, pa.ArrowException, _native.OutOfMemoryError)
 
 
 def _decoded(context: _native.Context, scan: Scan, rows: int) -> Iterator[tuple[pa.Table, int]]:

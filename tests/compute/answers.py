@@ -96,6 +96,8 @@ def plain(result: Any) -> Any:
     kind = result.type
     if isinstance(kind, pa.BaseExtensionType):
         return plain(result.cast(kind.storage_type))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return result.cast(pa.large_binary()).to_pylist()  # it may be other than UTF-8
     if pa.types.is_float16(kind):
         return result.cast(pa.float32()).to_pylist()
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):

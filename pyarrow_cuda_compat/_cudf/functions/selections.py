@@ -157,7 +157,8 @@ def sort_indices(call: Call) -> Any:
 _KEEPS_NULLS = len(pc.select_k_unstable(pa.nulls(1, pa.int64()), 1, [("x", "ascending")])) > 0
 
 
-@kernel(ANY)
+#: pyarrow ends the process where it is asked for keys of other types.
+@kernel(SIMPLE)
 def select_k_unstable(call: Call) -> Any:
     rows = call.rows if _KEEPS_NULLS else _count_comparable(*_sort_keys(call)[0])
     return op.cast(

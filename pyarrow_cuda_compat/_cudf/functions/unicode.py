@@ -40,6 +40,7 @@ def change_case(call: Call, name: str) -> Any:
     value = call.value
     if name == "title" or all_ascii(value):
         return _CASES[name](need_ascii(call))
+    call.need(not _has_nul(value), "not with NUL and characters beyond ASCII")
     # The tables of Unicode differ.
     prefix = call.name.partition("_")[0]
     if name != "capitalize":
@@ -54,6 +55,11 @@ def change_case(call: Call, name: str) -> Any:
 def _part(value: Any, start: int, stop: int | None) -> Any:
     bounds = (op.scalar(bound, pa.int32()) for bound in (start, stop, 1))
     return _strings.slice.slice_strings(value, *bounds)
+
+
+def _has_nul(value: Any) -> bool:
+    """Whether a string has the character for which libcudf's `translate` writes no byte."""
+    return op.is_anywhere(_strings.find.contains(value, string_scalar("\0")))
 
 
 def _translated(value: Any, function: str) -> Any:

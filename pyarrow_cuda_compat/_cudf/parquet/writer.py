@@ -21,6 +21,8 @@ _is = pa.types
 #: Values in a table.  For fewer, pyarrow is as fast.
 LEAST = 1 << 20
 _KINDS = ("bool", "int", "float", "decimal", "string", "large_string", "date", "time")
+#: libcudf's dictionaries have one zero for 0.0 and -0.0.
+_PLAIN = plc.io.types.ColumnEncoding.PLAIN
 _Compression = plc.io.types.CompressionType
 _COMPRESSIONS = {
     "snappy": _Compression.SNAPPY,
@@ -70,6 +72,8 @@ def _described(columns: Any, schema: pa.Schema) -> Any:
         column.set_name(field.name).set_nullability(field.nullable)
         if _is.is_decimal(field.type):
             column.set_decimal_precision(field.type.precision)
+        if _is.is_floating(field.type):
+            column.set_encoding(_PLAIN)
     return metadata
 
 
