@@ -80,9 +80,34 @@ def test_errors_of_the_process_are_those_of_libcudf(process, files):
     assert len(process._processes) == 1
 
 
-def test_without_a_process_pyarrow_reads(process, files, monkeypatch):
-    monkeypatch.setattr(sys, "executable", "/bin/false")
+@pytest.mark.parametrize("program", ["/bin/false", "/no/such/program", "", None])
+def test_without_a_process_pyarrow_reads(process, files, monkeypatch, program):
+    monkeypatch.setattr(sys, "executable", program)
     path, table = files("x")
     for _ in range(2):
         assert back(cuda.Context(0).table_from_file(path)).equals(table)
-    assert process._processes == {(0, os.getpid()): None}
+    expected = {(0, os.getpid()): None} if program == "/bin/false" else {}
+    assert process._processes == expected
+
+
+def test_the_process_imports_from_the_same_folders(process, files, monkeypatch):
+    """Also if there are objects among them from which nothing is imported."""
+    monkeypatch.setattr(sys, "path", ["", None, Path("/tmp"), b"/tmp", *sys.path])
+    path, table = files("x")
+    assert back(cuda.Context(0).table_from_file(path)).equals(table)
+    assert len(process._processes) == 1
+
+
+def test_an_interrupt_while_the_process_starts_ends_it(process, files, monkeypatch):
+    made = []
+
+    class Interrupted(process._Process):
+        def is_ready_for(self, device):
+            made.append(self._process)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(process, "_Process", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cuda.Context(0).table_from_file(files("x")[0])
+    assert made[0].returncode is not None
+    assert not process._processes

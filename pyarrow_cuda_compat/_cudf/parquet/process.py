@@ -33,25 +33,29 @@ class _Lost(Exception):
     """The other process has ended."""
 
 
+def _folders() -> str:
+    """Where this process imports from, for another one to import from there."""
+    return os.pathsep.join(it for it in sys.path if it and isinstance(it, str))
+
+
 class _Process:
     """The process that decodes for a device."""
 
     def __init__(self, device: int) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
+            self._connection = Connection(ours.detach())
             # -P: the folder of the program is not where modules are looked for.
             command = [sys.executable, "-P", "-m", _WORKER, str(theirs.fileno())]
             self._process = subprocess.Popen(
                 [*command, str(device)],
                 pass_fds=[theirs.fileno()],
-                # It imports from the folders that this process does.
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env={**os.environ, "PYTHONPATH": _folders()},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # an interrupt is for this process
             )
-        self._connection = Connection(ours.detach())
 
     def is_ready_for(self, device: int) -> bool:
         """Whether it has started, and has the same device by that number."""
@@ -125,11 +129,17 @@ def unpacked(request: Request) -> Any:
 
 
 def _started(device: int) -> _Process | None:
-    made = _Process(device)
-    if made.is_ready_for(device):
-        return made
-    made.end()
-    return None
+    try:
+        made = _Process(device)
+    except (OSError, TypeError, ValueError) as error:  # no memory for it, or no such program
+        raise RefusedByLibrary(f"no process of it can start here: {error}") from error
+    is_ready = False
+    try:
+        is_ready = made.is_ready_for(device)
+    finally:  # also after an interrupt
+        if not is_ready:
+            made.end()
+    return made if is_ready else None
 
 
 def _process_of(key: tuple[int, int]) -> _Process:
