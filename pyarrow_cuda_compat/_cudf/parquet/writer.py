@@ -20,7 +20,7 @@ from ..types import kind_of
 _is = pa.types
 #: Values in a table.  For fewer, pyarrow is as fast.
 LEAST = 1 << 20
-_KINDS = ("bool", "int", "float", "decimal", "string", "large_string", "date", "time")
+_KINDS = ("bool", "int", "float", "decimal", "string", "large_string", "date", "time", "zoned")
 _Compression = plc.io.types.CompressionType
 _COMPRESSIONS = {
     "snappy": _Compression.SNAPPY,
