@@ -1,7 +1,13 @@
 """Parquet files that libcudf's reader decodes, by the stand-in's."""
 
+import io
+import os
+from pathlib import Path
+
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.fs as fs
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import cuda
@@ -47,6 +53,55 @@ def test_row_groups_that_a_filter_leaves_are_read(read, path):
     assert read(path, columns=["b"], filters=[("a", ">", 4)]) == 1
     # Nothing is left, which pyarrow knows from the footer.
     assert read(path, filters=[("a", ">", 40)]) == 0
+
+
+def test_rows_without_columns_are_counted(read, path, tmp_path):
+    """Which `equals` does not compare."""
+    for options in ({"columns": []}, {"columns": [], "filters": [("a", ">", 4)]}):
+        assert read(path, **options) == 0
+        expected = pq.read_table(path, **options)
+        assert len(cuda.Context(0).table_from_file(path, **options)) == len(expected) > 0
+
+
+def test_sources_without_a_path(read, path):
+    data = Path(path).read_bytes()
+    for source in (data, pa.py_buffer(data), io.BytesIO(data)):
+        found = back(cuda.Context(0).table_from_file(source))
+        assert found.equals(pq.read_table(path), check_metadata=True)
+    elsewhere = fs._MockFileSystem()
+    for name in ("x", "y"):
+        with elsewhere.open_output_stream(name) as file:
+            file.write(data)
+    assert read(["x", "y"], filesystem=elsewhere) == 1
+    with Path(path).open("rb") as file:
+        os.unlink(path)  # noqa: PTH108
+        assert read(file) == 1
+
+
+def test_datasets_with_filters_of_their_own_are_read_by_pyarrow(libcudf, path):
+    dataset = ds.dataset(path).filter(pc.field("a") > 3)
+    for options in ({}, {"columns": ["b"]}, {"filter": pc.field("b") == "h"}):
+        given = {"filters" if name == "filter" else name: it for name, it in options.items()}
+        found = back(cuda.Context(0).table_from_file(dataset, **given))
+        assert found.equals(dataset.to_table(**options), check_metadata=True)
+    assert "read_parquet" not in libcudf
+
+
+class Stop(pa.ArrowInvalid):
+    """An error of the program, of a class that files have, too."""
+
+
+def test_progress_may_raise_errors_of_files(libcudf, path, monkeypatch):
+    monkeypatch.setattr(of("parquet.reader"), "MOST_ROWS", 4)
+    calls = []
+
+    def progress(done, total):
+        calls.append(done)
+        raise Stop
+
+    with pytest.raises(Stop):
+        cuda.Context(0).table_from_file(path, progress=progress)
+    assert calls == [3]
 
 
 def test_files_of_one_form_are_read_at_once(read, path, tmp_path):

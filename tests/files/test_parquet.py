@@ -126,6 +126,7 @@ def test_what_a_source_may_be(ctx, path, table):
         ("x.parquet", {"filesystem": within}),
         (ds.dataset(path), {}),
         (next(ds.dataset(path).get_fragments()), {}),
+        (next(ds.dataset(table).get_fragments()), {}),
         *((each, {}) for each in (data, pa.py_buffer(data), pa.BufferReader(data))),
         (ctx.buffer_from_data(data), {}),
     ):
