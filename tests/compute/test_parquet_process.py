@@ -1,6 +1,7 @@
 """The process that decodes Parquet files: the real one, with pylibcudf's stand-in."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -111,3 +112,31 @@ def test_an_interrupt_while_the_process_starts_ends_it(process, files, monkeypat
         cuda.Context(0).table_from_file(files("x")[0])
     assert made[0].returncode is not None
     assert not process._processes
+
+
+def test_a_frozen_program_is_not_started_again(process, files, monkeypatch):
+    """It is no interpreter, and would do what it does."""
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    path, table = files("x")
+    assert back(cuda.Context(0).table_from_file(path)).equals(table)
+    assert not process._processes
+
+
+def test_a_handler_of_a_signal_reads_while_the_process_answers(process, files, monkeypatch):
+    context = cuda.Context(0)
+    path, table = files("x")
+    found = []
+    answer = process._Process.answer
+
+    def interrupted(asked, request):
+        monkeypatch.setattr(process._Process, "answer", answer)
+        signal.raise_signal(signal.SIGUSR1)
+        return answer(asked, request)
+
+    before = signal.signal(signal.SIGUSR1, lambda *_: found.append(context.table_from_file(path)))
+    monkeypatch.setattr(process._Process, "answer", interrupted)
+    try:
+        found.append(context.table_from_file(path))
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert [back(it).equals(table) for it in found] == [True, True]

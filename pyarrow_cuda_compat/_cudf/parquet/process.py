@@ -12,7 +12,8 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from ... import _native
-from ..refusals import RefusedByLibrary
+from ..refusals import RefusedByLibrary, need
 from ..spans import Span
 from .messages import Packed, Refused, Request
 
@@ -88,11 +89,32 @@ class _Process:
         self._process.wait()
 
 
-#: Held while a process answers.
-_lock = threading.Lock()
+#: Held while a process is asked.
+_lock = threading.RLock()
+_is_asked = False
 #: By the number of the device, and of this process: a fork starts another.  None where it cannot
 #: start.
 _processes: dict[tuple[int, int], _Process | None] = {}
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Holds the lock.
+
+    Raises
+    ------
+    RefusedByLibrary
+        If this thread has it: a finalizer, or a handler of a signal, reads a file.
+    """
+    global _is_asked
+    with _lock:
+        if _is_asked:
+            raise RefusedByLibrary("this thread waits for the answer to another call")
+        _is_asked = True
+        try:
+            yield
+        finally:
+            _is_asked = False
 
 
 def unpacked(request: Request) -> Any:
@@ -107,7 +129,7 @@ def unpacked(request: Request) -> Any:
     """
     context = _native._here()
     key = context.device_number, os.getpid()
-    with _lock:
+    with _alone():
         process = _process_of(key)
         try:
             answer = process.answer(request)
@@ -129,6 +151,7 @@ def unpacked(request: Request) -> Any:
 
 
 def _started(device: int) -> _Process | None:
+    need(not hasattr(sys, "frozen"), "not in a frozen program, which is no interpreter")
     try:
         made = _Process(device)
     except (OSError, TypeError, ValueError) as error:  # no memory for it, or no such program
