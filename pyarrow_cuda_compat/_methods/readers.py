@@ -13,6 +13,9 @@ from . import datasets
 from .files import opened, pieces_of
 from .tables import data_of, has_size, names_of
 
+#: pyarrow's scanners take no larger number of rows.
+_MOST_ROWS = (1 << 31) - 1
+
 
 def reader_from_file(
     self: _native.Context,
@@ -61,6 +64,7 @@ def reader_from_file(
     """
     if batch_size < 1:
         raise ValueError(f"batch_size argument must be at least 1: {batch_size}")
+    batch_size = min(batch_size, _MOST_ROWS)
     names = names_of(columns)
     options = {"schema": schema, "filesystem": filesystem, "partitioning": partitioning}
     kind: str | None = "parquet"

@@ -13,6 +13,7 @@ import pytest
 from pyarrow import cuda
 
 from pyarrow_cuda_compat._cudf.parquet import footers
+from pyarrow_cuda_compat._cudf.refusals import RefusedByLibrary
 
 from . import files, writers
 from .arguments import Maker
@@ -313,3 +314,31 @@ def test_what_is_not_written_is_not_left(libcudf, monkeypatch, tmp_path):
     with pytest.raises(MemoryError):
         pq.write_table(pa.table({"a": [1]}).copy_to(0), tmp_path / "x.parquet")
     assert not list(tmp_path.iterdir())
+
+
+def test_only_regular_files_are_written_by_libcudf(libcudf, cudf, monkeypatch, tmp_path):
+    """What it leaves of a pipe or behind a link would not be what pyarrow leaves."""
+    monkeypatch.setattr(of("parquet.writer"), "LEAST", 0)
+    table = pa.table({"a": [1]})
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "elsewhere" / "file")
+    import pylibcudf
+
+    def fail(options):
+        raise RefusedByLibrary("a check")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pylibcudf.io.parquet, "write_parquet", fail)
+        pq.write_table(table.copy_to(0), link)
+    assert link.is_symlink()
+    assert pq.read_table(tmp_path / "elsewhere" / "file").equals(table)
+    libcudf.clear()
+    pq.write_table(table.copy_to(0), link)
+    assert libcudf.count("write_parquet") == 1
+    os.mkfifo(tmp_path / "pipe")
+    file = os.open(tmp_path / "pipe", os.O_RDWR)
+    with pytest.raises(OSError, match="lseek failed"):
+        pq.write_table(table.copy_to(0), tmp_path / "pipe")
+    os.close(file)
+    assert libcudf.count("write_parquet") == 1

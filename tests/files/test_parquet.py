@@ -197,7 +197,7 @@ def test_some_rows_of_an_arrow_file(ctx, table, tmp_path):
         ctx.table_from_file(tmp_path / "x.arrows", filters=[("number", ">", 2)])
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 3, 1000])
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 1000, 1 << 40])
 def test_a_reader_has_batches_of_at_most_a_size(ctx, path, table, batch_size):
     with ctx.reader_from_file(path, columns=["number", "list"], batch_size=batch_size) as reader:
         batches = list(reader)
