@@ -88,6 +88,50 @@ def test_datasets_with_filters_of_their_own_are_read_by_pyarrow(libcudf, path):
     assert "read_parquet" not in libcudf
 
 
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """The current folder, with a link to a folder of another one."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    (there / "within").mkdir(parents=True)
+    (here / "link").symlink_to(there / "within")
+    monkeypatch.chdir(here)
+    return here, there
+
+
+def test_a_folder_above_is_that_of_the_linked_folder(read, folders, monkeypatch):
+    monkeypatch.setattr(of("parquet.writer"), "LEAST", 0)
+    for value, folder in enumerate(folders):
+        pq.write_table(pa.table({"a": [value]}), folder / "x.parquet")
+    assert read("link/../x.parquet") == 1
+    pq.write_table(pa.table({"a": [2]}).copy_to(0), "link/../y.parquet")
+    assert [(folder / "y.parquet").exists() for folder in folders] == [False, True]
+
+
+def test_a_tilde_is_the_home_folder(read, folders, monkeypatch):
+    """As it is for pyarrow, also where there is a folder of that name."""
+    here, home = folders
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(of("parquet.writer"), "LEAST", 0)
+    (here / "~").mkdir()
+    pq.write_table(pa.table({"a": [0]}), here / "~" / "x.parquet")
+    pq.write_table(pa.table({"a": [1]}).copy_to(0), "~/x.parquet")
+    for source in ("~/x.parquet", Path("~/x.parquet")):
+        assert read(source) == 1
+        with cuda.Context(0).reader_from_file(source) as reader:
+            assert back(reader.read_all()).column("a").to_pylist() == [1]
+
+
+def test_a_reader_reads_the_file_that_the_path_named(libcudf, folders, monkeypatch):
+    for value, folder in enumerate(folders):
+        pq.write_table(pa.table({"a": [value] * 9}), folder / "x.parquet", row_group_size=1)
+    for source in ("x.parquet", "."):
+        monkeypatch.chdir(folders[0])
+        with cuda.Context(0).reader_from_file(source, batch_size=1) as reader:
+            monkeypatch.chdir(folders[1])
+            assert back(reader.read_all()).column("a").unique().to_pylist() == [0]
+
+
 class Stop(pa.ArrowInvalid):
     """An error of the program, of a class that files have, too."""
 

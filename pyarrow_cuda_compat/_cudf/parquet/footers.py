@@ -67,7 +67,8 @@ def _local_path(filesystem: Any, path: str) -> str | None:
         filesystem, path = filesystem.base_fs, filesystem.base_path + path
     if filesystem is None or filesystem.type_name != "local" or "://" in path:
         return None
-    return os.path.abspath(path)  # noqa: PTH100 - as pyarrow, without following links
+    # Not `abspath`: the folder above a linked one is another than that above the link.
+    return os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118
 
 
 class RowGroup(NamedTuple):

@@ -34,7 +34,7 @@ def _is_written_by(
         return False
     if not isinstance(table, pa.Table) or not _native._is_on_device(table):
         return False
-    path, name = os.path.abspath(where), compression.lower()  # noqa: PTH100
+    path, name = os.path.expanduser(where), compression.lower()  # noqa: PTH111
     if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113
         return False  # which may keep what libcudf writes before it fails
     try:
