@@ -70,6 +70,17 @@ def test_a_process_that_dies_takes_nothing_with_it(process, files):
     assert len(process._processes) == 1
 
 
+def test_a_process_ends_with_its_context(process, files):
+    context = cuda.Context(0)
+    path, table = files("poisonous")
+    assert back(context.table_from_file(path)).equals(table)  # by pyarrow
+    ended = process._processes[0, os.getpid()]
+    ended._process.wait(10)
+    path, table = files("x")
+    assert back(context.table_from_file(path)).equals(table)
+    assert process._processes[0, os.getpid()] is not ended
+
+
 def test_errors_of_the_process_are_those_of_libcudf(process, files):
     context = cuda.Context(0)
     path, table = files("huge")
