@@ -285,6 +285,20 @@ def test_encrypted_files_are_known_by_their_last_bytes(libcudf, tmp_path):
             footers._need_plain_footer(Fragment(magic))
 
 
+def test_checksums_are_verified_by_pyarrow(libcudf, tmp_path):
+    path = tmp_path / "x.parquet"
+    options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+    options["write_page_checksum"] = True
+    pq.write_table(pa.table({"a": ["some text"]}), path, **options)
+    path.write_bytes(path.read_bytes().replace(b"some", b"same", 1))
+    verify = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+    kind = ds.ParquetFileFormat(default_fragment_scan_options=verify)
+    with pytest.raises(OSError, match="CRC"):
+        cuda.Context(0).table_from_file(ds.dataset(path, format=kind))
+    assert len(cuda.Context(0).table_from_file(ds.dataset(path))) == 1
+    assert libcudf.count("read_parquet") == 1
+
+
 def test_folders_that_change_their_schema(read, tmp_path):
     pq.write_table(pa.table({"a": pa.array([1], pa.int64()), "b": ["x"]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"b": ["y"], "a": pa.array([2], pa.int32())}), tmp_path / "2.parquet")

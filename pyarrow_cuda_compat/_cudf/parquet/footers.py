@@ -91,6 +91,8 @@ def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGro
 
     is_parquet = isinstance(fragment, ds.ParquetFileFragment)
     need(is_parquet, "not files of other formats than Parquet")
+    options = fragment.format.default_fragment_scan_options
+    need(not options.page_checksum_verification, "not with checksums, which it ignores")
     _need_plain_footer(fragment)
     schema, footer = fragment.physical_schema, fragment.metadata
     if scan.filter is not None:

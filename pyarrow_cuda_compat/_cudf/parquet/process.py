@@ -110,8 +110,8 @@ def _alone() -> Iterator[None]:
     with _lock:
         if _is_asked:
             raise RefusedByLibrary("this thread waits for the answer to another call")
-        _is_asked = True
         try:
+            _is_asked = True
             yield
         finally:
             _is_asked = False
@@ -140,7 +140,7 @@ def unpacked(request: Request) -> Any:
                 return plc.contiguous_split.unpack_from_memoryviews(metadata, span)
         except BaseException as error:  # an interrupt leaves its answer unread
             process.end()
-            del _processes[key]
+            _processes.pop(key, None)  # unless this process ends as well
             if isinstance(error, _Lost | OSError) and not isinstance(error, MemoryError):
                 raise RefusedByLibrary(f"its process has ended: {error}") from error
             raise
@@ -192,7 +192,7 @@ def _copied(context: _native.Context, answer: Packed) -> Span:
 
 @atexit.register
 def _end() -> None:
-    for (_, process), it in _processes.items():
+    for (_, process), it in list(_processes.items()):
         if it is not None and process == os.getpid():
             it.end()
     _processes.clear()
