@@ -51,8 +51,9 @@ def _mean(answers: Answers, name: str, options: dict[str, Any]) -> Any:
     means, counts = answers(name, _anyway(options)), answers("count", pc.CountOptions())
     need(means[0].type == pa.float64(), f"not with means of type {means[0].type} in parts")
     weighed = pc.multiply(_array(means), _array(counts).cast(pa.float64()))
-    # A part without values has NaN for its mean.
-    total = pc.sum(pc.if_else(pc.equal(_array(counts), 0), 0.0, weighed), skip_nulls=False)
+    # A part without values has NaN for its mean, or null if nulls count.
+    has_none = pc.and_(pc.equal(_array(counts), 0), pc.is_valid(weighed))
+    total = pc.sum(pc.if_else(has_none, 0.0, weighed), skip_nulls=False)
     return pc.divide(total, pc.sum(_array(counts)).cast(pa.float64()))
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from .. import _native
 from .._cudf import rmm_resource
 from .._cudf.library import attempted
-from .._cudf.refusals import Refusal
+from .._cudf.refusals import Refusal, RefusedByLibrary
 
 _T = TypeVar("_T")
 _Report = Callable[[int, int], object] | None
@@ -93,6 +93,9 @@ def _dataset_of(source: Any, file_format: str, options: dict[str, Any]) -> Any:
         source = _fragment_of(
             source, {"ipc": ds.IpcFileFormat, "orc": ds.OrcFileFormat}[file_format]()
         )
+    if isinstance(source, ds.Fragment) and not isinstance(source, ds.FileFragment):
+        source = ds.dataset(source.to_table())  # the fragment of a dataset in memory
+        return _dataset_of(source, file_format, options)
     if isinstance(source, ds.Fragment):
         schema = options["schema"] or source.physical_schema
         return ds.FileSystemDataset([source], schema, source.format, source.filesystem)
@@ -134,7 +137,7 @@ def _read_table(context: _native.Context, scan: Scan, progress: _Report) -> pa.T
             rows += count
             report(rows)
         found = pa.concat_tables(tables)
-    except _NOT_DECODED:
+    except Refusal:
         found = _copied(context, scan, lambda rows, _: report(rows)).read_all()
     report.end()
     return found
@@ -150,7 +153,7 @@ def read_batches(context: _native.Context, scan: Scan, batch_size: int) -> pa.Re
                 for batch in table.to_batches(batch_size):
                     rows += len(batch)
                     yield batch
-        except _NOT_DECODED:
+        except Refusal:
             for batch in _copied(context, scan, None, batch_size):
                 if len(batch) > rows:
                     yield batch.slice(rows)
@@ -160,14 +163,10 @@ def read_batches(context: _native.Context, scan: Scan, batch_size: int) -> pa.Re
     return pa.RecordBatchReader.from_batches(scan.schema, batches()).copy_to(context)
 
 
-#: pyarrow has errors of its own for damaged files, which may ask for any amount of memory.
-_NOT_DECODED = (Refusal, pa.ArrowException, _native.OutOfMemoryError)
-
-
 def _decoded(context: _native.Context, scan: Scan, rows: int) -> Iterator[tuple[pa.Table, int]]:
     """Tables that libcudf decodes, about so many rows at a time, and how many rows of the files
     each is made of."""
-    reader = attempted(lambda cudf: cudf.parquet_reader(scan))
+    reader = _by_libcudf(lambda cudf: cudf.parquet_reader(scan))
     for groups in reader.passes(rows):
         yield from _computed(context, partial(_tables_of, reader, groups))
 
@@ -179,7 +178,22 @@ def _computed(context: _native.Context, read: Callable[[], _T]) -> _T:
         rmm_resource.share_memory(context)
         return read()
 
-    return attempted(lambda _: _native._computing_in(context, shared))
+    return _by_libcudf(lambda _: _native._computing_in(context, shared))
+
+
+def _by_libcudf(call: Callable[[Any], _T]) -> _T:
+    """What a function returns, which calls libcudf.
+
+    Raises
+    ------
+    Refusal
+        If pyarrow has to read the files, which has errors of its own for damaged ones: such
+        a file may ask for any amount of memory.
+    """
+    try:
+        return attempted(call)
+    except (pa.ArrowException, _native.OutOfMemoryError) as error:
+        raise RefusedByLibrary(str(error)) from error
 
 
 def _tables_of(reader: Any, groups: Any) -> list[tuple[pa.Table, int]]:

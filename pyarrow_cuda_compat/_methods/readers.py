@@ -11,7 +11,10 @@ import pyarrow as pa
 from .. import _native
 from . import datasets
 from .files import opened, pieces_of
-from .tables import data_of, has_size, names_of
+from .tables import data_of, expanded, has_size, names_of
+
+#: pyarrow's scanners take no larger number of rows.
+_MOST_ROWS = (1 << 31) - 1
 
 
 def reader_from_file(
@@ -61,16 +64,21 @@ def reader_from_file(
     """
     if batch_size < 1:
         raise ValueError(f"batch_size argument must be at least 1: {batch_size}")
+    batch_size = min(batch_size, _MOST_ROWS)
     names = names_of(columns)
     options = {"schema": schema, "filesystem": filesystem, "partitioning": partitioning}
     kind: str | None = "parquet"
+    source = expanded(source)
+    if filesystem is None and isinstance(source, str) and os.path.exists(source):  # noqa: PTH110
+        # The current folder may be another when it is read.
+        source = os.path.join(os.getcwd(), source)  # noqa: PTH109, PTH118
     if filesystem is None and not datasets.is_more_than_a_file(source):
         file = _file_of(source)
         kind = datasets.format_of(file.read(6))
         file.seek(0)
         if kind is None and filters is None and schema is None:
             return _of_stream(self, file, names)
-        if not isinstance(source, str | os.PathLike):
+        if not isinstance(source, str):
             source = file
     scan = datasets.Scan(source, names, filters, kind, options)
     return datasets.read_batches(self, scan, batch_size)

@@ -107,7 +107,7 @@ def table_from_file(
     [{'x': 2, 'y': 'b'}]
     """
     _native._check_progress(progress)
-    names = names_of(columns)
+    names, source = names_of(columns), expanded(source)
     options = {"schema": schema, "filesystem": filesystem, "partitioning": partitioning}
     return _native._recorded(
         "transfer",
@@ -122,6 +122,12 @@ def names_of(columns: Iterable[str] | None) -> list[str] | None:
     if isinstance(columns, str) or not all(isinstance(name, str) for name in names or ()):
         raise TypeError(f"columns argument must be names of columns: {columns!r}")
     return names
+
+
+def expanded(source: Any) -> Any:
+    """A path as text, in which a tilde is the home folder as it is for pyarrow; or what is none."""
+    is_path = isinstance(source, str | os.PathLike)
+    return os.path.expanduser(os.fsdecode(source)) if is_path else source  # noqa: PTH111
 
 
 def _read(
@@ -177,8 +183,8 @@ def has_size(file: int, name: Any) -> bool:
 
 
 def _path_of(source: Any, file: int) -> str:
-    if isinstance(source, str | bytes | os.PathLike):
-        return os.fsdecode(source)
+    if isinstance(source, str):
+        return source
     return f"/proc/{os.getpid()}/fd/{file}"  # which another process opens as well
 
 
@@ -186,7 +192,7 @@ def data_of(source: Any) -> Any:
     """The bytes of what is no file of the system, as a buffer; else None."""
     if isinstance(source, pa.Buffer) and not source.is_cpu:
         return _native.CudaBuffer.from_buffer(source).copy_to_host()
-    if isinstance(source, str | int | os.PathLike):
+    if isinstance(source, str | int):
         return None
     with contextlib.suppress(TypeError):
         return pa.py_buffer(source)  # supports the buffer protocol

@@ -106,10 +106,8 @@ class _Packed:
 
 
 def _opened(source: Any) -> pq.ParquetFile:
-    if isinstance(source, str):
-        return pq.ParquetFile(source)
-    data = source.owner.copy_to_host()
-    return pq.ParquetFile(pa.BufferReader(data))
+    assert type(source) in (str, bytes)
+    return pq.ParquetFile(source if isinstance(source, str) else pa.BufferReader(source))
 
 
 def _numbers(counts: pa.Array) -> pa.Array:

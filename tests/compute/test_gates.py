@@ -446,6 +446,19 @@ def test_aggregates_of_more_rows_combine_those_of_parts(there, monkeypatch, name
     assert found.type == expected.type
 
 
+@pytest.mark.parametrize("name", ["mean", "sum", "min_max", "first", "last", "any", "count"])
+@pytest.mark.parametrize("place", [0, 64, 128])
+def test_parts_may_have_only_nulls(there, monkeypatch, name, place):
+    monkeypatch.setattr(of("dispatch"), "MOST_ROWS", 100)
+    monkeypatch.setattr(of("dispatch"), "_ROWS_AT_ONCE", 64)
+    plain = [it % 3 == 0 for it in range(192)] if name == "any" else [*range(192)]
+    values = pa.array([*plain[:place], *[None] * 64, *plain[place + 64 :]])
+    function = getattr(pc, name)
+    for skip_nulls in (True, False):
+        options = {} if name == "count" else {"skip_nulls": skip_nulls}
+        assert function(there(values), **options).equals(function(values, **options))
+
+
 def test_aggregates_that_parts_do_not_tell_are_refused(there, monkeypatch):
     for name in ("dispatch", "columns"):
         monkeypatch.setattr(of(name), "MOST_ROWS", 100)

@@ -1,15 +1,20 @@
 """Parquet files that libcudf's reader decodes, by the stand-in's."""
 
+import io
+import os
 from contextlib import suppress
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.fs as fs
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import cuda
 
 from pyarrow_cuda_compat._cudf.parquet import footers
+from pyarrow_cuda_compat._cudf.refusals import RefusedByLibrary
 
 from . import files, writers
 from .arguments import Maker
@@ -50,6 +55,99 @@ def test_row_groups_that_a_filter_leaves_are_read(read, path):
     assert read(path, columns=["b"], filters=[("a", ">", 4)]) == 1
     # Nothing is left, which pyarrow knows from the footer.
     assert read(path, filters=[("a", ">", 40)]) == 0
+
+
+def test_rows_without_columns_are_counted(read, path, tmp_path):
+    """Which `equals` does not compare."""
+    for options in ({"columns": []}, {"columns": [], "filters": [("a", ">", 4)]}):
+        assert read(path, **options) == 0
+        expected = pq.read_table(path, **options)
+        assert len(cuda.Context(0).table_from_file(path, **options)) == len(expected) > 0
+
+
+def test_sources_without_a_path(read, path):
+    data = Path(path).read_bytes()
+    for source in (data, pa.py_buffer(data), io.BytesIO(data)):
+        found = back(cuda.Context(0).table_from_file(source))
+        assert found.equals(pq.read_table(path), check_metadata=True)
+    elsewhere = fs._MockFileSystem()
+    for name in ("x", "y"):
+        with elsewhere.open_output_stream(name) as file:
+            file.write(data)
+    assert read(["x", "y"], filesystem=elsewhere) == 1
+    with Path(path).open("rb") as file:
+        os.unlink(path)  # noqa: PTH108
+        assert read(file) == 1
+
+
+def test_datasets_with_filters_of_their_own_are_read_by_pyarrow(libcudf, path):
+    dataset = ds.dataset(path).filter(pc.field("a") > 3)
+    for options in ({}, {"columns": ["b"]}, {"filter": pc.field("b") == "h"}):
+        given = {"filters" if name == "filter" else name: it for name, it in options.items()}
+        found = back(cuda.Context(0).table_from_file(dataset, **given))
+        assert found.equals(dataset.to_table(**options), check_metadata=True)
+    assert "read_parquet" not in libcudf
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """The current folder, with a link to a folder of another one."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    (there / "within").mkdir(parents=True)
+    (here / "link").symlink_to(there / "within")
+    monkeypatch.chdir(here)
+    return here, there
+
+
+def test_a_folder_above_is_that_of_the_linked_folder(read, folders, monkeypatch):
+    monkeypatch.setattr(of("parquet.writer"), "LEAST", 0)
+    for value, folder in enumerate(folders):
+        pq.write_table(pa.table({"a": [value]}), folder / "x.parquet")
+    assert read("link/../x.parquet") == 1
+    pq.write_table(pa.table({"a": [2]}).copy_to(0), "link/../y.parquet")
+    assert [(folder / "y.parquet").exists() for folder in folders] == [False, True]
+
+
+def test_a_tilde_is_the_home_folder(read, folders, monkeypatch):
+    """As it is for pyarrow, also where there is a folder of that name."""
+    here, home = folders
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(of("parquet.writer"), "LEAST", 0)
+    (here / "~").mkdir()
+    pq.write_table(pa.table({"a": [0]}), here / "~" / "x.parquet")
+    pq.write_table(pa.table({"a": [1]}).copy_to(0), "~/x.parquet")
+    for source in ("~/x.parquet", Path("~/x.parquet")):
+        assert read(source) == 1
+        with cuda.Context(0).reader_from_file(source) as reader:
+            assert back(reader.read_all()).column("a").to_pylist() == [1]
+
+
+def test_a_reader_reads_the_file_that_the_path_named(libcudf, folders, monkeypatch):
+    for value, folder in enumerate(folders):
+        pq.write_table(pa.table({"a": [value] * 9}), folder / "x.parquet", row_group_size=1)
+    for source in ("x.parquet", "."):
+        monkeypatch.chdir(folders[0])
+        with cuda.Context(0).reader_from_file(source, batch_size=1) as reader:
+            monkeypatch.chdir(folders[1])
+            assert back(reader.read_all()).column("a").unique().to_pylist() == [0]
+
+
+class Stop(pa.ArrowInvalid):
+    """An error of the program, of a class that files have, too."""
+
+
+def test_progress_may_raise_errors_of_files(libcudf, path, monkeypatch):
+    monkeypatch.setattr(of("parquet.reader"), "MOST_ROWS", 4)
+    calls = []
+
+    def progress(done, total):
+        calls.append(done)
+        raise Stop
+
+    with pytest.raises(Stop):
+        cuda.Context(0).table_from_file(path, progress=progress)
+    assert calls == [3]
 
 
 def test_files_of_one_form_are_read_at_once(read, path, tmp_path):
@@ -198,6 +296,20 @@ def test_encrypted_files_are_known_by_their_last_bytes(libcudf, tmp_path):
             footers._need_plain_footer(Fragment(magic))
 
 
+def test_checksums_are_verified_by_pyarrow(libcudf, tmp_path):
+    path = tmp_path / "x.parquet"
+    options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+    options["write_page_checksum"] = True
+    pq.write_table(pa.table({"a": ["some text"]}), path, **options)
+    path.write_bytes(path.read_bytes().replace(b"some", b"same", 1))
+    verify = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+    kind = ds.ParquetFileFormat(default_fragment_scan_options=verify)
+    with pytest.raises(OSError, match="CRC"):
+        cuda.Context(0).table_from_file(ds.dataset(path, format=kind))
+    assert len(cuda.Context(0).table_from_file(ds.dataset(path))) == 1
+    assert libcudf.count("read_parquet") == 1
+
+
 def test_folders_that_change_their_schema(read, tmp_path):
     pq.write_table(pa.table({"a": pa.array([1], pa.int64()), "b": ["x"]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"b": ["y"], "a": pa.array([2], pa.int32())}), tmp_path / "2.parquet")
@@ -279,3 +391,31 @@ def test_what_is_not_written_is_not_left(libcudf, monkeypatch, tmp_path):
     with pytest.raises(MemoryError):
         pq.write_table(pa.table({"a": [1]}).copy_to(0), tmp_path / "x.parquet")
     assert not list(tmp_path.iterdir())
+
+
+def test_only_regular_files_are_written_by_libcudf(libcudf, cudf, monkeypatch, tmp_path):
+    """What it leaves of a pipe or behind a link would not be what pyarrow leaves."""
+    monkeypatch.setattr(of("parquet.writer"), "LEAST", 0)
+    table = pa.table({"a": [1]})
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "elsewhere" / "file")
+    import pylibcudf
+
+    def fail(options):
+        raise RefusedByLibrary("a check")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pylibcudf.io.parquet, "write_parquet", fail)
+        pq.write_table(table.copy_to(0), link)
+    assert link.is_symlink()
+    assert pq.read_table(tmp_path / "elsewhere" / "file").equals(table)
+    libcudf.clear()
+    pq.write_table(table.copy_to(0), link)
+    assert libcudf.count("write_parquet") == 1
+    os.mkfifo(tmp_path / "pipe")
+    file = os.open(tmp_path / "pipe", os.O_RDWR)
+    with pytest.raises(OSError, match="lseek failed"):
+        pq.write_table(table.copy_to(0), tmp_path / "pipe")
+    os.close(file)
+    assert libcudf.count("write_parquet") == 1

@@ -1,6 +1,7 @@
 """The process that decodes Parquet files: the real one, with pylibcudf's stand-in."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -69,6 +70,17 @@ def test_a_process_that_dies_takes_nothing_with_it(process, files):
     assert len(process._processes) == 1
 
 
+def test_a_process_ends_with_its_context(process, files):
+    context = cuda.Context(0)
+    path, table = files("poisonous")
+    assert back(context.table_from_file(path)).equals(table)  # by pyarrow
+    ended = process._processes[0, os.getpid()]
+    ended._process.wait(10)
+    path, table = files("x")
+    assert back(context.table_from_file(path)).equals(table)
+    assert process._processes[0, os.getpid()] is not ended
+
+
 def test_errors_of_the_process_are_those_of_libcudf(process, files):
     context = cuda.Context(0)
     path, table = files("huge")
@@ -80,9 +92,62 @@ def test_errors_of_the_process_are_those_of_libcudf(process, files):
     assert len(process._processes) == 1
 
 
-def test_without_a_process_pyarrow_reads(process, files, monkeypatch):
-    monkeypatch.setattr(sys, "executable", "/bin/false")
+@pytest.mark.parametrize("program", ["/bin/false", "/no/such/program", "", None])
+def test_without_a_process_pyarrow_reads(process, files, monkeypatch, program):
+    monkeypatch.setattr(sys, "executable", program)
     path, table = files("x")
     for _ in range(2):
         assert back(cuda.Context(0).table_from_file(path)).equals(table)
-    assert process._processes == {(0, os.getpid()): None}
+    expected = {(0, os.getpid()): None} if program == "/bin/false" else {}
+    assert process._processes == expected
+
+
+def test_the_process_imports_from_the_same_folders(process, files, monkeypatch):
+    """Also if there are objects among them from which nothing is imported."""
+    monkeypatch.setattr(sys, "path", ["", None, Path("/tmp"), b"/tmp", *sys.path])
+    path, table = files("x")
+    assert back(cuda.Context(0).table_from_file(path)).equals(table)
+    assert len(process._processes) == 1
+
+
+def test_an_interrupt_while_the_process_starts_ends_it(process, files, monkeypatch):
+    made = []
+
+    class Interrupted(process._Process):
+        def is_ready_for(self, device):
+            made.append(self._process)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(process, "_Process", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cuda.Context(0).table_from_file(files("x")[0])
+    assert made[0].returncode is not None
+    assert not process._processes
+
+
+def test_a_frozen_program_is_not_started_again(process, files, monkeypatch):
+    """It is no interpreter, and would do what it does."""
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    path, table = files("x")
+    assert back(cuda.Context(0).table_from_file(path)).equals(table)
+    assert not process._processes
+
+
+def test_a_handler_of_a_signal_reads_while_the_process_answers(process, files, monkeypatch):
+    context = cuda.Context(0)
+    path, table = files("x")
+    found = []
+    answer = process._Process.answer
+
+    def interrupted(asked, request):
+        monkeypatch.setattr(process._Process, "answer", answer)
+        signal.raise_signal(signal.SIGUSR1)
+        return answer(asked, request)
+
+    before = signal.signal(signal.SIGUSR1, lambda *_: found.append(context.table_from_file(path)))
+    monkeypatch.setattr(process._Process, "answer", interrupted)
+    try:
+        found.append(context.table_from_file(path))
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert [back(it).equals(table) for it in found] == [True, True]

@@ -126,6 +126,7 @@ def test_what_a_source_may_be(ctx, path, table):
         ("x.parquet", {"filesystem": within}),
         (ds.dataset(path), {}),
         (next(ds.dataset(path).get_fragments()), {}),
+        (next(ds.dataset(table).get_fragments()), {}),
         *((each, {}) for each in (data, pa.py_buffer(data), pa.BufferReader(data))),
         (ctx.buffer_from_data(data), {}),
     ):
@@ -196,7 +197,7 @@ def test_some_rows_of_an_arrow_file(ctx, table, tmp_path):
         ctx.table_from_file(tmp_path / "x.arrows", filters=[("number", ">", 2)])
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 3, 1000])
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 1000, 1 << 40])
 def test_a_reader_has_batches_of_at_most_a_size(ctx, path, table, batch_size):
     with ctx.reader_from_file(path, columns=["number", "list"], batch_size=batch_size) as reader:
         batches = list(reader)

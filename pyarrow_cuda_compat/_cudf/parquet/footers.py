@@ -15,6 +15,8 @@ import pyarrow as pa
 from ..refusals import need
 
 _is = pa.types
+#: Whether a fragment of an open file, which has no path, can be opened.
+_OPENS_FILES = int(pa.__version__.split(".")[0]) >= 26
 #: The last bytes of a file: the size of its footer, and the magic.
 _TAIL, _MAGIC = 8, b"PAR1"
 #: Compressions and encodings, by pyarrow's names.
@@ -67,7 +69,8 @@ def _local_path(filesystem: Any, path: str) -> str | None:
         filesystem, path = filesystem.base_fs, filesystem.base_path + path
     if filesystem is None or filesystem.type_name != "local" or "://" in path:
         return None
-    return os.path.abspath(path)  # noqa: PTH100 - as pyarrow, without following links
+    # Not `abspath`: the folder above a linked one is another than that above the link.
+    return os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118
 
 
 class RowGroup(NamedTuple):
@@ -90,6 +93,10 @@ def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGro
 
     is_parquet = isinstance(fragment, ds.ParquetFileFragment)
     need(is_parquet, "not files of other formats than Parquet")
+    options = fragment.format.default_fragment_scan_options
+    need(not options.page_checksum_verification, "not with checksums, which it ignores")
+    is_opened = _OPENS_FILES or fragment.buffer is not None or fragment.filesystem is not None
+    need(is_opened, "not open files, for which pyarrow before 26 may crash")
     _need_plain_footer(fragment)
     schema, footer = fragment.physical_schema, fragment.metadata
     if scan.filter is not None:

@@ -12,7 +12,8 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from ... import _native
-from ..refusals import RefusedByLibrary
+from ..refusals import RefusedByLibrary, need
 from ..spans import Span
 from .messages import Packed, Refused, Request
 
@@ -33,25 +34,29 @@ class _Lost(Exception):
     """The other process has ended."""
 
 
+def _folders() -> str:
+    """Where this process imports from, for another one to import from there."""
+    return os.pathsep.join(it for it in sys.path if it and isinstance(it, str))
+
+
 class _Process:
     """The process that decodes for a device."""
 
     def __init__(self, device: int) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
+            self._connection = Connection(ours.detach())
             # -P: the folder of the program is not where modules are looked for.
             command = [sys.executable, "-P", "-m", _WORKER, str(theirs.fileno())]
             self._process = subprocess.Popen(
                 [*command, str(device)],
                 pass_fds=[theirs.fileno()],
-                # It imports from the folders that this process does.
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env={**os.environ, "PYTHONPATH": _folders()},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # an interrupt is for this process
             )
-        self._connection = Connection(ours.detach())
 
     def is_ready_for(self, device: int) -> bool:
         """Whether it has started, and has the same device by that number."""
@@ -84,11 +89,32 @@ class _Process:
         self._process.wait()
 
 
-#: Held while a process answers.
-_lock = threading.Lock()
+#: Held while a process is asked.
+_lock = threading.RLock()
+_is_asked = False
 #: By the number of the device, and of this process: a fork starts another.  None where it cannot
 #: start.
 _processes: dict[tuple[int, int], _Process | None] = {}
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Holds the lock.
+
+    Raises
+    ------
+    RefusedByLibrary
+        If this thread has it: a finalizer, or a handler of a signal, reads a file.
+    """
+    global _is_asked
+    with _lock:
+        if _is_asked:
+            raise RefusedByLibrary("this thread waits for the answer to another call")
+        try:
+            _is_asked = True
+            yield
+        finally:
+            _is_asked = False
 
 
 def unpacked(request: Request) -> Any:
@@ -103,7 +129,7 @@ def unpacked(request: Request) -> Any:
     """
     context = _native._here()
     key = context.device_number, os.getpid()
-    with _lock:
+    with _alone():
         process = _process_of(key)
         try:
             answer = process.answer(request)
@@ -114,7 +140,7 @@ def unpacked(request: Request) -> Any:
                 return plc.contiguous_split.unpack_from_memoryviews(metadata, span)
         except BaseException as error:  # an interrupt leaves its answer unread
             process.end()
-            del _processes[key]
+            _processes.pop(key, None)  # unless this process ends as well
             if isinstance(error, _Lost | OSError) and not isinstance(error, MemoryError):
                 raise RefusedByLibrary(f"its process has ended: {error}") from error
             raise
@@ -125,11 +151,18 @@ def unpacked(request: Request) -> Any:
 
 
 def _started(device: int) -> _Process | None:
-    made = _Process(device)
-    if made.is_ready_for(device):
-        return made
-    made.end()
-    return None
+    need(not hasattr(sys, "frozen"), "not in a frozen program, which is no interpreter")
+    try:
+        made = _Process(device)
+    except (OSError, TypeError, ValueError) as error:  # no memory for it, or no such program
+        raise RefusedByLibrary(f"no process of it can start here: {error}") from error
+    is_ready = False
+    try:
+        is_ready = made.is_ready_for(device)
+    finally:  # also after an interrupt
+        if not is_ready:
+            made.end()
+    return made if is_ready else None
 
 
 def _process_of(key: tuple[int, int]) -> _Process:
@@ -159,7 +192,7 @@ def _copied(context: _native.Context, answer: Packed) -> Span:
 
 @atexit.register
 def _end() -> None:
-    for (_, process), it in _processes.items():
+    for (_, process), it in list(_processes.items()):
         if it is not None and process == os.getpid():
             it.end()
     _processes.clear()

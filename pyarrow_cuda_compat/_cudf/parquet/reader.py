@@ -19,7 +19,7 @@ from .. import operations as op
 from ..columns import to_table
 from ..evaluation import Evaluation
 from ..expressions import fields_of
-from ..refusals import need
+from ..refusals import NotCovered, need
 from ..types import MOST_ROWS, form_of
 from .footers import RowGroup, row_groups_of
 from .messages import Request
@@ -46,6 +46,7 @@ class Reader:
         schema = scan.dataset.schema
         #: Of the result.
         self._names = schema.names if scan.columns is None else scan.columns
+        need(self._names, "not tables without columns")
         self._filtered = [] if scan.filter is None else fields_of(scan.filter)
         needed = dict.fromkeys([*self._names, *self._filtered])
         for name in needed:
@@ -55,10 +56,11 @@ class Reader:
         if scan.filter is not None:
             views = [it.name for it in self._fields.values() if _is_view(it.type)]
             need(not views, "not filters of files with views, which pyarrow refuses")
-        fragments = scan.dataset.get_fragments(scan.filter)
         names = list(self._fields)
         # All are checked before the first one is read.
-        self._groups = [it for each in fragments for it in row_groups_of(each, scan, names)]
+        self._groups = [
+            it for each in _fragments_of(scan) for it in row_groups_of(each, scan, names)
+        ]
         need(self._groups, "not files without rows, for which pyarrow may have an error")
         is_large = sum(group.nbytes for group in self._groups) >= LEAST
         need(is_large, "not small files, which pyarrow reads sooner")
@@ -117,6 +119,13 @@ class Reader:
         wanted = dict.fromkeys(self._names)
         kept = op.kept(plc.Table([columns[name] for name in wanted]), mask)
         return dict(zip(wanted, kept.columns(), strict=True))
+
+
+def _fragments_of(scan: Any) -> list[Any]:
+    try:
+        return list(scan.dataset.get_fragments(scan.filter))
+    except ValueError as error:
+        raise NotCovered("not datasets with a filter of their own") from error
 
 
 def _of_most_rows(groups: Iterable[RowGroup], most: int) -> Iterator[list[RowGroup]]:

@@ -73,6 +73,7 @@ def _serve(connection: Connection, device: int) -> None:
             connection.recv()  # once the table is copied
             del owner
         empty_cache(context)
+        context.synchronize()  # raises if the file has ended the context
 
 
 def main() -> None:

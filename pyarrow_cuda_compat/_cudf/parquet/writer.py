@@ -5,9 +5,7 @@ The files have no statistics of floating-point columns, of which libcudf's are o
 
 from __future__ import annotations
 
-import os
 from base64 import b64encode
-from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -32,7 +30,7 @@ _COMPRESSIONS = {
 
 
 def write(table: pa.Table, path: str, compression: str) -> None:
-    """Writes a file.
+    """Writes a file, of which a part is left if that fails.
 
     Raises
     ------
@@ -57,12 +55,7 @@ def write(table: pa.Table, path: str, compression: str) -> None:
         .write_arrow_schema(False)
         .build()
     )
-    try:
-        plc.io.parquet.write_parquet(options)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(path)  # noqa: PTH108 - as pyarrow does
-        raise
+    plc.io.parquet.write_parquet(options)
 
 
 def _described(columns: Any, schema: pa.Schema) -> Any:

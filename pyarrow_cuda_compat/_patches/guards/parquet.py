@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -33,9 +34,15 @@ def _is_written_by(
         return False
     if not isinstance(table, pa.Table) or not _native._is_on_device(table):
         return False
+    path, name = os.path.expanduser(where), compression.lower()  # noqa: PTH111
+    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113
+        return False  # which may keep what libcudf writes before it fails
     try:
-        path, name = os.path.abspath(where), compression.lower()  # noqa: PTH100
         attempt([table], lambda cudf: cudf.write_parquet(table, path, name))
     except Refusal:
         return False
+    except Exception:
+        with suppress(OSError):
+            os.unlink(path)  # noqa: PTH108 - as pyarrow does
+        raise
     return True
