@@ -278,7 +278,11 @@ def _with_dictionary(indices: Any, kind: pa.DataType, like: Any) -> Any:
 
 def dictionary_of(data: Any) -> Any:
     """The dictionary on the device of an array, or of all chunks of one that was converted."""
-    dictionary = (data.chunk(0) if isinstance(data, pa.ChunkedArray) else data).dictionary
+    if isinstance(data, pa.ChunkedArray):
+        if not data.num_chunks:
+            return on_device(pa.array([], data.type.value_type))
+        data = data.chunk(0)
+    dictionary = data.dictionary
     return dictionary if _native._is_on_device(dictionary) else on_device(dictionary)
 
 

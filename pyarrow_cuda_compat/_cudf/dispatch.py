@@ -42,7 +42,7 @@ from .functions import (
 from .parquet.reader import Reader
 from .parquet.writer import write
 from .refusals import NotCovered, need
-from .registry import KERNELS, Kernel
+from .registry import EXCEPTIONS, KERNELS, Kernel
 from .types import MOST_ROWS, kind_of
 
 _TABLES = pa.RecordBatch | pa.Table
@@ -166,19 +166,19 @@ def _plan(
         kernel = KERNELS.get(name)
         if kernel is None:
             raise NotCovered("libcudf has no such function, or answers in another way")
-        check_types(kernel, [kind for _, kind in shapes])
+        check_types(name, kernel, [kind for _, kind in shapes])
         return kernel, calls.prototype(original, name, shapes, options())
 
     plan: tuple[Kernel, Any] = _plans.get(make, name, shapes, kept)
     return plan
 
 
-def check_types(kernel: Kernel, given: list[Any]) -> None:
+def check_types(name: str, kernel: Kernel, given: list[Any]) -> None:
     """Given types, and schemas of tables."""
     for place, types in enumerate(given):
         allowed = kernel.takes[min(place, len(kernel.takes) - 1)]
         for kind in types.types if isinstance(types, pa.Schema) else [types]:
-            if kind_of(kind) not in allowed:
+            if kind_of(kind) not in allowed or kind in EXCEPTIONS.get(name, ()):
                 raise NotCovered(f"not with arguments of type {kind}")
     if kernel.of_one_type and len(set(given)) > 1:
         raise NotCovered("not with arguments of several types")

@@ -216,12 +216,18 @@ def _maximum(group: Group) -> _Later:
     return _of_valid(group, _extreme("max", _ask.max, group), counts=False)
 
 
+#: Of aggregations that need the order of rows, in a request of their own.  Beside others that sort
+#: the values of groups, such as `nunique`, libcudf gives them the sorted ones.
+_IN_ORDER = "in order"
+
+
 def _nth(number: int) -> Callable[[Group], _Later]:
     """The value of the first or last row."""
 
     def nth(group: Group) -> _Later:
         skips = group.options.get("skip_nulls", True)
-        return group.ask(_ask.nth_element(number, _Nulls.EXCLUDE if skips else _Nulls.INCLUDE))
+        nulls = _Nulls.EXCLUDE if skips else _Nulls.INCLUDE
+        return group.ask(_ask.nth_element(number, nulls), note=_IN_ORDER)
 
     return nth
 
@@ -269,7 +275,7 @@ _ONLY_VALID, _ALL = 0, 2
 
 
 def _list(group: Group) -> _Later:
-    return group.ask(_ask.collect_list(_Nulls.INCLUDE))
+    return group.ask(_ask.collect_list(_Nulls.INCLUDE), note=_IN_ORDER)
 
 
 def _distinct(group: Group) -> _Later:
@@ -284,14 +290,17 @@ def _distinct(group: Group) -> _Later:
     return group.ask(_ask.collect_list(_Nulls.EXCLUDE), alone, "distinct")
 
 
+#: Not bytes: libcudf's extremes begin with a text that is the largest in UTF-8 only.
+_COMPARED = " ".join(kind for kind in SIMPLE.split() if "binary" not in kind)
+
 #: By name: the kinds of types that it takes, and what is asked for.
 _AGGREGATIONS: dict[str, tuple[str, Callable[[Group], _Later]]] = {
     "hash_sum": (f"bool {NUMBERS} decimal", _total(_ask.sum, 0)),
     "hash_product": (f"bool {NUMBERS}", _total(_ask.product, 1)),
     "hash_mean": (f"bool {NUMBERS} decimal", _mean),
-    "hash_min": (SIMPLE, _minimum),
-    "hash_max": (SIMPLE, _maximum),
-    "hash_min_max": (SIMPLE, _pair(_minimum, _maximum)),
+    "hash_min": (_COMPARED, _minimum),
+    "hash_max": (_COMPARED, _maximum),
+    "hash_min_max": (_COMPARED, _pair(_minimum, _maximum)),
     "hash_variance": (f"{NUMBERS} decimal", _spread(_ask.variance)),
     "hash_stddev": (f"{NUMBERS} decimal", _spread(_ask.std)),
     "hash_count": (f"{ANY} view", _counted(_ask.count)),

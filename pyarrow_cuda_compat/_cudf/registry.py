@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
@@ -25,6 +27,14 @@ class Kernel:
 
 
 KERNELS: dict[str, Kernel] = {}
+_BYTES = (pa.binary(), pa.large_binary())
+#: By kernel: types that it takes by their kind, and of which libcudf answers otherwise.  Extremes
+#: of bytes begin with a text that is the largest in UTF-8 only.  pyarrow counts some of the numbers
+#: of 16 bits as one that `unique` tells apart.
+EXCEPTIONS: dict[str, tuple[pa.DataType, ...]] = {
+    **dict.fromkeys(("min", "max", "min_max"), _BYTES),
+    "count_distinct": (pa.float16(),),
+}
 
 
 def _with_large(kinds: str) -> str:

@@ -91,6 +91,8 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
                     is_kept = kind in ("nth", "list")
                     stored = values.value if is_kept else _with_one_nan(values.value)
                     whole = self.keys.append_column("v", stored)
+                    if is_kept and any("count_distinct" in it._name for it in aggregations):
+                        whole = _sorted_in_groups(whole)
                     made = whole.group_by(names, use_threads=False).aggregate([("v", *asked)])
                     columns.append(made_of(values, each._name, made.columns[-1]))
                 found.append(pa.table(columns, names=[*map(str, range(len(columns)))]))
@@ -162,3 +164,14 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
     names.copying.copy_if_else = lambda yes, no, mask: column(
         pc.if_else(mask.value.fill_null(False), yes.value, no.value)
     )
+
+
+def _sorted_in_groups(table: pa.Table) -> pa.Table:
+    """Values that libcudf has sorted for one aggregation, it gives to the others of the request."""
+    *keys, values = (column.to_pylist() for column in table.columns)
+    groups: dict[str, int] = {}
+    numbers = [groups.setdefault(repr(key), len(groups)) for key in zip(*keys, strict=True)]
+    order = sorted(
+        range(len(values)), key=lambda row: (numbers[row], values[row] is None, values[row] or 0)
+    )
+    return table.take(order)

@@ -228,3 +228,11 @@ def test_the_numbers_of_enumerations_are_pyarrows(cudf):
         chosen = pc.FilterOptions(null_selection_behavior=word)
         decoded = of("calls").decoded(chosen.serialize().to_pybytes())
         assert decoded["null_selection_behavior"] == wanted
+
+
+def test_distinct_counts_leave_the_order_of_rows(there):
+    table = pa.table({"k": [1, 1, 1, 2], "v": [3, 1, 2, 5]})
+    asked = [("v", name) for name in ("count_distinct", "first", "last", "list", "first_last")]
+    expected = table.group_by("k", use_threads=False).aggregate(asked)
+    found = there(table).group_by("k", use_threads=False).aggregate(asked)
+    assert found.copy_to(HOST).equals(expected)

@@ -5,9 +5,12 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from pyarrow import cuda
+
+from pyarrow_cuda_compat import _native
 
 from . import standin
-from .conftest import back
+from .conftest import back, of
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
 
@@ -193,7 +196,8 @@ def outcome(name, *arrays):
 @pytest.mark.parametrize("array", KEYS, ids=named)
 def test_distinct_values(there, array):
     for piece in (array, array.slice(1, 3), array.drop_null()):
-        for name in ("unique", "value_counts", "dictionary_encode", "count_distinct"):
+        counts = [] if array.type == pa.float16() else ["count_distinct"]
+        for name in ("unique", "value_counts", "dictionary_encode", *counts):
             expected = outcome(name, piece)
             found = outcome(name, there(piece))
             if isinstance(found, pa.Scalar | str):
@@ -210,7 +214,8 @@ def test_order_and_comparisons(there, array):
         same(pc.call_function(name, [device, there(other)]), pc.call_function(name, [array, other]))
         same(pc.call_function(name, [device, array[0]]), pc.call_function(name, [array, array[0]]))
     same(pc.sort_indices(device), pc.sort_indices(array))
-    for name in ("min", "max", "first", "last", "min_max", "first_last"):
+    extremes = () if "binary" in str(array.type) else ("min", "max", "min_max")
+    for name in (*extremes, "first", "last", "first_last"):
         found, expected = pc.call_function(name, [device]), pc.call_function(name, [array])
         assert found.equals(expected)
         assert found.type == expected.type
@@ -553,3 +558,27 @@ def test_small_decimals_of_several_types_are_refused(there):
         first = [there(pa.array([True, False]))] if name == "if_else" else []
         with pytest.raises(NotImplementedError, match="not with several types"):
             pc.call_function(name, [*first, one, other])
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary()], ids=str)
+def test_extremes_of_bytes_are_refused(there, kind):
+    """libcudf's own extremes begin with a text, which some bytes are beyond."""
+    data = there(pa.array([b"\xff", b"\xfe"], kind))
+    for function in (pc.min, pc.max, pc.min_max):
+        with pytest.raises(NotImplementedError, match="not with arguments of type"):
+            function(data)
+    table = pa.table({"k": there(pa.array([1, 1])), "v": data})
+    with pytest.raises(NotImplementedError, match="not hash_min of type"):
+        table.group_by("k").aggregate([("v", "min")])
+
+
+def test_distinct_numbers_of_16_bits_are_not_counted(there):
+    with pytest.raises(NotImplementedError, match="not with arguments of type halffloat"):
+        pc.count_distinct(there(INTS.cast(pa.int16()).view(pa.float16())))
+
+
+def test_a_column_without_chunks_has_an_empty_dictionary():
+    none = pa.chunked_array([], pa.dictionary(pa.int32(), pa.string()))
+    found = _native._computing_in(cuda.Context(0), lambda: of("columns").dictionary_of(none))
+    assert found.type == pa.string()
+    assert len(found) == 0
