@@ -37,7 +37,7 @@ def reader_from_file(
 
     Parameters
     ----------
-    source, columns, filters, schema, filesystem, partitioning
+    source, columns, filters, schema, filesystem, partitioning : as there
         As in `table_from_file`.
     batch_size : int, default 1,048,576
         The most rows of a batch.

@@ -72,6 +72,7 @@ ADDED_PARAMETERS = {
 ADDED_MEMBERS = {
     "Context.buffer_from_file",
     "Context.buffers_from_data",
+    "Context.reader_from_file",
     "Context.table_from_file",
     "CudaBuffer.copy_to_file",
     "CudaBuffer.fill",
