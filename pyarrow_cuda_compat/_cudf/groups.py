@@ -36,7 +36,7 @@ class Group:
         target, self.name, options, _, self.kind = wanted
         self.given = given
         self.options: dict[str, Any] = {}
-        #: What tells the values from others, the values, and the aggregation.
+        #: A key of the values, the values, and the aggregation.
         self.asked: list[tuple[Any, Any, Any]] = []
         #: libcudf's results for these.
         self.found: list[Any] = []

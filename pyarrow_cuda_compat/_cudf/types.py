@@ -56,7 +56,7 @@ BYTES = f"{TEXTS} binary large_binary"
 TIMES = "date time duration"
 #: Times whose order is that of their numbers.
 ORDERED_TIMES = f"{TIMES} date64 clock"
-#: The kinds whose types have no parts, and whose values have an order.
+#: The kinds of types without parts whose values have an order.
 SIMPLE = f"bool {NUMBERS} decimal {BYTES} {ORDERED_TIMES}"
 #: The kinds whose values are the same where their bits are.
 KEYS = f"{SIMPLE} bits dictionary"

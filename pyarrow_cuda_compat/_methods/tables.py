@@ -125,7 +125,7 @@ def names_of(columns: Iterable[str] | None) -> list[str] | None:
 
 
 def expanded(source: Any) -> Any:
-    """A path as text, in which a tilde is the home folder as it is for pyarrow; or what is none."""
+    """A path as text, where a tilde is the home folder as for pyarrow; other sources unchanged."""
     is_path = isinstance(source, str | os.PathLike)
     return os.path.expanduser(os.fsdecode(source)) if is_path else source  # noqa: PTH111
 

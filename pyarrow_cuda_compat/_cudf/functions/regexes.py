@@ -15,7 +15,7 @@ _Ranges = list[tuple[str, str]]
 _DIGIT: _Ranges = [("0", "9")]
 _LETTER: _Ranges = [("A", "Z"), ("a", "z")]
 _SPACE: _Ranges = [("\t", "\n"), ("\f", "\r"), (" ", " ")]
-#: What stands for several characters, which are those of ASCII in RE2.
+#: Escapes that stand for several characters, which are those of ASCII in RE2.
 _SHORT: dict[str, _Ranges] = {"d": _DIGIT, "s": _SPACE, "w": [*_DIGIT, *_LETTER, ("_", "_")]}
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 _GROUP = re.compile(r"\((?:\?:|\?P?<[A-Za-z_][A-Za-z0-9_]*>)?(?!\?)")

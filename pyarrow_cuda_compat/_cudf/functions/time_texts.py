@@ -18,7 +18,7 @@ from .zones import PER_SECOND, local
 
 _is = pa.types
 _convert = plc.strings.convert.convert_datetime
-#: What stands for several directives.
+#: Directives that stand for several others.
 _SHORT = {"%F": "%Y-%m-%d", "%T": "%H:%M:%S"}
 #: By directive that both write alike: how many digits it has.
 _DIGITS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%j": 3, "%y": 2}

@@ -1,4 +1,4 @@
-"""Functions of characters, by tables that are made of pyarrow's own answers."""
+"""Functions of characters, by tables of pyarrow's own answers."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def local_timestamp(call: Call) -> Any:
 
 #: How many times a clock shows what it shows: once, twice or never.
 _ONCE, _TWICE, _NEVER = 0, 1, 2
-#: What is done with times that a clock shows twice or never, by pyarrow's numbers.
+#: Rules for times that a clock shows twice or never, by pyarrow's numbers.
 _RAISE, _EARLIEST = 0, 1
 
 

@@ -79,7 +79,7 @@ def attempt(arguments: Any, answer: Callable[[Any], Any], is_entered: bool = Fal
     Raises
     ------
     Refusal
-        If it gives none.
+        If the engine does not answer the call.
     """
 
     def answered(cudf: Any) -> Any:
