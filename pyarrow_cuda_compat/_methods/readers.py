@@ -33,7 +33,7 @@ def reader_from_file(
     The batches together are what `table_from_file` returns for the same arguments.  The reader
     holds a few of them at a time, so the files may be larger than the device's memory.  libcudf
     decodes whole row groups of Parquet files, with about `batch_size` rows or more at a time.
-    pyarrow reads ahead what it decodes on the host.
+    A thread reads ahead while batches are used.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def reader_from_file(
     Returns
     -------
     reader : pyarrow.RecordBatchReader
-        It raises what `table_from_file` does, also while batches are read.
+        Errors of `table_from_file` may come while batches are read.
 
     Raises
     ------

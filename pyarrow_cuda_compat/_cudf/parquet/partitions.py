@@ -5,14 +5,13 @@ pyarrow makes the values, which may be dictionaries.  libcudf repeats them, or t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
 import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
-from ... import _native
 from ..columns import to_cudf
 from ..refusals import need
 from .footers import RowGroup
@@ -36,7 +35,8 @@ class Keys:
         self.columns: dict[str, Any] = {}
         #: By name, as libcudf's: the values of dictionaries, where a filter reads them.
         self.decoded: dict[str, Any] = {}
-        self._dictionaries: dict[str, Any] = {}
+        #: By name: an array with the dictionary of the column.
+        self.likes: dict[str, Any] = {}
         if names:
             self._read(groups, scan, names, set(filtered))
 
@@ -58,39 +58,18 @@ class Keys:
                 values = column.chunk(0).dictionary
                 same = all(chunk.dictionary.equals(values) for chunk in column.chunks)
                 need(same and not values.null_count, "not with partitions without a value")
-                self._dictionaries[name] = values
+                self.likes[name] = column.chunk(0)
                 if name in filtered:
                     self.decoded[name] = _repeated(column.cast(values.type), counts)
                 column = pa.chunked_array([chunk.indices for chunk in column.chunks])
             self.columns[name] = _repeated(column, counts)
 
-    def stored(self, schema: pa.Schema) -> pa.Schema:
-        """The schema of the result, with indices in place of dictionaries."""
-        return self._with(schema, lambda kind: kind.index_type)
-
     def evaluated(self, schema: pa.Schema) -> pa.Schema:
         """The schema of what a filter reads, with values in place of dictionaries."""
-        return self._with(schema, lambda kind: kind.value_type)
-
-    def _with(self, schema: pa.Schema, type_of: Callable[[Any], pa.DataType]) -> pa.Schema:
         for place, field in enumerate(schema):
-            if field.name in self._dictionaries:
-                schema = schema.set(place, field.with_type(type_of(field.type)))
+            if field.name in self.likes:
+                schema = schema.set(place, field.with_type(field.type.value_type))
         return schema
-
-    def restored(self, table: pa.Table, schema: pa.Schema) -> pa.Table:
-        """A table with indices in the schema of the result, with dictionaries."""
-        if not self._dictionaries:
-            return table
-        there = _native._here().memory_manager
-        copies = {name: values.copy_to(there) for name, values in self._dictionaries.items()}
-        columns = [
-            _with_dictionary(column, field.type, copies[field.name])
-            if field.name in copies
-            else column
-            for column, field in zip(table.columns, schema, strict=True)
-        ]
-        return pa.Table.from_arrays(columns, schema=schema)
 
 
 _COUNT = pa.int32()
@@ -98,13 +77,3 @@ _COUNT = pa.int32()
 
 def _repeated(values: Any, counts: Any) -> Any:
     return plc.filling.repeat(plc.Table([to_cudf(values)]), counts).columns()[0]
-
-
-def _with_dictionary(indices: Any, kind: pa.DataType, values: Any) -> Any:
-    """A column of indices as one of a dictionary."""
-    return pa.chunked_array(
-        [
-            pa.DictionaryArray.from_buffers(kind, len(chunk), chunk.buffers(), values, 0)
-            for chunk in indices.chunks
-        ]
-    )

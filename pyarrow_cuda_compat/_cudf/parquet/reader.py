@@ -97,9 +97,8 @@ class Reader:
         columns |= keys.columns
         if self._scan.filter is not None:
             columns = self._filter(columns, keys)
-        schema = self._scan.schema
-        table = to_table([columns[name] for name in self._names], keys.stored(schema))
-        return keys.restored(table, schema)
+        likes = [keys.likes.get(name) for name in self._names]
+        return to_table([columns[name] for name in self._names], self._scan.schema, likes=likes)
 
     def _as_wanted(self, column: Any, stored: pa.DataType, wanted: pa.DataType) -> Any:
         """A column in the type of the dataset, to which pyarrow casts it."""
