@@ -85,7 +85,7 @@ impl Change {
         match self {
             Self::Bytes => 8,
             Self::Bits | Self::Ones => 1,
-            Self::Sum { width, .. } | Self::Entry { width, .. } => 8 * width,
+            Self::Sum { width, .. } | Self::Entry { width, .. } => width.saturating_mul(8),
             Self::SumOfType { .. } => 32,
             Self::Views(_) => 128,
         }
@@ -123,7 +123,7 @@ pub fn join(arrays: &[ArrayNode], columns: &[usize], found: &Reach) -> Result<Jo
     let mut plan = Plan { arrays, places: places(arrays), found, join: Join::default() };
     let mut next = 0;
     for count in columns {
-        let mut parts = Vec::with_capacity(*count);
+        let mut parts = Vec::new(); // `count` may be any number
         for _ in 0..*count {
             parts.push(plan.part(next)?);
             next = plan.places.get(next).ok_or(JoinError::Invalid)?.end;
@@ -142,6 +142,14 @@ struct Part {
     offset: u64,
     length: u64,
     base: u64,
+}
+
+impl Part {
+    /// The number of a buffer, counted from the first after the bitmap.
+    fn content(&self, number: usize) -> usize {
+        let bitmap = usize::from(self.node.has_validity);
+        self.place.buffers.saturating_add(bitmap).saturating_add(number)
+    }
 }
 
 /// For each part, the number that is added to its numbers, and the largest result.
@@ -172,7 +180,7 @@ impl Plan<'_> {
 
     fn children(&self, parts: &[Part], child: u32) -> Result<Vec<Part>, JoinError> {
         let child_of = |part: &Part| {
-            let mut number = part.number + 1;
+            let mut number = part.number.saturating_add(1);
             for _ in 0..child {
                 number = self.places.get(number).ok_or(JoinError::Invalid)?.end;
             }
@@ -185,6 +193,11 @@ impl Plan<'_> {
     fn range(&self, number: usize) -> Result<(u64, u64), JoinError> {
         let range = self.found.ranges.get(number).ok_or(JoinError::Invalid)?;
         Ok((range.start, range.size))
+    }
+
+    /// Where an element of `width` bytes begins in a buffer, in bytes.
+    fn element(&self, buffer: usize, element: u64, width: u64) -> Result<u64, JoinError> {
+        sum(self.range(buffer)?.0, product(element, width)?)
     }
 
     fn push(&mut self, position: u64, from: (usize, u64), count: u64, change: Change) {
@@ -206,9 +219,10 @@ impl Plan<'_> {
         if !parts.iter().all(is_alike) {
             return Err(JoinError::Invalid);
         }
-        let length = total(parts.iter().map(|part| part.length), most_of(8))?;
+        let length = total(parts.iter().map(|part| part.length), most_of(8)?)?;
         let has_validity = parts.iter().any(|part| part.node.has_validity && part.length > 0);
-        let buffers = u32::from(has_validity) + node.layout.contents(node.width).count() as u32;
+        let contents = node.layout.contents(node.width).count() as u32;
+        let buffers = contents.saturating_add(u32::from(has_validity));
         self.join.arrays.push(Joined { length, buffers, has_validity });
         if has_validity {
             self.add_bits(parts, |part| part.node.has_validity.then_some(part.place.buffers))?;
@@ -221,8 +235,7 @@ impl Plan<'_> {
             _ => sums,
         };
         for (number, content) in node.layout.contents(node.width).enumerate() {
-            let buffer =
-                |part: &Part| part.place.buffers + usize::from(part.node.has_validity) + number;
+            let buffer = |part: &Part| part.content(number);
             match content {
                 Content::Bits => self.add_bits(parts, |part| Some(buffer(part)))?,
                 Content::Fixed(_) if (node.layout, number) == (Layout::DenseUnion, 1) => {
@@ -261,14 +274,15 @@ impl Plan<'_> {
         for part in parts {
             let (from, change) = match buffer(part) {
                 Some(buffer) if part.length > 0 => {
-                    ((buffer, 8 * self.range(buffer)?.0 + part.offset), Change::Bits)
+                    let start = product(self.range(buffer)?.0, 8)?;
+                    ((buffer, sum(start, part.offset)?), Change::Bits)
                 }
                 _ => ((0, 0), Change::Ones),
             };
             self.push(at, from, part.length, change);
-            at += part.length;
+            at = sum(at, part.length)?;
         }
-        self.end_buffer(at.div_ceil(32) * 4);
+        self.end_buffer(product(at.div_ceil(32), 4)?);
         Ok(())
     }
 
@@ -281,8 +295,8 @@ impl Plan<'_> {
     ) -> Result<(), JoinError> {
         let (mut at, mut views) = (0u64, 0);
         for (number, part) in parts.iter().enumerate() {
-            let from = (buffer(part), self.range(buffer(part))?.0 + part.offset * width);
-            let all = part.length.checked_mul(width).ok_or(JoinError::Overflow)?;
+            let from = (buffer(part), self.element(buffer(part), part.offset, width)?);
+            let all = product(part.length, width)?;
             match sums.and_then(|sums| sums.get(number)) {
                 Some((add, most)) => {
                     let change = Change::Sum { width, add: *add, most: *most };
@@ -290,12 +304,13 @@ impl Plan<'_> {
                 }
                 None if part.node.layout == Layout::BinaryView => {
                     self.push(at, from, part.length, Change::Views(views));
-                    let own = 1 + u32::from(part.node.has_validity);
-                    views += part.node.buffers.saturating_sub(own);
+                    let own = u32::from(part.node.has_validity).saturating_add(1);
+                    let others = part.node.buffers.saturating_sub(own);
+                    views = u32::checked_add(views, others).ok_or(JoinError::Overflow)?;
                 }
                 None => self.push(at, from, all, Change::Bytes),
             }
-            at = at.checked_add(all).ok_or(JoinError::Overflow)?;
+            at = sum(at, all)?;
         }
         self.end_buffer(at);
         Ok(())
@@ -312,16 +327,16 @@ impl Plan<'_> {
         let last = parts.iter().rposition(|part| part.length > 0);
         let (mut at, mut before) = (0, 0u64);
         for (number, part) in parts.iter().enumerate().filter(|(_, part)| part.length > 0) {
-            let from = (buffer(part), self.range(buffer(part))?.0 + part.offset * width);
-            let count = part.length + u64::from(last == Some(number));
+            let from = (buffer(part), self.element(buffer(part), part.offset, width)?);
+            let count = sum(part.length, u64::from(last == Some(number)))?;
             let add = before.wrapping_sub(part.base);
             self.push(at, from, count, Change::Sum { width, add, most: u64::MAX });
-            at += count * width;
+            at = sum(at, product(count, width)?)?;
             let length = match children.map(|children| children.get(number)) {
                 Some(child) => child.ok_or(JoinError::Invalid)?.length,
-                None => self.range(buffer(part) + 1)?.1,
+                None => self.range(buffer(part).saturating_add(1))?.1,
             };
-            before = total([before, length].into_iter(), most_of(width))?;
+            before = total([before, length].into_iter(), most_of(width)?)?;
         }
         self.end_buffer(at);
         Ok(())
@@ -336,7 +351,7 @@ impl Plan<'_> {
         for part in parts.iter().filter(|part| part.length > 0) {
             let (start, size) = self.range(buffer(part))?;
             self.push(at, (buffer(part), start), size, Change::Bytes);
-            at += size;
+            at = sum(at, size)?;
         }
         self.end_buffer(at);
         Ok(())
@@ -354,16 +369,17 @@ impl Plan<'_> {
         }
         let mut at = 0;
         for (number, part) in parts.iter().enumerate() {
-            let types = part.place.buffers;
-            let (types_at, offsets) = (self.range(types)?.0, self.range(types + 1)?.0);
+            let (types, offsets) = (part.content(0), part.content(1));
+            let position = self.element(types, part.offset, 1)?;
+            let from = (offsets, self.element(offsets, part.offset, 4)?);
             for (children, sums) in children.iter().zip(&sums) {
                 let child = children.get(number).ok_or(JoinError::Invalid)?;
                 let (add, _) = *sums.get(number).ok_or(JoinError::Invalid)?;
-                let (position, id) = (types_at + part.offset, child.node.type_id);
+                let id = child.node.type_id;
                 let change = Change::SumOfType { add, types, position, id };
-                self.push(at, (types + 1, offsets + 4 * part.offset), part.length, change);
+                self.push(at, from, part.length, change);
             }
-            at += 4 * part.length;
+            at = sum(at, product(part.length, 4)?)?;
         }
         self.end_buffer(at);
         Ok(())
@@ -376,7 +392,7 @@ fn sums_of(children: Option<&Vec<Part>>, width: u64) -> Result<Sums, JoinError> 
     let mut sums = Sums::new();
     for child in children.ok_or(JoinError::Invalid)? {
         sums.push((before, u64::MAX));
-        before = total([before, child.length].into_iter(), most_of(width))?;
+        before = total([before, child.length].into_iter(), most_of(width)?)?;
     }
     Ok(sums)
 }
@@ -388,15 +404,28 @@ fn sums_of_runs(parts: &[Part], children: &[Vec<Part>]) -> Result<Sums, JoinErro
     let mut sums = Sums::new();
     for part in parts {
         let add = before.wrapping_sub(part.offset);
-        before = total([before, part.length].into_iter(), most_of(ends.node.width))?;
+        before = total([before, part.length].into_iter(), most_of(ends.node.width)?)?;
         sums.push((add, before));
     }
     Ok(sums)
 }
 
 /// The largest signed number of `width` bytes.
-fn most_of(width: u64) -> u64 {
-    u64::MAX >> 1 >> (64 - 8 * width.min(8))
+fn most_of(width: u64) -> Result<u64, JoinError> {
+    match width {
+        2 => Ok(i16::MAX as u64),
+        4 => Ok(i32::MAX as u64),
+        8 => Ok(i64::MAX as u64),
+        _ => Err(JoinError::Invalid), // no offset and no run's end is so wide
+    }
+}
+
+fn sum(one: u64, other: u64) -> Result<u64, JoinError> {
+    one.checked_add(other).ok_or(JoinError::Overflow)
+}
+
+fn product(one: u64, other: u64) -> Result<u64, JoinError> {
+    one.checked_mul(other).ok_or(JoinError::Overflow)
 }
 
 fn total(mut lengths: impl Iterator<Item = u64>, most: u64) -> Result<u64, JoinError> {

@@ -6,6 +6,7 @@
 // Nothing that callers pass may panic.  Tests may.
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::string_slice, clippy::unreachable))]
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 
 mod join;
 mod layout;

@@ -37,6 +37,11 @@ impl ArrayNode {
         bitmap.into_iter().chain(self.layout.contents(self.width))
     }
 
+    /// The number of its children, and of its dictionary.
+    fn inner(&self) -> usize {
+        (self.children as usize).saturating_add(usize::from(self.has_dictionary))
+    }
+
     fn whole(&self) -> Reached {
         Reached { offset: self.offset, length: self.length, base: 0 }
     }
@@ -218,13 +223,14 @@ pub(crate) fn places(arrays: &[ArrayNode]) -> Vec<ArrayBounds> {
     let mut buffers = 0;
     for array in arrays {
         places.push(ArrayBounds { buffers, end: 0 });
-        buffers += array.buffers as usize;
+        buffers = usize::saturating_add(buffers, array.buffers as usize);
     }
     // Backwards: the arrays within one follow it.
     for (number, array) in arrays.iter().enumerate().rev() {
-        let mut end = number + 1;
-        for _ in 0..array.children as usize + usize::from(array.has_dictionary) {
-            end = places.get(end).map_or(end, |inner| inner.end);
+        let mut end = number.saturating_add(1);
+        for _ in 0..array.inner() {
+            let Some(inner) = places.get(end) else { break };
+            end = inner.end;
         }
         if let Some(place) = places.get_mut(number) {
             place.end = end;
@@ -287,14 +293,14 @@ impl<'a> Trimming<'a> {
                 Reads::OfSlices if position == 0 => self.enter_whole(task, inner),
                 _ if task.count == 0 => self.enter(task, |_| (0, 0), inner),
                 _ => {
-                    let all = (0, self.arrays.get(task.array + 1)?.length);
+                    let all = (0, self.arrays.get(task.array.checked_add(1)?)?.length);
                     self.want_runs(task, [all, all])
                 }
             };
         }
         let has_bits = node.has_validity || node.layout == Layout::Bits;
         let skipped = if has_bits && task.count > 0 { position % 8 } else { 0 };
-        let (start, count) = (position - skipped, skipped.checked_add(task.count)?);
+        let (start, count) = (position.checked_sub(skipped)?, skipped.checked_add(task.count)?);
         self.set(task.array, skipped, task.count)?;
         if (node.buffers as usize) < node.all_contents().count() {
             return None;
@@ -327,6 +333,12 @@ impl<'a> Trimming<'a> {
         Some(())
     }
 
+    /// The number of an array's buffer, counted from the first after the bitmap.
+    fn content(&self, array: usize, number: usize) -> Option<usize> {
+        let bitmap = usize::from(self.arrays.get(array)?.has_validity);
+        self.places.get(array)?.buffers.checked_add(bitmap)?.checked_add(number)
+    }
+
     fn set(&mut self, array: usize, offset: u64, length: u64) -> Option<()> {
         *self.reached.get_mut(array)? = Reached { offset, length, base: 0 };
         Some(())
@@ -335,7 +347,7 @@ impl<'a> Trimming<'a> {
     /// Has the offsets read between which everything lies that the elements lead to.
     fn want_ends(&mut self, task: Task, skipped: u64, inner: &mut Vec<Task>) -> Option<()> {
         let node = self.arrays.get(task.array)?;
-        let buffer = self.places.get(task.array)?.buffers + usize::from(node.has_validity);
+        let buffer = self.content(task.array, 0)?;
         let (part, width) = (*self.ranges.get(buffer)?, node.width);
         if part.size == 0 {
             return self.follow(task, &[0, 0], inner); // there are no elements
@@ -343,15 +355,15 @@ impl<'a> Trimming<'a> {
         let is_worth_it = match self.reads {
             Reads::None => false,
             Reads::OfSlices => {
-                *self.sizes.get(buffer)? - part.size > Content::Offsets(width).spare()
+                self.sizes.get(buffer)?.checked_sub(part.size)? > Content::Offsets(width).spare()
             }
             Reads::All | Reads::ToJoin => true,
         };
         if !is_worth_it {
             return self.enter_whole(task, inner);
         }
-        let first = part.start + skipped * width;
-        let last = part.start + part.size - width;
+        let first = part.start.checked_add(skipped.checked_mul(width)?)?;
+        let last = part.start.checked_add(part.size.checked_sub(width)?)?;
         self.wanted.extend([first, last].map(|position| Wanted { buffer, position, width }));
         self.waiting.push(task);
         Some(())
@@ -359,8 +371,8 @@ impl<'a> Trimming<'a> {
 
     /// Has the ends of two runs read, halfway between those that may have the first and the last element.
     fn want_runs(&mut self, task: Task, runs: [(u64, u64); 2]) -> Option<()> {
-        let ends = self.arrays.get(task.array + 1)?;
-        let buffer = self.places.get(task.array + 1)?.buffers + usize::from(ends.has_validity);
+        let child = task.array.checked_add(1)?;
+        let (ends, buffer) = (self.arrays.get(child)?, self.content(child, 0)?);
         for (low, high) in runs {
             let run = low.midpoint(high).min(ends.length.checked_sub(1)?);
             let position = ends.offset.checked_add(run)?.checked_mul(ends.width)?;
@@ -382,18 +394,20 @@ impl<'a> Trimming<'a> {
         inner: &mut Vec<Task>,
     ) -> Option<()> {
         let position = self.reached.get(task.array)?.offset;
-        let wanted = [position, position.saturating_add(task.count - 1)];
+        let wanted = [position, position.saturating_add(task.count.checked_sub(1)?)];
         for ((run, end), wanted) in runs.iter_mut().zip(ends).zip(wanted) {
             let (low, high) = *run;
             *run = match low.midpoint(high) {
                 _ if low == high => *run,
                 middle if end > wanted => (low, middle),
-                middle => (middle + 1, high),
+                middle => (middle.checked_add(1)?, high),
             };
         }
         let [(first, _), (last, _)] = runs;
         match runs.iter().all(|(low, high)| low == high) {
-            true => self.enter(task, |_| (first, (last + 1).saturating_sub(first)), inner),
+            true => {
+                self.enter(task, |_| (first, last.saturating_add(1).saturating_sub(first)), inner)
+            }
             false => {
                 inner.push(Task { runs: Some(runs), ..task });
                 Some(())
@@ -413,7 +427,7 @@ impl<'a> Trimming<'a> {
         if node.layout == Layout::List {
             return self.enter(task, |_| (first, size), inner);
         }
-        let buffer = self.places.get(task.array)?.buffers + usize::from(node.has_validity) + 1;
+        let buffer = self.content(task.array, 1)?;
         if last > *self.sizes.get(buffer)? {
             return None;
         }
@@ -429,8 +443,8 @@ impl<'a> Trimming<'a> {
         inner: &mut Vec<Task>,
     ) -> Option<()> {
         let node = self.arrays.get(task.array)?;
-        let mut next = task.array + 1;
-        for number in 0..node.children as usize + usize::from(node.has_dictionary) {
+        let mut next = task.array.checked_add(1)?;
+        for number in 0..node.inner() {
             let child = self.arrays.get(next)?;
             let is_child = number < node.children as usize;
             let (first, count) = if is_child { elements(child) } else { (0, child.length) };
@@ -481,12 +495,12 @@ pub fn lower(from: &[u8], to: &mut [u8], width: u64, base: u64) {
         let base = i32::try_from(base).unwrap_or(i32::MAX);
         let pairs = from.as_chunks::<4>().0.iter().zip(to.as_chunks_mut::<4>().0);
         for (from, to) in pairs {
-            *to = (i32::from_ne_bytes(*from).max(base) - base).to_ne_bytes();
+            *to = i32::from_ne_bytes(*from).max(base).wrapping_sub(base).to_ne_bytes();
         }
         return;
     }
     let base = i64::try_from(base).unwrap_or(i64::MAX);
     for (from, to) in from.as_chunks::<8>().0.iter().zip(to.as_chunks_mut::<8>().0) {
-        *to = (i64::from_ne_bytes(*from).max(base) - base).to_ne_bytes();
+        *to = i64::from_ne_bytes(*from).max(base).wrapping_sub(base).to_ne_bytes();
     }
 }

@@ -1,6 +1,8 @@
 //! The parts of their buffers that slices reach.
 
-use arrow_cuda_layout::{ArrayNode, Layout, Reach, Reads, Wanted, join, lower, reach};
+use arrow_cuda_layout::{
+    ArrayNode, ByteRange, JoinError, Layout, Reach, Reached, Reads, Wanted, join, lower, reach,
+};
 use proptest::prelude::*;
 
 const LAYOUTS: [Layout; 12] = [
@@ -119,6 +121,31 @@ fn a_tree_that_contradicts_itself_stays_whole() {
         assert!(first[1..first.len() - 1].iter().all(|range| *range == (0, 444)));
         assert_eq!((rest.offset, rest.base), (lying.offset, 0));
     }
+}
+
+#[test]
+fn numbers_that_no_array_has_are_errors() {
+    let range = |size| ByteRange { start: 0, size };
+    for (layout, width) in [(Layout::Binary, 0), (Layout::Binary, 1 << 61), (Layout::List, 0)] {
+        let array = node(layout, width, 0, 1);
+        let reached = Reached { offset: u64::MAX, length: 1, base: 0 };
+        let arrays = [array, node(Layout::Fixed, 1, 0, 1)];
+        for offset in [0, u64::MAX] {
+            let arrays_found = vec![Reached { offset, ..reached }; 2];
+            let found = Reach { arrays: arrays_found, ranges: vec![range(9); 3] };
+            assert!(join(&arrays, &[1], &found).is_err(), "{layout:?} {width} {offset}");
+        }
+    }
+    let found = Reach { arrays: vec![], ranges: vec![] };
+    assert_eq!(join(&[], &[usize::MAX], &found).err(), Some(JoinError::Invalid));
+}
+
+#[test]
+fn counts_that_no_tree_has_end_at_once() {
+    let mut array = node(Layout::Struct, 0, 0, 10);
+    array.children = u32::MAX;
+    let arrays = [array; 50];
+    assert!(reach_by_tens(&arrays, &[], Reads::All).is_none());
 }
 
 #[test]
