@@ -86,6 +86,11 @@ def _dataset_of(source: Any, file_format: str, options: dict[str, Any]) -> Any:
     import pyarrow.dataset as ds  # takes milliseconds, as does the next one
     import pyarrow.parquet as pq
 
+    if isinstance(source, ds.Dataset | ds.Fragment):
+        for name, default in (("filesystem", None), ("partitioning", "hive")):
+            if options[name] != default:
+                kind = type(source).__name__
+                raise TypeError(f"{name} argument is for paths: a {kind} has its own; leave it out")
     if isinstance(source, ds.Dataset):
         schema = options["schema"]
         return source if schema is None else source.replace_schema(schema)

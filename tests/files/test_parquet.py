@@ -137,6 +137,16 @@ def test_what_a_source_may_be(ctx, path, table):
             assert ctx.table_from_file(source).copy_to(CPU).equals(table)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("filesystem", pa.fs.LocalFileSystem()), ("partitioning", ["kind"])]
+)
+def test_datasets_have_their_own_files(ctx, path, name, value):
+    for source in (ds.dataset(path), next(ds.dataset(path).get_fragments())):
+        for read in (ctx.table_from_file, ctx.reader_from_file):
+            with pytest.raises(TypeError, match=f"{name} argument is for paths"):
+                read(source, **{name: value})
+
+
 def test_progress_counts_rows(ctx, path):
     reports = []
     ctx.table_from_file(path, progress=lambda *report: reports.append(report))
