@@ -15,7 +15,7 @@ from .. import _native
 #: Of a class of pyarrow; a function for `override` takes pyarrow's own method, and its arguments.
 Method = Callable[..., Any]
 
-#: Public members of pyarrow's classes that the package adds, or gives further parameters.  The API
+#: Public members that the package adds to pyarrow's classes, or gives further parameters.  The API
 #: reference describes them.
 DESCRIBED: set[str] = set()
 

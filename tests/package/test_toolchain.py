@@ -1,5 +1,6 @@
 """What a build says of compilers that are missing or too old: one line, before it builds."""
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -42,7 +43,8 @@ def ask(tmp_path):
             program.write_text(f"#!/bin/sh\n{text if 'exit' in text else f'echo {text!r}'}\n")
             program.chmod(0o755)
         command = [sys.executable, "-c", HOOK, hook]
-        env = {"PATH": str(tmp_path)}
+        env = {name: value for name, value in os.environ.items() if name != "CXX"}
+        env["PATH"] = str(tmp_path)
         done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
 
