@@ -1,4 +1,7 @@
-"""Checks .github/workflows: they only call ci/, may do little, and end in time."""
+"""Checks .github/workflows: they only call ci/, may do little, and end in time.
+
+zizmor checks the actions that they use.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,6 @@ import yaml  # type: ignore[import-untyped]
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = re.compile(r"(ci/\w+)( .*)?")
-# GitHub's own actions, and those of the registries, which give the keys for one release.
-ACTION = re.compile(
-    r"actions/[\w-]+@v\d+|pypa/gh-action-pypi-publish@release/v1|rust-lang/crates-io-auth-action@v1"
-)
 # Permissions of a job beyond reading: prove to a registry which workflow it is, publish pages.
 PERMISSIONS = {"contents": {"read"}, "id-token": {"write"}, "pages": {"write"}}
 
@@ -41,11 +40,7 @@ def faults(workflow: dict[Any, Any]) -> Iterator[str]:
 
 
 def faults_of_step(step: dict[str, Any]) -> Iterator[str]:
-    if "uses" in step:
-        if not ACTION.fullmatch(step["uses"]):
-            yield f"not an action of GitHub's own, or a registry's: {step['uses']}"
-        return
-    for line in step["run"].splitlines():
+    for line in step.get("run", "").splitlines():
         called = SCRIPT.fullmatch(line)
         if called is None:
             yield f"not a script of ci/: {line}"

@@ -38,6 +38,7 @@ import licenses
 import maturin
 import sbom
 import source
+import toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
 PYARROWS = (ROOT / "packaging" / "pyarrow-versions.txt").read_text().split()
@@ -66,10 +67,34 @@ COPIES = {
 # Zig has the symbols of every glibc, so what it links asks for no newer ones.
 ZIG = ["cargo-zigbuild==0.24.0", "ziglang==0.17.1"]
 
-get_requires_for_build_editable = maturin.get_requires_for_build_editable
-get_requires_for_build_sdist = maturin.get_requires_for_build_sdist
-
 Settings = dict[str, str] | None
+
+
+def check_tools() -> None:
+    """Ends the process with one line where a compiler is missing, or too old."""
+    toolchain.check_rust()
+    try:
+        load_bridge_builder().check_compiler()
+    except RuntimeError as error:
+        sys.exit(f"{toolchain.NEEDED} a C++20 compiler: {error}")
+
+
+def get_requires_for_build_sdist(config_settings: Settings = None) -> list[str]:
+    toolchain.check_rust()
+    requires: list[str] = maturin.get_requires_for_build_sdist(config_settings)
+    return requires
+
+
+def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
+    check_tools()
+    requires: list[str] = maturin.get_requires_for_build_wheel(config_settings)
+    return requires + (ZIG if "glibc" in (config_settings or {}) else [])
+
+
+def get_requires_for_build_editable(config_settings: Settings = None) -> list[str]:
+    check_tools()
+    requires: list[str] = maturin.get_requires_for_build_editable(config_settings)
+    return requires
 
 
 def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
@@ -78,15 +103,11 @@ def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
     return sdist
 
 
-def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
-    requires: list[str] = maturin.get_requires_for_build_wheel(config_settings)
-    return requires + (ZIG if "glibc" in (config_settings or {}) else [])
-
-
 def with_licenses(prepare: Callable[..., str]) -> Callable[..., str]:
     """The metadata name the files, so they have to be there."""
 
     def prepared_metadata(metadata_directory: str, config_settings: Settings = None) -> str:
+        check_tools()  # with `--no-build-isolation`, pip asks for no requirements before
         licenses.write()
         try:
             return prepare(metadata_directory, config_settings)

@@ -25,6 +25,7 @@ b'on'
 """
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 try:
@@ -53,13 +54,33 @@ except Exception:
 
 
 if TYPE_CHECKING:
+    from . import cupy as cupy
+    from . import dask as dask
+    from . import memory as memory
+    from . import numba as numba
+    from . import pygpu as pygpu
+    from . import rmm as rmm
     from .smart_array import SmartArray as SmartArray
 else:
-    # Not in `__all__`, whose names are imported at once: few programs use it, and it takes
-    # milliseconds.
+    # Not in `__all__`, whose names are imported at once: few programs use them, and importing them
+    # takes milliseconds or needs another package.
+    _MODULES = ["cupy", "dask", "memory", "numba", "pygpu", "rmm"]
+
     def __getattr__(name):
+        text = f"module {__name__!r} has no attribute {name!r}"
+        if name in _MODULES:
+            try:
+                return import_module(f".{name}", __name__)
+            except (
+                ImportError
+            ) as error:  # for `hasattr`, and for whoever reads all that `dir` lists
+                raise AttributeError(f"{text}: {error}", name=name) from error
         if name == "SmartArray":
             from .smart_array import SmartArray
 
             return SmartArray
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(text, name=name)
+
+    def __dir__():
+        own = (name for name in globals() if name.startswith("__"))
+        return sorted({*globals().get("__all__", ()), *_MODULES, "SmartArray", *own})

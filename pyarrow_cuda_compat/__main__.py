@@ -35,9 +35,11 @@ def main(arguments: list[str] | None = None) -> int:
     runner.add_arguments(command)
     command.set_defaults(run=runner.main)
 
-    text = "compile the C++ part for an installed pyarrow that is newer than the wheel (needs g++)"
-    command = commands.add_parser("build-bridge", help=text, description=text)
-    command.set_defaults(run=lambda _: build_bridge.main())
+    text = "compile the C++ part for an installed pyarrow that is newer than the wheel"
+    needs = "It needs g++, or the compiler that CXX names, and takes one to three minutes."
+    command = commands.add_parser("build-bridge", help=text, description=text, epilog=needs)
+    build_bridge.add_arguments(command)
+    command.set_defaults(run=build_bridge.main)
 
     chosen = parser.parse_args(arguments)
     try:

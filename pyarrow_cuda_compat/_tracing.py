@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _native
 from ._start.extension import PACKAGE
+from ._start.optional import required
 
 _LOG, _NVTX = 1, 2
 
@@ -69,15 +70,8 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
         if not (wanted is None or isinstance(wanted, bool)):
             raise TypeError(f"{name} argument must be a bool, not {type(wanted).__name__}")
     if nvtx:
-        try:
-            from nvtx import (  # type: ignore[import-not-found,unused-ignore]
-                pop_range,
-                push_range,
-            )
-        except ImportError as error:
-            text = f"ranges of NVTX need the package nvtx: {error}"
-            raise ImportError(text, name="nvtx") from error
-        _push, _pop = push_range, pop_range
+        module = required("nvtx", "this needs NVTX: pip install nvtx")
+        _push, _pop = module.push_range, module.pop_range
     for bit, wanted in ((_LOG, log), (_NVTX, nvtx)):
         if wanted is not None:
             traced = traced | bit if wanted else traced & ~bit

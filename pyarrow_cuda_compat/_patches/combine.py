@@ -41,6 +41,7 @@ def _of_one(name: str, one: Method) -> property:
             raise AttributeError(f"data on the host has no {name}", name=name, obj=self)
         return lambda *arguments, **keywords: getattr(one(self), name)(*arguments, **keywords)
 
+    method.__annotations__.clear()  # Jedi fails at those of properties of compiled classes
     return property(method)
 
 

@@ -21,13 +21,14 @@ For data on the CPU, a call takes about half a microsecond longer.  With
 from __future__ import annotations
 
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import pyarrow as pa
 
 from .. import _native
 from .._methods.pickling import reduce_array
-from .patching import Method, add, named, override
+from .patching import DESCRIBED, Method, add, named, override
 from .read_ahead import reader_of_copies
 
 _STREAM = """stream : Stream or object with ``__cuda_stream__``, optional
@@ -42,17 +43,32 @@ def _copy(cls: type, original: Method, data: Any, destination: Any, *, stream: A
     return original(data, destination) if copied is None else copied
 
 
-def _describe(copy_to: Any) -> None:
-    """Adds the parameter `stream` to the documentation of a method, once."""
+_EXAMPLES = """
+
+Examples
+--------
+>>> {name} = {make}
+>>> there = {name}.copy_to(ctx)
+>>> there.is_cpu
+False
+>>> there.copy_to(pa.default_cpu_memory_manager()).equals({name})
+True"""
+
+
+def _describe(copy_to: Any, name: str, make: str) -> None:
+    """Adds the parameter `stream` and examples to the documentation of a method, once."""
     parameters, returns, rest = (copy_to.__doc__ or "").partition("Returns\n")
     if returns and "stream :" not in parameters:
         indent = parameters.rpartition("\n")[2]
         stream = _STREAM.replace("\n", f"\n{indent}")
+        examples = _EXAMPLES.format(name=name, make=make).replace("\n", f"\n{indent}")
+        parameters = parameters.replace("destination)", "destination, *, stream=None)", 1)
+        parameters = parameters.replace("r pyarrow.Device\n", "r pyarrow.Device, Context or int\n")
         parameters = f"{parameters.rstrip()}\n{indent}{stream}\n\n{indent}"
-        copy_to.__doc__ = parameters + returns + rest
+        copy_to.__doc__ = f"{parameters}{returns}{rest.rstrip()}{examples}\n"
 
 
-def _copies_chunks(cls: type) -> Method:
+def _copies_chunks(cls: type, name: str, make: str) -> Method:
     def copy_to(self: Any, destination: Any, *, stream: Any = None) -> Any:
         return _native._copy_to(self, cls, destination, stream)
 
@@ -72,7 +88,7 @@ def _copies_chunks(cls: type) -> Method:
         {cls.__name__}
             With the same chunks.
         """
-    _describe(copy_to)
+    _describe(copy_to, name, make)
     return named(copy_to, cls, "copy_to")
 
 
@@ -110,6 +126,14 @@ def _copy_reader(
     -------
     RecordBatchReader
         Raises what this reader raises, after the batches before that.
+
+    Examples
+    --------
+    >>> table = pa.table({"x": [1, 2]})
+    >>> for batch in table.to_reader(max_chunksize=1).copy_to(ctx):
+    ...     print(batch.num_rows, batch.is_cpu)
+    1 False
+    1 False
     """
     _native._check_has_data(self)
     # Wrong arguments raise now, not when the first batch is read.
@@ -130,6 +154,11 @@ def _copy_buffer(self: Any, destination: Any) -> Any:
     -------
     Buffer
         A CudaBuffer, if the destination is a CUDA device.
+
+    Examples
+    --------
+    >>> pa.py_buffer(b"bytes").copy(ctx).to_pybytes()
+    b'bytes'
     """
     return _native._buffer_to(self, destination, is_view=False)
 
@@ -155,6 +184,12 @@ def _view_buffer(self: Any, destination: Any) -> Any:
     ------
     NotImplementedError
         If the destination does not see the memory.
+
+    Examples
+    --------
+    >>> pinned = cuda.new_host_buffer(8)
+    >>> pinned.view(ctx).size
+    8
     """
     return _native._buffer_to(self, destination, is_view=True)
 
@@ -167,12 +202,21 @@ def _reduce(original: Method, array: Any) -> Any:
 def install() -> None:
     """Answers for methods, and adds others."""
     lib = pa.lib
-    for cls in (lib.Array, lib.RecordBatch):
+    for cls, name, make in (
+        (lib.Array, "array", "pa.array([1, 2, None])"),
+        (lib.RecordBatch, "batch", 'pa.record_batch({"x": [1, 2]})'),
+    ):
         override(cls, "copy_to", partial(_copy, cls))
-        _describe(vars(cls)["copy_to"])
+        copy_to = vars(cls)["copy_to"]
+        copy_to.__signature__ = signature(lambda self, destination, *, stream=None: None)
+        _describe(copy_to, name, make)
+        DESCRIBED.add(f"{cls.__name__}.copy_to")
     override(lib.Array, "__reduce__", _reduce)
-    for cls in (lib.ChunkedArray, lib.Table):
-        add(cls, "copy_to", _copies_chunks(cls))
+    for cls, name, make in (
+        (lib.ChunkedArray, "column", "pa.chunked_array([[1], [2]])"),
+        (lib.Table, "table", 'pa.table({"x": [1, 2]})'),
+    ):
+        add(cls, "copy_to", _copies_chunks(cls, name, make))
     add(lib.RecordBatchReader, "copy_to", named(_copy_reader, lib.RecordBatchReader, "copy_to"))
     add(lib.Buffer, "copy", named(_copy_buffer, lib.Buffer, "copy"))
     add(lib.Buffer, "view", named(_view_buffer, lib.Buffer, "view"))

@@ -15,6 +15,10 @@ from .. import _native
 #: Of a class of pyarrow; a function for `override` takes pyarrow's own method, and its arguments.
 Method = Callable[..., Any]
 
+#: Public members that the package adds to pyarrow's classes, or gives further parameters.  The API
+#: reference describes them.
+DESCRIBED: set[str] = set()
+
 
 def guard(found: Any, guard: Any) -> bool:
     """Puts a guard into a compiled class, property, function or method.  Returns whether it is
@@ -48,6 +52,8 @@ def add(cls: type, name: str, member: Any) -> None:
     if not hasattr(cls, name):
         _namespace(cls)[name] = member
         _native._class_changed(cls)
+        if not name.startswith("_"):
+            DESCRIBED.add(f"{cls.__name__}.{name}")
 
 
 def named(function: Method, cls: type, name: str) -> Method:

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from argparse import ArgumentParser, Namespace
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -23,8 +24,13 @@ from . import bridges
 SOURCES = Path(beside.__file__).resolve().with_name("_pyarrow_cuda_compat_bridge")
 
 
-def build() -> Path:
+def build(*, force: bool = False) -> Path:
     """Compiles the bridge for the installed pyarrow into the package's folder.
+
+    Parameters
+    ----------
+    force : bool, default False
+        Whether to replace a bridge that is there.
 
     Returns
     -------
@@ -33,6 +39,8 @@ def build() -> Path:
 
     Raises
     ------
+    FileExistsError
+        If the bridge is there and `force` is not set.
     RuntimeError
         If the compiler, which ``CXX`` names (``g++``), is missing or fails, or the pyarrow has no
         headers.
@@ -42,6 +50,16 @@ def build() -> Path:
     import pyarrow
 
     library = Path(bridges.path_for(pyarrow))
+    if library.exists() and not force:
+        raise FileExistsError(
+            f"the bridge for pyarrow {pyarrow.__version__} is there already: {library}; "
+            "--force compiles it anew and replaces it"
+        )
+    print(
+        f"build-bridge: compiling the C++ part for pyarrow {pyarrow.__version__}; "
+        "this takes one to three minutes",
+        flush=True,
+    )
     with tempfile.TemporaryDirectory(prefix="pyarrow-cuda-compat-") as folder:
         built = Path(folder, library.name)
         compile_to(built, Path(pyarrow.__file__).parent)
@@ -79,10 +97,16 @@ def record(library: Path) -> None:
         file.write(f"{library.relative_to(root)},,\n")
 
 
-def main() -> int:
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--force", action="store_true", help="replace the one that is there for this pyarrow"
+    )
+
+
+def main(arguments: Namespace) -> int:
     """Returns the exit status."""
     try:
-        library = build()
+        library = build(force=arguments.force)
     except (RuntimeError, OSError, ImportError) as error:
         print(f"build-bridge: {error}", file=sys.stderr)
         return 1

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from operator import attrgetter
 
 from . import replay
 
@@ -92,7 +93,15 @@ def documented(module: str) -> dict[str, object]:
             found |= {f"{name}.{short}": getattr(thing, short) for short in sorted(own)}
         elif inspect.isroutine(thing):
             found[name] = thing
-    return found
+    return found | (added_to_pyarrow() if module == PACKAGE else {})
+
+
+def added_to_pyarrow() -> dict[str, object]:
+    """What the package adds to pyarrow's classes, by its name there."""
+    import pyarrow
+
+    described = import_module(f"{PACKAGE}._patches.patching").DESCRIBED
+    return {f"pyarrow.{name}": attrgetter(name)(pyarrow) for name in sorted(described)}
 
 
 def members(cls: type) -> Iterator[tuple[str, object]]:

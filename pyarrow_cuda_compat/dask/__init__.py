@@ -30,6 +30,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+from . import _installed  # noqa: F401  # isort: skip  (first: it says what is missing)
 import distributed.protocol.arrow  # before what is below: it would take pyarrow's classes back
 import distributed.worker
 import pyarrow as pa

@@ -9,7 +9,7 @@ from typing import SupportsIndex as Int  # whatever Python takes for an integer:
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
-from pyarrow.lib import (
+from pyarrow import (
     Buffer,
     Device,
     DeviceAllocationType,

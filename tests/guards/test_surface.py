@@ -4,8 +4,11 @@ import json
 
 #: The differences that are meant, and why.
 CHANGED = {
-    "pyarrow.lib:Array.copy_to, documentation": "the parameter `stream`",
-    "pyarrow.lib:RecordBatch.copy_to, documentation": "the parameter `stream`",
+    **{
+        f"pyarrow.lib:{cls}.copy_to, {told}": "the parameter `stream`"
+        for cls in ("Array", "RecordBatch")
+        for told in ("documentation", "signature", "full signature")
+    },
     "pyarrow.dataset:write_dataset, full signature": "a wrapper of a Python function",
     "pyarrow.feather:write_feather, full signature": "a wrapper of a Python function",
     "pyarrow.parquet:write_table, full signature": "a wrapper of a Python function",

@@ -1,6 +1,7 @@
 """``build-bridge``, where it cannot work; `ci/wheels` compiles one."""
 
 import shutil
+from argparse import Namespace
 from pathlib import Path
 
 import _pyarrow_cuda_compat_hook
@@ -15,15 +16,22 @@ pytestmark = pytest.mark.independent
 @pytest.mark.parametrize(
     ("compiler", "said"),
     [
-        ("no-such-compiler", "cannot run no-such-compiler: No such file"),
+        (
+            "no-such-compiler",
+            "cannot run no-such-compiler: No such file or directory; install g++, or set CXX",
+        ),
         ("false", "false --version"),
     ],
 )
 def test_what_the_compiler_lacks_is_said(command, compiler, said):
     folder = Path(bridges.FOLDER)
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
-    done = command("build-bridge", PATH="/usr/bin:/bin", CXX=compiler)
-    assert (done.returncode, done.stdout) == (1, "")
+    done = command("build-bridge", "--force", PATH="/usr/bin:/bin", CXX=compiler)
+    assert done.returncode == 1
+    version = f"for pyarrow {pa.__version__}"
+    assert done.stdout == (
+        f"build-bridge: compiling the C++ part {version}; this takes one to three minutes\n"
+    )
     assert done.stderr.startswith("build-bridge: ")
     assert said in done.stderr
     assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
@@ -45,9 +53,20 @@ def installed(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_a_bridge_that_is_there_is_kept(command):
+    library = Path(bridges.path_for(pa))
+    before = library.stat().st_mtime_ns
+    done = command("build-bridge")
+    assert (done.returncode, done.stdout, library.stat().st_mtime_ns) == (1, "", before)
+    assert done.stderr == (
+        f"build-bridge: the bridge for pyarrow {pa.__version__} is there already: {library}; "
+        "--force compiles it anew and replaces it\n"
+    )
+
+
 def test_what_is_built_is_on_the_list_of_installed_files(installed):
     for _ in range(2):
-        library = build_bridge.build()
+        library = build_bridge.build(force=True)
         assert library.read_text() == f"for {Path(pa.__file__).parent}"
     assert bridges.releases() == [bridges.release_of(pa)]
     record = (installed / "pyarrow_cuda_compat-1.dist-info" / "RECORD").read_text()
@@ -77,7 +96,7 @@ def test_a_package_beside_the_installed_one_is_on_no_list(installed, tmp_path_fa
 
 def test_a_folder_that_is_not_there_is_an_error(installed, capsys):
     shutil.rmtree(installed / "pyarrow_cuda_compat" / "lib")
-    assert build_bridge.main() == 1
+    assert build_bridge.main(Namespace(force=False)) == 1
     assert "No such file or directory" in capsys.readouterr().err
 
 

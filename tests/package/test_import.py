@@ -237,3 +237,38 @@ import_hooks.follow("followed", "follower")
 thread.join()
 """
     assert run_python(FOLLOWED + code, tmp_path) == (0, "follows True\n", "")
+
+
+#: Imported at their first use.
+LAZY = {"SmartArray", "cupy", "dask", "memory", "numba", "pygpu", "rmm"}
+
+
+def test_dir_lists_public_names_and_nothing_else(run_python):
+    print_names = "print(*(name for name in dir(cuda) if not name.startswith('__')))"
+    for imports in ("", "import pyarrow_cuda_compat.memory, pyarrow_cuda_compat.conformance"):
+        code = f"{imports}\nimport pyarrow_cuda_compat as cuda\n{print_names}"
+        returned, out, err = run_python(code)
+        assert (returned, err) == (0, "")
+        assert out.split() == sorted({*pyarrow_cuda_compat.__all__, *LAZY})
+
+
+def test_what_dir_lists_is_there(run_python):
+    pytest.importorskip("distributed")
+    code = "import pyarrow_cuda_compat as cuda\nfor name in dir(cuda): getattr(cuda, name)"
+    assert run_python(code) == (0, "", "")
+
+
+def test_without_dask(run_python):
+    code = """
+import sys
+import pyarrow_cuda_compat
+sys.modules["distributed"] = None
+assert not hasattr(pyarrow_cuda_compat, "dask")
+try: pyarrow_cuda_compat.dask
+except AttributeError as error: print(error)
+try: import pyarrow_cuda_compat.dask
+except ImportError as error: print(error)
+"""
+    advice = "this needs Dask: pip install distributed"
+    attribute = f"module 'pyarrow_cuda_compat' has no attribute 'dask': {advice}"
+    assert run_python(code) == (0, f"{attribute}\n{advice}\n", "")

@@ -186,7 +186,7 @@ def test_ranges_end_where_calls_end(ctx, ranges):
 
 def test_without_nvtx(ctx, monkeypatch):
     monkeypatch.setitem(sys.modules, "nvtx", None)
-    with pytest.raises(ImportError, match="need the package nvtx"):
+    with pytest.raises(ImportError, match=r"^this needs NVTX: pip install nvtx$"):
         set_tracing(nvtx=True)
     assert tracing() == {"log": False, "nvtx": False}
     set_tracing(nvtx=False)

@@ -25,6 +25,7 @@ COMPILE = [
 ]  # fmt: skip
 # Templates of the standard library are visible whatever the flags say: only the list hides them.
 VERSION_SCRIPT = f"{{ global: {EXPORT}; local: *; }};\n"
+ADVICE = "install g++, or set CXX to another compiler of C++20"
 LINK = ["-shared", "-Wl,-z,defs", "-Wl,-z,relro,-z,now"]
 
 
@@ -37,14 +38,25 @@ def flags() -> list[str]:
     return COMPILE + shlex.split(os.environ.get("CXXFLAGS", ""))
 
 
-def run(command: list[str]) -> str:
+def run(command: list[str], text: str = "") -> str:
+    """What the command prints, if it is given that text."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run(command, input=text, capture_output=True, text=True)
     except OSError as error:
-        raise RuntimeError(f"cannot run {command[0]}: {error.strerror}") from None
+        raise RuntimeError(f"cannot run {command[0]}: {error.strerror}; {ADVICE}") from None
     if done.returncode != 0:
         raise RuntimeError(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def check_compiler() -> None:
+    """Compiles a line with a header of C++20."""
+    cxx = compiler()
+    run([*cxx, "--version"])
+    try:
+        run([*cxx, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], "#include <span>\n")
+    except RuntimeError:
+        raise RuntimeError(f"{shlex.join(cxx)} does not compile C++20: {ADVICE}") from None
 
 
 def digest(*parts: bytes) -> str:

@@ -42,6 +42,13 @@ def contexts() -> cuda.Context:
     return cuda.Context(device_number=0, handle=ctx.handle)
 
 
+def tables(ctx: cuda.Context, anything: Any) -> pa.Table:
+    # To mypy, pyarrow's own classes are Any: what its functions return is, too.
+    ctx.reader_from_file(anything).copy_to(ctx, read_ahead=0, progress=print).close()
+    ctx.table_from_file(anything).copy_to(ctx.memory_manager, stream=Stream(ctx))
+    return anything
+
+
 def buffers(ctx: cuda.Context) -> None:
     array = np.arange(4, dtype=np.int32)
     buf = ctx.buffer_from_data(array, offset=4, size=8)

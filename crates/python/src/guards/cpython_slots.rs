@@ -52,6 +52,6 @@ pub(super) fn heirs<'py>(class: &Bound<'py, PyType>) -> PyResult<Vec<Bound<'py, 
 }
 
 unsafe extern "C" {
-    /// Part of the limited API since Python 3.12 only, but exported by 3.11 with this signature.
+    /// Not a part of the limited API, but exported by Python 3.11 to 3.14 with this signature: `ci/abi3.py` knows it.
     pub(super) fn PyVectorcall_Function(callable: *mut ffi::PyObject) -> *mut c_void;
 }
