@@ -1,7 +1,7 @@
 //! The Python class `Context`.
 
 use super::names::DeviceNumber;
-use crate::errors::{OrRaise, non_negative};
+use crate::errors::{ByteCount, OrRaise, non_negative};
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use crate::signals::wait_for_signals;
 use crate::tracing::{Area, Facts, traced};
@@ -237,7 +237,8 @@ impl PyContext {
     /// >>> buf = ctx.new_buffer(128)
     /// >>> buf.size, buf.is_cpu, buf.is_mutable
     /// (128, False, True)
-    fn new_buffer<'py>(&self, py: Python<'py>, nbytes: i64) -> PyResult<Bound<'py, PyAny>> {
+    fn new_buffer<'py>(&self, py: Python<'py>, nbytes: ByteCount) -> PyResult<Bound<'py, PyAny>> {
+        let nbytes = nbytes.0;
         let allocate = || {
             let size = non_negative("nbytes", nbytes)?;
             wrap_buffer(py, self.allocate(py, size)?)
@@ -266,7 +267,7 @@ impl PyContext {
     /// (0, False)
     #[getter]
     fn device<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.new_buffer(py, 0)?.getattr("device")
+        self.new_buffer(py, ByteCount(0))?.getattr("device")
     }
 }
 

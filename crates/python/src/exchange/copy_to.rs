@@ -3,7 +3,7 @@
 
 use crate::contexts::argument::{Place, place_of};
 use crate::contexts::context::memory_manager;
-use crate::errors::{OrRaise, expected};
+use crate::errors::{OrRaise, expected, with_less_memory};
 use crate::pyarrow::from_pyarrow::{is_of, object_ref, span};
 use crate::pyarrow::to_pyarrow::{made, replaced, wrap_memory_of};
 use crate::pyarrow::{Pyarrow, pyarrow};
@@ -48,7 +48,10 @@ pub(crate) fn copy_to<'py>(
         };
         let copied =
             pyarrow.bridge.copy_to(object_ref(object), kind, place.as_ref(), chosen.stream());
-        let copy = copied.or_raise(py)?.map(|copy| made(py, |_| Ok(copy))).transpose()?;
+        let copied = copied
+            .or_raise(py)
+            .map_err(|error| with_less_memory(py, error, "copy fewer columns or rows"))?;
+        let copy = copied.map(|copy| made(py, |_| Ok(copy))).transpose()?;
         chosen.finish(py)?;
         Ok(copy)
     };

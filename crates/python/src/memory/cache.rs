@@ -2,7 +2,7 @@
 //! release.
 
 use crate::contexts::argument::context_or_first;
-use crate::errors::{OrRaise, non_negative};
+use crate::errors::{ByteCount, OrRaise, non_negative};
 use arrow_cuda_context::{Context, MemoryStats};
 use arrow_cuda_driver::CudaResult;
 use pyo3::prelude::*;
@@ -218,10 +218,10 @@ pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) ->
 #[pyfunction(signature = (nbytes, context=None))]
 pub(crate) fn set_cache_limit(
     py: Python<'_>,
-    nbytes: i64,
+    nbytes: ByteCount,
     context: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let nbytes = non_negative("nbytes", nbytes)?;
+    let nbytes = non_negative("nbytes", nbytes.0)?;
     with_context(py, context, |context| context.cache().set_limit(nbytes))
 }
 
