@@ -49,11 +49,6 @@ fn for_class(error: PyErr, class: &str, got: &Bound<'_, PyAny>) -> PyErr {
     explained(error, wanted, got)
 }
 
-/// An error of the class of another one.
-pub(super) fn with_class_of(py: Python<'_>, error: &PyErr, text: String) -> PyErr {
-    PyErr::from_type(error.get_type(py), text)
-}
-
 /// An argument that is a number of bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct ByteCount(pub(crate) i64);

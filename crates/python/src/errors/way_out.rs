@@ -1,6 +1,5 @@
 //! What to do with an argument of the wrong kind: the call that does what was meant.
 
-use super::arguments::with_class_of;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
@@ -161,7 +160,7 @@ pub(crate) fn explained(error: PyErr, wanted: Wanted, given: &Bound<'_, PyAny>) 
 
 /// An error of the same class, whose text goes on.
 pub(crate) fn extended(py: Python<'_>, error: &PyErr, text: &str) -> PyErr {
-    with_class_of(py, error, format!("{}; {text}", error.value(py)))
+    PyErr::from_type(error.get_type(py), format!("{}; {text}", error.value(py)))
 }
 
 fn kind_of(object: &Bound<'_, PyAny>) -> Option<Given> {
