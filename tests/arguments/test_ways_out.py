@@ -13,7 +13,7 @@ import pytest
 import pyarrow_cuda_compat
 from pyarrow_cuda_compat import DeviceArray
 
-#: Wrong uses, the class of the error, and what its text has to name: what was passed, and the way out.
+#: Wrong uses, the class of the error, and what its text names: what was passed, the way out.
 WRONG = {
     # Bytes are wanted.
     "ctx.buffer_from_data([1, 2])": ("TypeError", "'list'", "numpy.array(", ".copy_to(context)"),
