@@ -296,7 +296,10 @@ pub(crate) fn check_order_of<'a>(
         format!("{:#x} on device {}", context.handle(), context.device().number())
     };
     let (theirs, ours) = (of(stream.context()), of(first));
-    invalid(format!("the stream belongs to context {theirs}, the buffer to context {ours}"))
+    invalid(format!(
+        "the stream belongs to context {theirs}, the buffer to context {ours}; make the stream with the context of \
+         the buffer"
+    ))
 }
 
 pub(crate) fn too_large(size: u64) -> Error {

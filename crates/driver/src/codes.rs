@@ -9,6 +9,10 @@ pub const INVALID_VALUE: i32 = 1;
 pub const OUT_OF_MEMORY: i32 = 2;
 /// The driver was not initialised; also every call of a forked child.
 pub const NOT_INITIALIZED: i32 = 3;
+/// The library is the CUDA toolkit's stub, with which programs are linked.
+pub const STUB_LIBRARY: i32 = 34;
+/// There is no device that this process may use.
+pub const NO_DEVICE: i32 = 100;
 /// The context was destroyed, or the handle never named one.
 pub const INVALID_CONTEXT: i32 = 201;
 /// The two devices cannot access each other's memory.

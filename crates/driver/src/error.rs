@@ -124,7 +124,8 @@ impl CudaError {
             }
             // A forked child cannot ask the driver.
             codes::NOT_INITIALIZED if lifecycle::is_forked_child() => {
-                let text = "initialization error (CUDA cannot be used after a fork)";
+                let text = "initialization error (CUDA cannot be used after a fork: start \
+                            processes by the method 'spawn', as of Python's multiprocessing)";
                 (code, Some("CUDA_ERROR_NOT_INITIALIZED".to_owned()), Some(text.to_owned()))
             }
             code => (code, ask(sys::cuGetErrorName, code), ask(sys::cuGetErrorString, code)),

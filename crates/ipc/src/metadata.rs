@@ -45,6 +45,8 @@ pub struct Metadata {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Columns {
     is_compressed: bool,
+    /// Arrays, nested ones too, and buffers.
+    counts: (usize, usize),
     /// The first contradiction.
     defect: Option<Error>,
 }
@@ -64,6 +66,10 @@ impl Metadata {
         let columns = |batch: Option<RecordBatch<'_>>| Columns {
             is_compressed: batch.is_some_and(|batch| batch.compression().is_some())
                 || outline.is_early_version(),
+            counts: batch.map_or((0, 0), |batch| {
+                let (arrays, buffers) = (batch.nodes(), batch.buffers());
+                (arrays.map_or(0, |all| all.len()), buffers.map_or(0, |all| all.len()))
+            }),
             defect: check_columns(batch, body_length).err(),
         };
         let (content, columns) = match outline.header {
@@ -108,6 +114,11 @@ impl Metadata {
             Some(defect) => Err(defect),
             None => Ok(()),
         }
+    }
+
+    /// How many arrays, nested ones too, and buffers the body has; `None` for a message without columns.
+    pub fn counts(&self) -> Option<(usize, usize)> {
+        self.columns.as_ref().map(|columns| columns.counts)
     }
 
     /// Whether the body's buffers are compressed, or may be.  The first writers with compression

@@ -45,7 +45,9 @@ pub(crate) const CLASS: Class = Class {
         (111, b'device')",
     new: constructor!(|_, _, _| Err(PyTypeError::new_err(
         "Do not call CudaBuffer's constructor directly, use \
-         `<pyarrow.Context instance>.device_buffer` method instead."
+         `<pyarrow.Context instance>.device_buffer` method instead.  That is a former name: \
+         Context.new_buffer(nbytes) allocates a buffer, and Context.buffer_from_data copies data \
+         into one"
     ))),
 };
 
@@ -75,7 +77,7 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> array = pa.array([7, 8, 9], pa.uint8()).copy_to(ctx.memory_manager)
+    /// >>> array = pa.array([7, 8, 9], pa.uint8()).copy_to(ctx)
     /// >>> values = cuda.CudaBuffer.from_buffer(array.buffers()[1])
     /// >>> values[0], values[2]
     /// (7, 9)
@@ -433,7 +435,10 @@ impl Methods {
     ) -> PyResult<()> {
         // SAFETY: the protocol demands that a refusal clears this field.
         unsafe { (*view).obj = std::ptr::null_mut() };
-        Err(PyBufferError::new_err("buffer protocol for device buffer not supported"))
+        Err(PyBufferError::new_err(
+            "buffer protocol for device buffer not supported; to_pybytes() and copy_to_host() copy \
+             it to the host",
+        ))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `HostBuffer` and `new_host_buffer`.
 
-use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
+use crate::errors::{ByteCount, OrRaise, expected, non_negative, pyarrow_exception};
 use crate::pyarrow::cython_subclass::{Class, constructor};
 use crate::pyarrow::from_pyarrow::{check_has_bytes, span};
 use crate::pyarrow::pyarrow;
@@ -146,10 +146,10 @@ impl Methods {
 #[pyfunction(signature = (size, device=0))]
 pub(crate) fn new_host_buffer(
     py: Python<'_>,
-    size: i64,
+    size: ByteCount,
     device: i32,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let size = non_negative("size", size)?;
+    let size = non_negative("size", size.0)?;
     let size = usize::try_from(size).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
     let count = py.detach(Device::count).or_raise(py)?;
     let Some(number) = u32::try_from(device).ok().filter(|number| *number < count) else {

@@ -1,11 +1,11 @@
 //! The data of an argument: bytes on the host, or device memory.
 
-use crate::errors::expected;
+use crate::errors::{Wanted, expected, explained};
 use crate::pyarrow::from_pyarrow::{
     as_buffer, check_tensor, host_bytes, is_buffer, is_cuda_buffer, span,
 };
 use crate::pyarrow::to_pyarrow::wrap_memory_of;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3::{ffi, intern};
@@ -31,7 +31,8 @@ pub(crate) enum HostData<'py> {
 impl<'py> Data<'py> {
     /// The data of an object.
     ///
-    /// Raises what `pyarrow.py_buffer` raises, and `TypeError` for Python objects: their addresses are no data.
+    /// Raises what `pyarrow.py_buffer` raises, with what to do, and `TypeError` for Python objects: their addresses
+    /// are no data.
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         check_tensor(object)?;
         // pyarrow crashes on an uninitialised buffer.
@@ -40,7 +41,7 @@ impl<'py> Data<'py> {
         {
             return Ok(Self::Host(HostData::Exported(exported)));
         }
-        let buffer = as_buffer(object)?;
+        let buffer = as_buffer(object).map_err(|error| without_bytes(error, object))?;
         let span = span(&buffer).ok_or_else(|| expected("Buffer", object))?;
         if span.is_cpu {
             return Ok(Self::Host(HostData::Buffer(buffer)));
@@ -138,6 +139,15 @@ impl<'py> Exported<'py> {
         // SAFETY: the object keeps this many bytes valid until the view is released; they are only
         // copied from, and other threads may write to them, as everywhere in Python.
         unsafe { std::slice::from_raw_parts(self.view.buf.cast(), size) }
+    }
+}
+
+/// pyarrow's error for an object without contiguous bytes, and what to do.
+fn without_bytes(error: PyErr, object: &Bound<'_, PyAny>) -> PyErr {
+    let py = object.py();
+    match error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py) {
+        true => explained(error, Wanted::Bytes, object),
+        false => error,
     }
 }
 

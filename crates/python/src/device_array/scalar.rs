@@ -9,7 +9,7 @@ use crate::streams::argument::ChosenOrder;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyFloat, PyInt, PyTuple};
 
 impl PyDeviceArray {
     /// NumPy's scalar, if there is a single element and no dimension.
@@ -20,7 +20,8 @@ impl PyDeviceArray {
         host::to_numpy(py, self, None, &ChosenOrder::NOW)?.get_item(PyTuple::empty(py)).map(Some)
     }
 
-    /// The result of a binary operator, in the order of its operands; `NotImplemented` for other arrays.
+    /// The result of a binary operator, in the order of its operands.  Larger arrays leave it to the other operand,
+    /// unless that has no operators with arrays either.
     fn binary<'py>(
         &self,
         (module, function): (&str, &str),
@@ -29,6 +30,10 @@ impl PyDeviceArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = other.py();
         let Some(scalar) = self.scalar(py)? else {
+            let is_number = other.is_instance_of::<PyInt>() || other.is_instance_of::<PyFloat>();
+            if is_number || other.is_instance_of::<Self>() {
+                return Err(only_scalars(function));
+            }
             return Ok(py.NotImplemented().into_bound(py));
         };
         let operands = if is_reflected { (other, &scalar) } else { (&scalar, other) };
@@ -67,8 +72,8 @@ impl PyDeviceArray {
 
 fn only_scalars(operator: &str) -> PyErr {
     PyTypeError::new_err(format!(
-        "a device array has no operator '{operator}': use a kernel, cupy.asarray(array), or \
-         array.copy_to_host()"
+        "a device array has no operator '{operator}': cupy.asarray(array) has it on the \
+         device, array.copy_to_host() on the host"
     ))
 }
 

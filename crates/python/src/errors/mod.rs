@@ -5,11 +5,13 @@
 
 mod arguments;
 mod out_of_memory;
+mod way_out;
 
 pub(crate) use arguments::{
-    class_name, expected, incorrect_type, non_negative, not_initialised, out_of_range,
+    ByteCount, class_name, expected, incorrect_type, non_negative, not_initialised, out_of_range,
 };
-pub(crate) use out_of_memory::class as out_of_memory_class;
+pub(crate) use out_of_memory::{class as out_of_memory_class, with_less_memory};
+pub(crate) use way_out::{Wanted, explained, extended};
 
 use crate::interpreter::Owner;
 use arrow_cuda_bridge::{Fault, Kind};
@@ -135,8 +137,20 @@ fn exception(
     }
 }
 
+/// What to do after some errors of the driver, by their codes.
+const WAYS_OUT: [(i32, &str); 2] = [
+    (codes::STUB_LIBRARY, "take the CUDA toolkit's folder of stubs out of LD_LIBRARY_PATH"),
+    (
+        codes::NO_DEVICE,
+        "nvidia-smi lists the machine's GPUs, and CUDA_VISIBLE_DEVICES chooses those of a process",
+    ),
+];
+
 /// The exception for an error of the driver, which has that code.
-fn of_driver(py: Python<'_>, code: i32, text: String) -> PyErr {
+fn of_driver(py: Python<'_>, code: i32, mut text: String) -> PyErr {
+    if let Some((_, way_out)) = WAYS_OUT.iter().find(|(each, _)| *each == code) {
+        text = format!("{text}; {way_out}");
+    }
     let exception = match code {
         codes::OUT_OF_MEMORY => out_of_memory::exception(py, text),
         _ => PyOSError::new_err(text),

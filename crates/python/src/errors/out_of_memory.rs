@@ -1,5 +1,6 @@
 //! `OutOfMemoryError`: the driver cannot allocate device memory or pinned host memory.
 
+use super::way_out::extended;
 use crate::registration::PACKAGE;
 use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
@@ -36,6 +37,19 @@ pub(crate) fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
         Ok::<_, PyErr>(made.cast_into::<PyType>()?.unbind())
     })?;
     Ok(class.bind(py))
+}
+
+/// An error for too little memory goes on with how to need less of it; others stay as they are.
+pub(crate) fn with_less_memory(py: Python<'_>, error: PyErr, way_out: &str) -> PyErr {
+    let is_full = class(py).is_ok_and(|class| error.is_instance(py, class));
+    match is_full {
+        true => extended(
+            py,
+            &error,
+            &format!("{way_out}, or release memory: memory_stats() says who has it"),
+        ),
+        false => error,
+    }
 }
 
 pub(super) fn exception(py: Python<'_>, text: String) -> PyErr {

@@ -1,7 +1,7 @@
 //! Device buffers over foreign memory.
 
 use crate::contexts::argument::context_argument;
-use crate::errors::{OrRaise, expected, non_negative, pyarrow_exception};
+use crate::errors::{OrRaise, Wanted, expected, explained, non_negative, pyarrow_exception};
 use crate::exchange::array_interface;
 use crate::interpreter::Owner;
 use crate::pyarrow::classes::classes;
@@ -49,11 +49,8 @@ pub(crate) fn of_object<'py>(
         let (place, base) = ((array.address, size, array.is_mutable), Some(obj.clone().unbind()));
         return wrap_buffer(py, view(py, context, place, arrival, base)?);
     }
-    Err(pyarrow_exception(
-        py,
-        "ArrowTypeError",
-        format!("cannot create device buffer view from `{}` object", obj.get_type().str()?),
-    ))
+    let text = format!("cannot create device buffer view from `{}` object", obj.get_type().str()?);
+    Err(explained(pyarrow_exception(py, "ArrowTypeError", text), Wanted::DeviceMemory, obj))
 }
 
 pub(crate) fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'py, PyAny>> {

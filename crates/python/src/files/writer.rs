@@ -2,7 +2,7 @@
 
 use super::regular_file::RegularFile;
 use crate::copies::source::Data;
-use crate::errors::{OrRaise, non_negative};
+use crate::errors::{OrRaise, extended, non_negative};
 use crate::interpreter::call_out;
 use crate::pyarrow::cython_subclass::{Class, constructor, only_argument};
 use crate::pyarrow::from_pyarrow::{device_buffer, writer};
@@ -10,6 +10,7 @@ use crate::pyarrow::to_pyarrow::open_file;
 use arrow_cuda_host_io::{BufferWriter, Error as FileError};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 /// How many bytes of a source are read at a time by default, as in pyarrow.
 const PIECE: usize = 1 << 16;
@@ -290,11 +291,20 @@ fn upload_pieces(
         None => PIECE.into_pyobject(py)?.into_any(),
     };
     loop {
-        let piece = call_out(&source.getattr("read")?, (&size,))?;
+        let read = source.getattr("read").map_err(|error| not_a_file(source, error))?;
+        let piece = call_out(&read, (&size,))?;
         if !piece.is_truthy()? {
             return Ok(());
         }
         call_out(&writer.getattr("write")?, (piece,))?;
+    }
+}
+
+/// Python's error for an object that cannot be read, and what to do with a path.
+fn not_a_file(source: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    match source.is_instance_of::<PyString>() {
+        true => extended(source.py(), &error, "upload takes an open file: open(path, 'rb')"),
+        false => error,
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod handle;
 mod record_batches;
+mod schema_mismatch;
 
 use crate::registration::{PYARROW, public};
 use pyo3::prelude::*;

@@ -1,7 +1,8 @@
 //! Record batches as messages in device memory.
 
+use super::schema_mismatch::mismatch;
 use crate::contexts::argument::context_argument;
-use crate::errors::{Failure, OrRaise};
+use crate::errors::{Failure, OrRaise, expected, extended};
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::from_pyarrow::{
     check_batch_argument, check_memo, check_pool, check_schema_argument, cuda_buffer_argument,
@@ -13,7 +14,6 @@ use arrow_cuda_bridge::Payload;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_ipc::{DeviceMessage, Error as IpcError};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 /// Write a record batch to device memory, as a message without its schema.
@@ -101,10 +101,7 @@ pub(crate) fn read_message<'py>(
     } else if is_cuda_buffer(source)? {
         open_file(classes.buffer_reader.bind(py), source, "source", false)?
     } else {
-        return Err(PyTypeError::new_err(format!(
-            "expected CudaBuffer or BufferReader instance, got {}",
-            source.get_type().name()?
-        )));
+        return Err(expected("CudaBuffer or BufferReader", source));
     };
     // libarrow trusts a message's metadata, so it is validated first.
     let reader = reader(&file)?;
@@ -150,7 +147,7 @@ pub(crate) fn read_message<'py>(
 /// >>> batch = pa.record_batch({"x": [1, 2, 3]})
 /// >>> message = cuda.serialize_record_batch(batch, ctx)
 /// >>> there = cuda.read_record_batch(message, batch.schema)
-/// >>> there.copy_to(pa.default_cpu_memory_manager()).equals(batch)
+/// >>> there.copy_to("cpu").equals(batch)
 /// True
 #[pyfunction(signature = (buffer, schema, *, dictionary_memo=None, pool=None))]
 pub(crate) fn read_record_batch<'py>(
@@ -166,7 +163,11 @@ pub(crate) fn read_record_batch<'py>(
     check_pool("pool", pool)?;
     let message = py.detach(|| DeviceMessage::read(message)).or_raise(py)?;
     let is_compressed = message.facts.is_compressed();
-    let batch = batch_in(buffer, schema, dictionary_memo, message)?;
+    let counts = message.facts.counts();
+    let batch = batch_in(buffer, schema, dictionary_memo, message).map_err(|error| {
+        let found = counts.and_then(|counts| mismatch(schema, counts).ok().flatten());
+        found.map_or(error.clone_ref(py), |text| extended(py, &error, &text))
+    })?;
     if is_compressed {
         // libarrow decompresses on the host only.
         return batch.call_method1("copy_to", (buffer.getattr("memory_manager")?,));

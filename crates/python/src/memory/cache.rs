@@ -2,7 +2,7 @@
 //! release.
 
 use crate::contexts::argument::context_or_first;
-use crate::errors::{OrRaise, non_negative};
+use crate::errors::{ByteCount, OrRaise, non_negative};
 use arrow_cuda_context::{Context, MemoryStats};
 use arrow_cuda_driver::CudaResult;
 use pyo3::prelude::*;
@@ -15,8 +15,8 @@ use pyo3::types::PyDict;
 ///
 /// Parameters
 /// ----------
-/// context : Context or int, optional
-///     The context, or the number of a device for its primary one; by default that of device 0.
+/// context : Context, int or str, optional
+///     The context, or a device's number or name for its primary one; by default that of device 0.
 ///
 /// Returns
 /// -------
@@ -87,8 +87,8 @@ pub(super) fn as_dict<'py>(py: Python<'py>, stats: &MemoryStats) -> PyResult<Bou
 ///
 /// Parameters
 /// ----------
-/// context : Context or int, optional
-///     The context, or the number of a device for its primary one; by default that of device 0.
+/// context : Context, int or str, optional
+///     The context, or a device's number or name for its primary one; by default that of device 0.
 ///
 /// Raises
 /// ------
@@ -118,8 +118,8 @@ pub(crate) fn reset_peak_memory_stats(
 ///
 /// Parameters
 /// ----------
-/// device : Context or int, optional
-///     The device's number, or a context on it; by default device 0.
+/// device : Context, int or str, optional
+///     The device's number or name, or a context on it; by default device 0.
 ///
 /// Returns
 /// -------
@@ -154,8 +154,8 @@ pub(crate) fn mem_get_info(
 ///
 /// Parameters
 /// ----------
-/// context : Context or int, optional
-///     The context, or the number of a device for its primary one; by default that of device 0.
+/// context : Context, int or str, optional
+///     The context, or a device's number or name for its primary one; by default that of device 0.
 ///
 /// Returns
 /// -------
@@ -194,8 +194,8 @@ pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) ->
 /// ----------
 /// nbytes : int
 ///     The most bytes of released memory that the context caches; 0 disables the cache.
-/// context : Context or int, optional
-///     The context, or the number of a device for its primary one; by default that of device 0.
+/// context : Context, int or str, optional
+///     The context, or a device's number or name for its primary one; by default that of device 0.
 ///     The contexts of other libraries never cache memory, whatever the limit is.
 ///
 /// Raises
@@ -218,10 +218,10 @@ pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) ->
 #[pyfunction(signature = (nbytes, context=None))]
 pub(crate) fn set_cache_limit(
     py: Python<'_>,
-    nbytes: i64,
+    nbytes: ByteCount,
     context: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let nbytes = non_negative("nbytes", nbytes)?;
+    let nbytes = non_negative("nbytes", nbytes.0)?;
     with_context(py, context, |context| context.cache().set_limit(nbytes))
 }
 

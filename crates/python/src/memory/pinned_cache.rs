@@ -2,7 +2,7 @@
 //! and its release.
 
 use super::cache::as_dict;
-use crate::errors::{OrRaise, non_negative};
+use crate::errors::{ByteCount, OrRaise, non_negative};
 use arrow_cuda_context::Cache;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -103,7 +103,7 @@ pub(crate) fn empty_pinned_cache(py: Python<'_>) -> PyResult<u64> {
 /// 67108864
 /// >>> set_pinned_cache_limit(before)
 #[pyfunction]
-pub(crate) fn set_pinned_cache_limit(py: Python<'_>, nbytes: i64) -> PyResult<()> {
-    let nbytes = non_negative("nbytes", nbytes)?;
+pub(crate) fn set_pinned_cache_limit(py: Python<'_>, nbytes: ByteCount) -> PyResult<()> {
+    let nbytes = non_negative("nbytes", nbytes.0)?;
     py.detach(|| Cache::Pinned.set_limit(nbytes)).or_raise(py)
 }

@@ -137,7 +137,10 @@ pub(crate) fn host_bytes_mut<'a>(
         return Ok(&mut []);
     }
     if !span.is_mutable {
-        return Err(PyValueError::new_err("the host buffer is not mutable"));
+        return Err(PyValueError::new_err(
+            "the host buffer is not mutable; pyarrow.cuda.new_host_buffer(nbytes) is, and so is \
+             pyarrow.py_buffer of a bytearray or of a writable array",
+        ));
     }
     // Python code may have resized it since the caller looked.
     if i64::try_from(size).is_ok_and(|size| size > span.size) {

@@ -1,6 +1,6 @@
 //! Converts Rust values to pyarrow's objects.
 
-use crate::errors::{OrRaise, expected, incorrect_type};
+use crate::errors::{OrRaise, expected, extended, incorrect_type};
 use crate::interpreter;
 use crate::pyarrow::classes::classes;
 use crate::pyarrow::cython_subclass::{check_bases, new_instance};
@@ -30,8 +30,12 @@ pub(crate) fn wrap_slice<'py>(
 
 /// A `CudaBuffer` object over the device memory behind any `pyarrow.Buffer`.
 pub(crate) fn wrap_memory_of<'py>(buffer: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
-    cuda_buffer(buffer.py(), Contents::MemoryOf(object_ref(buffer)))
+    let span = span(buffer).ok_or_else(|| expected("Buffer", buffer))?;
+    let py = buffer.py();
+    cuda_buffer(py, Contents::MemoryOf(object_ref(buffer))).map_err(|error| match span.is_cpu {
+        true => extended(py, &error, "Context.buffer_from_data copies host memory to a device"),
+        false => error,
+    })
 }
 
 fn cuda_buffer<'py>(py: Python<'py>, contents: Contents<'_>) -> PyResult<Bound<'py, PyAny>> {

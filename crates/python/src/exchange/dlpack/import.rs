@@ -1,7 +1,7 @@
 //! `from_dlpack`: tensors of other libraries.
 
 use super::capsule;
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, Wanted, explained};
 use crate::exchange::dtype::DType;
 use crate::exchange::foreign_memory;
 use crate::exchange::lazy_tensors::check_resolved;
@@ -67,10 +67,11 @@ fn ask<'py>(object: &Bound<'py, PyAny>, copy: Option<bool>) -> PyResult<Bound<'p
     let (Some(dlpack), Some(device)) =
         (object.getattr_opt("__dlpack__")?, object.getattr_opt("__dlpack_device__")?)
     else {
-        return Err(PyTypeError::new_err(format!(
+        let error = PyTypeError::new_err(format!(
             "expected an object with __dlpack__ and __dlpack_device__, got {}",
             object.get_type().name()?
-        )));
+        ));
+        return Err(explained(error, Wanted::Tensor, object));
     };
     let device_type = type_of_device(&device)?;
     check_device_type(device_type)?;
