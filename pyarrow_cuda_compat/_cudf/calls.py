@@ -128,7 +128,7 @@ def of_struct(column: Any) -> dict[str, Any]:
             found[field.name] = value.flatten()
         elif field.name in ("to_type", "type"):
             found[field.name] = field.type
-        elif field.name == "value":
+        elif field.name in ("value", "query_key"):
             found[field.name] = value[0]
         elif field.name != _TYPE_NAME:
             try:

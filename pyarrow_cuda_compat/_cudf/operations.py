@@ -229,6 +229,12 @@ def places(mask: Any) -> Any:
     return kept(plc.Table([counter(mask.size())]), mask).columns()[0]
 
 
+def lower_bound(ordered: Any, values: Any) -> Any:
+    """How many values of a column in order are less than each value.  null is the largest one."""
+    tables = plc.Table([ordered]), plc.Table([values])
+    return plc.search.lower_bound(*tables, [Order.ASCENDING], [NullOrder.AFTER])
+
+
 def are_among(rows: int, numbers: Any) -> Any:
     """Whether the number of each row is among others."""
     if not numbers.size():

@@ -41,6 +41,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "map": lambda it: _is.is_map(it) and _has_kinds([it.key_type, it.item_type]),
     "struct": lambda it: _is.is_struct(it) and _has_kinds([each.type for each in it]),
     "dictionary": _is.is_dictionary,
+    "runs": lambda it: _is.is_run_end_encoded(it) and kind_of(it.value_type) in _PARTS,
     "view": lambda it: _is.is_string_view(it) or _is.is_binary_view(it),
     "extension": lambda it: (
         isinstance(it, pa.BaseExtensionType)
