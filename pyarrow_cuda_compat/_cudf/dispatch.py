@@ -233,6 +233,10 @@ def _filter_table(_original: Any, table: Any, expression: Any) -> Any:
     return queries.filter_table(chained, table, expression)
 
 
+def _project(_original: Any, table: Any, expressions: Any, schema: pa.Schema) -> Any:
+    return queries.project(chained, table, expressions, schema)
+
+
 def parquet_reader(scan: Any) -> Reader:
     """Reads the Parquet files of a scan."""
     return Reader(chained, scan)
@@ -246,9 +250,10 @@ def _perform_join(*arguments: Any, **keywords: Any) -> Any:
     return queries.join(chained, *arguments, **keywords)
 
 
-#: Functions of `pyarrow.acero`, by name.
+#: Functions of `pyarrow.acero`, and one of our own, by name.
 QUERIES = {
     "_filter_table": _filter_table,
     "_group_by": queries.group_by,
     "_perform_join": _perform_join,
+    "_project": _project,
 }

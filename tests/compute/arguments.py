@@ -867,6 +867,32 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
     return [table], lambda it: it.filter(expression)
 
 
+def _of_dataset(maker: Maker) -> tuple[list[Any], Any]:
+    from pyarrow.dataset import dataset
+
+    size = maker.pick([1, 7, 40])
+    table = pa.table(
+        {
+            "i": maker.array(maker.kind(("int",)), size),
+            "f": maker.array(maker.kind(("float",)), size),
+            "s": maker.array(pa.string(), size),
+            "d": maker.array(pa.decimal128(15, 2), size),
+            "p": maker.array(maker.kind(tuple(_PASSED.split())), size),
+            "b": maker.array(pa.bool_(), size),
+        }
+    )
+    i, f, s, d, p, b = (pc.field(name) for name in "ifsdpb")
+    expressions = [
+        *(i, f, s, d, p, b, pc.add(i, 1), f * 2, d + d, ~b, i > 2, s == "ab", b & (f < 1)),
+        *(pc.if_else(b, s, "no"), i.cast("double", safe=False), pc.utf8_upper(s), p.is_null()),
+        *(pc.scalar(3), pc.scalar("a"), pc.coalesce(s, pc.scalar("none")), i.isin([1, 2, None])),
+    ]
+    columns = dict(zip("uvw", maker.random.sample(expressions, 3), strict=True))
+    columns = maker.pick([columns, columns, ["p", "i"], None])
+    options = {"columns": columns, "filter": maker.pick([None, i > 0, b, (f > 0) | b])}
+    return [table], lambda it: dataset(it).to_table(**options)
+
+
 def _sorted(maker: Maker) -> tuple[list[Any], Any]:
     size = maker.pick([0, 1, 7, 40])
     table = _table_of(maker, "a b", size, "int string float binary large_string clock time")
@@ -882,4 +908,5 @@ METHODS: dict[str, Any] = {
     "Table.join": _joined,
     "Table.filter": _filtered,
     "Table.sort_by": _sorted,
+    "Dataset.to_table": _of_dataset,
 }
