@@ -166,16 +166,16 @@ def _float_to_decimal(call: Call, value: Any, wanted: pa.DataType) -> Any:
     whole = op.choose(is_normal, op.on_int64("ADD", whole, 2**_FRACTION), whole)
     exponent = op.on_int64("NULL_MAX", exponent, 1)
     # The number is `whole` divided or multiplied by a power of two.
-    digits = _wide("MUL", op.cast(whole, op.WIDE), _wide_scalar(10**scale))
+    digits = op.on_wide("MUL", op.cast(whole, op.WIDE), 10**scale)
     right, left = (
         _power_of_two(op.on_int64("SUB", *pair))
         for pair in ((op.scalar(_BIAS, pa.int64()), exponent), (exponent, _BIAS))
     )
-    result = _wide("MUL", _rounded_quotient(digits, right), left)
+    result = op.on_wide("MUL", _rounded_quotient(digits, right), left)
     is_negative = op.binary("LESS", bits, op.scalar(0, pa.int64()))
-    result = op.choose(is_negative, _wide("SUB", _wide_scalar(0), result), result)
+    result = op.choose(is_negative, op.on_wide("SUB", op.wide(0), result), result)
     result = op.null_where(plc.unary.is_null(value), result) if value.null_count() else result
-    fits = op.binary("LESS_EQUAL", op.unary("ABS", result), _wide_scalar(10**precision - 1))
+    fits = op.binary("LESS_EQUAL", op.unary("ABS", result), op.wide(10**precision - 1))
     _need_all(call, value, fits, wanted)
     return op.scaled(result, cudf_type(wanted))
 
@@ -190,14 +190,6 @@ def _need_all(call: Call, value: Any, is_right: Any, wanted: pa.DataType) -> Non
     pa.scalar(number, call.given).cast(wanted)
 
 
-def _wide(operator: str, left: Any, right: Any) -> Any:
-    return op.binary(operator, left, right, op.WIDE)
-
-
-def _wide_scalar(number: int) -> Any:
-    return op.scalar(Decimal(number), pa.decimal128(38))
-
-
 def _power_of_two(exponent: Any) -> Any:
     """1 for negative exponents, and 2^126 for large ones."""
     last = op.scalar(len(_POWERS) - 1, pa.int64())
@@ -208,15 +200,12 @@ def _power_of_two(exponent: Any) -> Any:
 
 def _rounded_quotient(digits: Any, divisor: Any) -> Any:
     """Of integers that are not negative; a half goes to the even one."""
-    found = _wide("DIV", digits, divisor)
-    rest = _wide("SUB", digits, _wide("MUL", found, divisor))
-    twice = _wide("ADD", rest, rest)
-    pairs = _wide("MUL", _wide("DIV", found, _wide_scalar(2)), _wide_scalar(2))
-    is_tie_of_odd = op.binary(
-        "LOGICAL_AND", op.binary("EQUAL", twice, divisor), op.binary("NOT_EQUAL", pairs, found)
-    )
-    goes_up = op.binary("LOGICAL_OR", op.binary("GREATER", twice, divisor), is_tie_of_odd)
-    return op.choose(goes_up, _wide("ADD", found, _wide_scalar(1)), found)
+    found = op.on_wide("DIV", digits, divisor)
+    rest = op.on_wide("SUB", digits, op.on_wide("MUL", found, divisor))
+    twice = op.on_wide("ADD", rest, rest)
+    is_tie = op.binary("EQUAL", twice, divisor)
+    goes_up = op.choose(is_tie, op.is_odd(found), op.binary("GREATER", twice, divisor))
+    return op.choose(goes_up, op.on_wide("ADD", found, 1), found)
 
 
 def _decimal_to_float(call: Call, value: Any, wanted: pa.DataType) -> Any:
