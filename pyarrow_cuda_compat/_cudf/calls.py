@@ -61,6 +61,15 @@ class Call:
     def rows(self) -> int:
         return max(map(rows_of, self.values))
 
+    @property
+    def columns(self) -> list[Any]:
+        """The arguments as columns, where one value for all rows is in each of them."""
+        rows = self.rows
+        return [
+            plc.Column.from_scalar(it, rows) if isinstance(it, plc.Scalar) else it
+            for it in self.values
+        ]
+
     def array(self, place: int) -> Any:
         """An argument as pyarrow's array or table."""
         is_scalar = isinstance(self.values[place], plc.Scalar)

@@ -1,6 +1,6 @@
 """Tables on a device: filters by expressions, groups and joins.
 
-`group_by` and `join` take pyarrow's own function, and its arguments.
+Each of these takes pyarrow's own function, and its arguments.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ def _columns(table: Any, places: Iterable[int]) -> Any:
     return plc.Table([columns[place] for place in places])
 
 
-def filter_table(compute: Callable[..., Any], table: Any, expression: Any) -> Any:
+def filter_table(
+    compute: Callable[..., Any], _original: _Original, table: Any, expression: Any
+) -> Any:
     """The rows where an expression is true, whose functions `compute` answers for columns."""
     schema = table.schema
     _need_kinds(schema, ANY)
@@ -81,7 +83,11 @@ def filter_table(compute: Callable[..., Any], table: Any, expression: Any) -> An
 
 
 def project(
-    compute: Callable[..., Any], table: Any, expressions: Iterable[Any], schema: pa.Schema
+    compute: Callable[..., Any],
+    _original: _Original,
+    table: Any,
+    expressions: Iterable[Any],
+    schema: pa.Schema,
 ) -> Any:
     """A table of what expressions are, whose functions `compute` answers for columns."""
     _need_kinds(table.schema, ANY)
