@@ -64,7 +64,7 @@ KEYS = f"{SIMPLE} bits dictionary"
 #: The kinds whose rows libcudf selects.
 ANY = f"{KEYS} null list large_list fixed_list map struct extension"
 _STORED: frozenset[str] = frozenset(f"{SIMPLE} bits list large_list fixed_list map struct".split())
-_PARTS = frozenset(f"{SIMPLE} bits list struct".split())
+_PARTS: frozenset[str] = frozenset(f"{SIMPLE} bits list struct".split())
 
 
 def _has_kinds(types: list[pa.DataType]) -> bool:

@@ -54,6 +54,11 @@ def _struct_of_batch(_original: Method, batch: Any) -> Any:
     return pa.StructArray.from_arrays(batch.columns, fields=list(batch.schema))
 
 
+def _structs_of_table(_original: Method, table: Any, max_chunksize: Any = None) -> Any:
+    chunks = [batch.to_struct_array() for batch in table.to_batches(max_chunksize)]
+    return pa.chunked_array(chunks, pa.struct(list(table.schema)))
+
+
 def _batch_of_struct(original: Method, struct_array: Any) -> Any:
     if not isinstance(struct_array, pa.StructArray):
         return original(struct_array)
@@ -137,6 +142,7 @@ def install() -> None:
         (_lib.ChunkedArray, "flatten", _flatten_chunks),
         (_lib.Table, "flatten", _flatten_table),
         (_lib.RecordBatch, "to_struct_array", _struct_of_batch),
+        (_lib.Table, "to_struct_array", _structs_of_table),
         (_lib.RecordBatch, "from_struct_array", _batch_of_struct),
         (_lib.DictionaryArray, "from_arrays", _dictionary_array),
         (_lib.Array, "view", _view),

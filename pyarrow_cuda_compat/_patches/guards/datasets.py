@@ -101,7 +101,7 @@ def _class() -> Any:
         def _refuse(self, *_: Any, **__: Any) -> None:
             _native._refuse(self._table, "pyarrow.dataset.Dataset")
 
-        join_asof = get_fragments = _get_fragments = replace_schema = __reduce__ = _refuse
+        join_asof = get_fragments = _get_fragments = replace_schema = _refuse
 
     def _of(table: Any, schema: pa.Schema) -> Any:
         return dataset(pa.Table.from_arrays(table.columns, schema=schema))

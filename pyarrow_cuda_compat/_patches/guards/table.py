@@ -60,7 +60,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "_Tabular.take _Tabular.drop_null _Tabular.filter _Tabular.sort_by", METHOD),
     ("pyarrow.lib", "RecordBatch.take RecordBatch.drop_null RecordBatch.filter", METHOD),
     ("pyarrow.lib", "Table.take Table.drop_null Table.filter Table.group_by Table.join", METHOD),
-    ("pyarrow.lib", "Table.cast Table.to_struct_array", METHOD),
+    ("pyarrow.lib", "Table.cast", METHOD),
     ("pyarrow._compute", "SetLookupOptions.__init__", REFUSE),
     # Queries.
     ("pyarrow.acero", "_filter_table _group_by _perform_join", QUERY),
