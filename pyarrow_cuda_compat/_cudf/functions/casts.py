@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -10,16 +9,18 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
 from ..calls import Call
-from ..columns import on_device, to_cudf
+from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
 from ..types import ANY, BYTES, NUMBERS, ORDERED_TIMES, TEXTS, cudf_type, kind_of
 from .lists import cast_elements
+from .nearest_decimals import nearest_decimals
 from .times import need_calendar
 from .utf8 import are_utf8
 from .zones import PER_SECOND, local
 
 _is = pa.types
+_convert = plc.strings.convert
 #: By floating-point type: the largest integer up to which it has every integer.
 EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
 
@@ -143,75 +144,6 @@ def _int_to_decimal(call: Call, value: Any, wanted: pa.DataType) -> Any:
     return cast_without_loss(value, call.given, wanted)
 
 
-#: Of an IEEE 754 double: the bits behind the point, and the exponent of a number whose integer has
-#: all of them.
-_FRACTION, _BIAS = 52, 1075
-#: The most digits behind the point with which 53 bits times a power of ten are less than 2^123.
-_MOST_SCALE = 21
-_POWERS = pa.array([Decimal(2**place) for place in range(127)], pa.decimal128(38))
-
-
-def _float_to_decimal(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    """The nearest decimal of the number that the bits are; of two, the one with an even digit."""
-    scale, precision = wanted.scale, wanted.precision
-    call.need(0 <= scale <= min(_MOST_SCALE, precision), "not to such a scale")
-    double = op.cast(value, op.FLOAT64)
-    limit = op.scalar(float(10 ** (precision - scale)), pa.float64())
-    is_within = op.computed(("LESS", ("ABS", 0), limit), double)
-    _need_all(call, value, is_within, wanted)
-    bits = op.same_bits(double, op.INT64)
-    exponent = op.on_int64("BITWISE_AND", op.on_int64("SHIFT_RIGHT", bits, _FRACTION), 0x7FF)
-    whole = op.on_int64("BITWISE_AND", bits, 2**_FRACTION - 1)
-    is_normal = op.binary("GREATER", exponent, op.scalar(0, pa.int64()))
-    whole = op.choose(is_normal, op.on_int64("ADD", whole, 2**_FRACTION), whole)
-    exponent = op.on_int64("NULL_MAX", exponent, 1)
-    # The number is `whole` divided or multiplied by a power of two.
-    digits = op.on_wide("MUL", op.cast(whole, op.WIDE), 10**scale)
-    right, left = (
-        _power_of_two(op.on_int64("SUB", *pair))
-        for pair in ((op.scalar(_BIAS, pa.int64()), exponent), (exponent, _BIAS))
-    )
-    result = op.on_wide("MUL", _rounded_quotient(digits, right), left)
-    is_negative = op.binary("LESS", bits, op.scalar(0, pa.int64()))
-    result = op.choose(is_negative, op.on_wide("SUB", op.wide(0), result), result)
-    result = op.null_where(plc.unary.is_null(value), result) if value.null_count() else result
-    fits = op.binary("LESS_EQUAL", op.unary("ABS", result), op.wide(10**precision - 1))
-    _need_all(call, value, fits, wanted)
-    return op.scaled(result, cudf_type(wanted))
-
-
-def _need_all(call: Call, value: Any, is_right: Any, wanted: pa.DataType) -> None:
-    """Raises pyarrow's error, which is for the last value that a type has not."""
-    if op.is_everywhere(is_right):
-        return
-    call.need(not call.options["allow_decimal_truncate"], "not numbers that the type does not have")
-    wrong = op.kept(plc.Table([value]), op.invert(is_right))
-    number = plc.copying.get_element(op.one(wrong), wrong.num_rows() - 1).to_py()
-    pa.scalar(number, call.given).cast(wanted)
-
-
-def _power_of_two(exponent: Any) -> Any:
-    """1 for negative exponents, and 2^126 for large ones."""
-    last = op.scalar(len(_POWERS) - 1, pa.int64())
-    places = op.on_int64("NULL_MAX", op.filled(exponent, op.scalar(0, pa.int64())), 0)
-    places = op.binary("NULL_MIN", places, last, op.INT64)
-    return op.one(op.gathered(plc.Table([to_cudf(on_device(_POWERS))]), places))
-
-
-def _rounded_quotient(digits: Any, divisor: Any) -> Any:
-    """Of integers that are not negative; a half goes to the even one."""
-    found = op.on_wide("DIV", digits, divisor)
-    rest = op.on_wide("SUB", digits, op.on_wide("MUL", found, divisor))
-    twice = op.on_wide("ADD", rest, rest)
-    is_tie = op.binary("EQUAL", twice, divisor)
-    goes_up = op.choose(is_tie, op.is_odd(found), op.binary("GREATER", twice, divisor))
-    return op.choose(goes_up, op.on_wide("ADD", found, 1), found)
-
-
-def _decimal_to_float(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    return cast_without_loss(value, call.given, wanted)
-
-
 def _need_same_decimals(call: Call, result: Any, value: Any) -> None:
     """Raises pyarrow's error if a cast has dropped digits that it may not drop."""
     is_allowed = call.options["allow_decimal_truncate"]
@@ -249,14 +181,6 @@ def _decimal_to_decimal(call: Call, value: Any, wanted: pa.DataType) -> Any:
         call.need(not call.options["allow_decimal_truncate"], "not numbers of too many digits")
         raise pa.ArrowInvalid(f"Decimal value does not fit in precision {wanted.precision}")
     return result
-
-
-def _plain_cast(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    return op.cast(value, cudf_type(wanted))
-
-
-def _to_bool(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    return op.binary("NOT_EQUAL", value, op.scalar(0, call.given))
 
 
 def _int_or_time(call: Call, value: Any, wanted: pa.DataType) -> Any:
@@ -324,18 +248,9 @@ def _are_bytes(kind: pa.DataType) -> bool:
     return bool(_is.is_binary(kind) or _is.is_large_binary(kind) or _is.is_binary_view(kind))
 
 
-def _int_to_string(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    return plc.strings.convert.convert_integers.from_integers(value)
-
-
-def _bool_to_string(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    words = op.scalar("true"), op.scalar("false")
-    return plc.strings.convert.convert_booleans.from_booleans(value, *words)
-
-
 def _string_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
     kind = cudf_type(wanted)
-    convert = plc.strings.convert.convert_integers
+    convert = _convert.convert_integers
     plain = "^-?[0-9]+$" if _is.is_signed_integer(wanted) else "^[0-9]+$"
     fits = op.binary("LOGICAL_AND", op.matches(value, plain), convert.is_integer(value, kind))
     call.need(
@@ -345,22 +260,26 @@ def _string_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
     return convert.to_integers(value, kind)
 
 
-def _list_to_list(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    return cast_elements(call, wanted, cast)
+def _as_libcudf(_: Call, value: Any, wanted: pa.DataType) -> Any:
+    return op.cast(value, cudf_type(wanted))
 
 
 #: The kinds of types that a cast starts from, the kinds that it ends at, and its function.
 _CASTS: list[tuple[str, str, Any]] = [
     ("int", NUMBERS, _int_to_number),
     ("float", "int", _float_to_int),
-    ("float", "float", _plain_cast),
-    ("decimal", "float", _decimal_to_float),
+    ("float", "float", _as_libcudf),
+    ("decimal", "float", lambda call, *given: cast_without_loss(given[0], call.given, given[1])),
     ("decimal", "int", _decimal_to_int),
     ("decimal", "decimal", _decimal_to_decimal),
     ("int", "decimal", _int_to_decimal),
-    ("float", "decimal", _float_to_decimal),
-    ("bool", NUMBERS, _plain_cast),
-    (NUMBERS, "bool", _to_bool),
+    ("float", "decimal", nearest_decimals),
+    ("bool", NUMBERS, _as_libcudf),
+    (
+        NUMBERS,
+        "bool",
+        lambda call, value, _: op.binary("NOT_EQUAL", value, op.scalar(0, call.given)),
+    ),
     ("int", ORDERED_TIMES, _int_or_time),
     (ORDERED_TIMES, "int", _int_or_time),
     ("time date64", "time", _between_units),
@@ -370,11 +289,17 @@ _CASTS: list[tuple[str, str, Any]] = [
     ("date64", "date", _between_units),
     ("date", "time", _date_to_time),
     ("time", "date date64", _time_to_date),
-    ("int", TEXTS, _int_to_string),
-    ("bool", TEXTS, _bool_to_string),
+    ("int", TEXTS, lambda _, value, __: _convert.convert_integers.from_integers(value)),
+    (
+        "bool",
+        TEXTS,
+        lambda _, value, __: _convert.convert_booleans.from_booleans(
+            value, *map(op.scalar, ("true", "false"))
+        ),
+    ),
     (TEXTS, "int", _string_to_int),
     (f"{BYTES} view", BYTES, _between_strings),
-    ("list", "list", _list_to_list),
+    ("list", "list", lambda call, _, wanted: cast_elements(call, wanted, cast)),
 ]
 _CAST_BY_KINDS = {
     (before, after): function
