@@ -64,6 +64,22 @@ def test_casts_of_lists(there, given, wanted):
     check(lambda it: it.cast(wanted), lists.slice(1), there)
 
 
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_as_texts(there, unit, zone):
+    times = pa.array([0, None, -1, 10**9, 1234567890123], pa.timestamp(unit, zone))
+    times = times if unit != "s" else times.slice(0, 4)
+    check(lambda it: it.cast(pa.string()), times, there)
+    check(lambda it: it.cast(pa.large_string()), times.cast(pa.date32(), safe=False), there)
+
+
+def test_times_that_are_not_texts(there):
+    for kind, reason in (("Europe/Paris", "not in time zones"), (None, "years without four")):
+        times = pa.array([0, 3 * 10**11], pa.timestamp("s", kind))
+        with pytest.raises(NotImplementedError, match=reason):
+            there(times).cast(pa.string())
+
+
 def test_elements_that_a_cast_would_change(there):
     lists = pa.array([[1], [300], [2]])
     for place in (lambda it: it, there):

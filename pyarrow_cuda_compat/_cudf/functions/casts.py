@@ -15,6 +15,7 @@ from ..registry import kernel
 from ..types import ANY, BYTES, NUMBERS, ORDERED_TIMES, TEXTS, cudf_type, kind_of
 from .lists import cast_elements
 from .nearest_decimals import nearest_decimals
+from .time_texts import written
 from .times import need_calendar
 from .utf8 import are_utf8
 from .zones import PER_SECOND, local
@@ -235,6 +236,17 @@ def _time_to_date(call: Call, value: Any, wanted: pa.DataType) -> Any:
     return op.cast(days, cudf_type(wanted))
 
 
+#: As pyarrow writes dates and times.
+_DATE = ["%Y", "-", "%m", "-", "%d"]
+_TIME = [*_DATE, " ", "%H", ":", "%M", ":", "%S"]
+
+
+def _time_to_string(call: Call, _: Any, __: Any) -> Any:
+    zone = getattr(call.given, "tz", None)
+    call.need(zone in (None, "UTC"), "not in time zones")
+    return written(call, _DATE if _is.is_date(call.given) else [*_TIME, *("Z" if zone else "")])
+
+
 def _between_strings(call: Call, value: Any, wanted: pa.DataType) -> Any:
     is_text = _is.is_string(wanted) or _is.is_large_string(wanted)
     is_free = not is_text or not _are_bytes(call.given) or call.options["allow_invalid_utf8"]
@@ -297,6 +309,7 @@ _CASTS: list[tuple[str, str, Any]] = [
             value, *map(op.scalar, ("true", "false"))
         ),
     ),
+    ("date time", TEXTS, _time_to_string),
     (TEXTS, "int", _string_to_int),
     (f"{BYTES} view", BYTES, _between_strings),
     ("list", "list", lambda call, _, wanted: cast_elements(call, wanted, cast)),
