@@ -61,6 +61,15 @@ class Call:
     def rows(self) -> int:
         return max(map(rows_of, self.values))
 
+    @property
+    def columns(self) -> list[Any]:
+        """The arguments as columns, where one value for all rows is in each of them."""
+        rows = self.rows
+        return [
+            plc.Column.from_scalar(it, rows) if isinstance(it, plc.Scalar) else it
+            for it in self.values
+        ]
+
     def array(self, place: int) -> Any:
         """An argument as pyarrow's array or table."""
         is_scalar = isinstance(self.values[place], plc.Scalar)
@@ -128,7 +137,7 @@ def of_struct(column: Any) -> dict[str, Any]:
             found[field.name] = value.flatten()
         elif field.name in ("to_type", "type"):
             found[field.name] = field.type
-        elif field.name == "value":
+        elif field.name in ("value", "query_key"):
             found[field.name] = value[0]
         elif field.name != _TYPE_NAME:
             try:

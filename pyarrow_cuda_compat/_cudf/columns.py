@@ -72,6 +72,8 @@ def to_cudf(value: Any) -> Any:
             return to_cudf(piece)
         # libcudf's own strings may be longer than those of one array.
         return plc.concatenate.concatenate([*map(to_cudf, value.chunks)])
+    if isinstance(value, pa.RunEndEncodedArray):
+        return _of_runs(value)
     stored = value.storage if isinstance(value, pa.ExtensionArray) else value
     array, form, buffers = admitted(stored)
     column = spans.column_of(array, form, buffers)
@@ -115,6 +117,21 @@ def _of_fixed_lists(array: Any) -> Any:
     first, step = (scalar_of(pa.scalar(it, pa.int32())) for it in (0, size))
     offsets = plc.filling.sequence(rows + 1, first, step)
     return plc.Column(_LIST, rows, None, None, 0, 0, [offsets, elements])
+
+
+def _of_runs(array: Any) -> Any:
+    """The values of runs, each as often as the array has it."""
+    operators, number = plc.binaryop.BinaryOperator, pa.int64()
+    first, none, last = (scalar_of(pa.scalar(it, number)) for it in (array.offset, 0, len(array)))
+    ends = plc.unary.cast(to_cudf(array.run_ends), none.type())
+    steps = (operators.SUB, first), (operators.NULL_MAX, none), (operators.NULL_MIN, last)
+    for operator, other in steps:
+        ends = plc.binaryop.binary_operation(ends, other, operator, none.type())
+    starts = plc.copying.shift(ends, 1, none)
+    counts = plc.binaryop.binary_operation(
+        ends, starts, operators.SUB, plc.DataType(plc.TypeId.INT32)
+    )
+    return plc.filling.repeat(plc.Table([to_cudf(array.values)]), counts).columns()[0]
 
 
 _LIST = plc.DataType(plc.TypeId.LIST)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -229,10 +230,6 @@ def _in_form(call: Call, found: Any) -> Any:
     return result
 
 
-def _filter_table(_original: Any, table: Any, expression: Any) -> Any:
-    return queries.filter_table(chained, table, expression)
-
-
 def parquet_reader(scan: Any) -> Reader:
     """Reads the Parquet files of a scan."""
     return Reader(chained, scan)
@@ -242,13 +239,10 @@ def parquet_reader(scan: Any) -> Reader:
 write_parquet = write
 
 
-def _perform_join(*arguments: Any, **keywords: Any) -> Any:
-    return queries.join(chained, *arguments, **keywords)
-
-
-#: Functions of `pyarrow.acero`, by name.
+#: Functions of `pyarrow.acero`, and one of our own, by name.
 QUERIES = {
-    "_filter_table": _filter_table,
+    "_filter_table": partial(queries.filter_table, chained),
     "_group_by": queries.group_by,
-    "_perform_join": _perform_join,
+    "_perform_join": partial(queries.join, chained),
+    "_project": partial(queries.project, chained),
 }

@@ -77,6 +77,11 @@ class Evaluation:
             _passes.keep((program, places), *key)
         return op.computed(program, *self._read)
 
+    def column(self, expression: Any) -> tuple[Any, pa.DataType]:
+        """What an expression is, or a scalar if that is the same for all rows, and its type."""
+        content, kind = bound(serialized(expression), self._schema, folds=True)
+        return self._column(self._value(content)), kind
+
     def _value(self, content: Any) -> Any:
         if isinstance(content, pa.Scalar):
             return content

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Context, localcontext
+from decimal import Context, Decimal, localcontext
 from math import isnan
 from typing import Any
 
@@ -89,6 +89,27 @@ def order_key(column: Any, nan: int) -> Any:
     is_negative = binary("LESS", bits, scalar(0, kind))
     key = choose(is_negative, binary("SUB", first, bits, kind), bits)
     return choose(is_nan(column), scalar(nan, kind), key)
+
+
+def wide(value: int) -> Any:
+    """A scalar of the type of `WIDE`."""
+    return scalar(Decimal(value), pa.decimal128(38))
+
+
+def on_wide(operator: str, left: Any, right: Any) -> Any:
+    """An operation on integers of 128 bits, of which the right one may be Python's."""
+    return binary(operator, left, wide(right) if isinstance(right, int) else right, WIDE)
+
+
+def is_odd(integers: Any) -> Any:
+    """Of integers of 128 bits."""
+    pairs = on_wide("MUL", on_wide("DIV", integers, 2), 2)
+    return binary("NOT_EQUAL", pairs, integers)
+
+
+def first_where(mask: Any, column: Any) -> Any:
+    """The first value of those where a mask is true."""
+    return plc.copying.get_element(one(kept(plc.Table([column]), mask)), 0)
 
 
 def column_of(value: Any, rows: int) -> Any:
@@ -227,6 +248,12 @@ def kept(table: Any, mask: Any) -> Any:
 def places(mask: Any) -> Any:
     """The numbers of the rows where a mask is true."""
     return kept(plc.Table([counter(mask.size())]), mask).columns()[0]
+
+
+def lower_bound(ordered: Any, values: Any) -> Any:
+    """How many values of a column in order are less than each value.  null is the largest one."""
+    tables = plc.Table([ordered]), plc.Table([values])
+    return plc.search.lower_bound(*tables, [Order.ASCENDING], [NullOrder.AFTER])
 
 
 def are_among(rows: int, numbers: Any) -> Any:

@@ -1,6 +1,6 @@
 """Tables on a device: filters by expressions, groups and joins.
 
-`group_by` and `join` take pyarrow's own function, and its arguments.
+Each of these takes pyarrow's own function, and its arguments.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import _native
 from . import operations as op
 from .caches import Cache
-from .columns import dictionary_of, on_device, rows_of_views, table_of, to_table
+from .columns import dictionary_of, on_device, rows_of_views, table_of, to_chunks, to_table
 from .conversions import conversion_of
 from .evaluation import Evaluation
-from .expressions import fields_of, serialized
+from .expressions import fields_of, parsed, serialized
 from .functions.casts import BY_VALUE, decoded
 from .groups import ALL_ROWS, Group
 from .refusals import need
@@ -64,7 +64,9 @@ def _columns(table: Any, places: Iterable[int]) -> Any:
     return plc.Table([columns[place] for place in places])
 
 
-def filter_table(compute: Callable[..., Any], table: Any, expression: Any) -> Any:
+def filter_table(
+    compute: Callable[..., Any], _original: _Original, table: Any, expression: Any
+) -> Any:
     """The rows where an expression is true, whose functions `compute` answers for columns."""
     schema = table.schema
     _need_kinds(schema, ANY)
@@ -78,6 +80,30 @@ def filter_table(compute: Callable[..., Any], table: Any, expression: Any) -> An
     if not kept.num_rows():
         return table.slice(0, 0)
     return to_table(kept.columns(), schema, type(table), table.columns)
+
+
+def project(
+    compute: Callable[..., Any],
+    _original: _Original,
+    table: Any,
+    expressions: Iterable[Any],
+    schema: pa.Schema,
+) -> Any:
+    """A table of what expressions are, whose functions `compute` answers for columns."""
+    _need_kinds(table.schema, ANY)
+    columns = table_of(table).columns()
+    found = []
+    for expression, wanted in zip(expressions, schema.types, strict=True):
+        name = parsed(serialized(expression))
+        if isinstance(name, str):
+            found.append(table.column(_place(table.schema, name)))
+            continue
+        evaluation = Evaluation(columns, table.schema, _by_values(compute, columns, table.columns))
+        column, kind = evaluation.column(expression)
+        need(kind == wanted, f"libcudf's result is not of type {wanted}")
+        made = to_chunks(op.column_of(column, len(table)), wanted)
+        found.append(made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made]))
+    return pa.Table.from_arrays(found, schema=schema)
 
 
 def _by_values(

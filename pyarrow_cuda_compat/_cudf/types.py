@@ -41,6 +41,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "map": lambda it: _is.is_map(it) and _has_kinds([it.key_type, it.item_type]),
     "struct": lambda it: _is.is_struct(it) and _has_kinds([each.type for each in it]),
     "dictionary": _is.is_dictionary,
+    "runs": lambda it: _is.is_run_end_encoded(it) and kind_of(it.value_type) in _PARTS,
     "view": lambda it: _is.is_string_view(it) or _is.is_binary_view(it),
     "extension": lambda it: (
         isinstance(it, pa.BaseExtensionType)
@@ -63,7 +64,7 @@ KEYS = f"{SIMPLE} bits dictionary"
 #: The kinds whose rows libcudf selects.
 ANY = f"{KEYS} null list large_list fixed_list map struct extension"
 _STORED: frozenset[str] = frozenset(f"{SIMPLE} bits list large_list fixed_list map struct".split())
-_PARTS = frozenset(f"{SIMPLE} bits list struct".split())
+_PARTS: frozenset[str] = frozenset(f"{SIMPLE} bits list struct".split())
 
 
 def _has_kinds(types: list[pa.DataType]) -> bool:

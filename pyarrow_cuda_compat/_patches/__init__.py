@@ -6,6 +6,7 @@
 `device_arrays`   export and import of the C Device interface and of DLPack
 `device_streams`  export and import of streams of the C Device interface
 `combine`         `combine_chunks`, and chunks that are exported as one array
+`views`           arrays and tables that are made of parts of others
 `read_ahead`      readers of copies, whose batches a thread reads ahead
 `batches`         methods whose batches have to report the right device
 `guards`          refuses data on a device where functions read host memory, or copies it,
@@ -25,6 +26,7 @@ from . import (
     device_streams,
     guards,
     read_ahead,
+    views,
 )
 
 
@@ -37,6 +39,7 @@ def install() -> None:
             copy_to,
             read_ahead,
             combine,
+            views,
             batches,
             device_streams,
             guards,

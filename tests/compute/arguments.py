@@ -54,6 +54,10 @@ TYPES: dict[str, list[pa.DataType]] = {
         pa.dictionary(pa.int32(), pa.int64()),
         pa.dictionary(pa.int32(), pa.float64()),
     ],
+    "runs": [
+        pa.run_end_encoded(pa.int16(), pa.int64()),
+        pa.run_end_encoded(pa.int32(), pa.string()),
+    ],
 }
 #: By their width: numbers whose bits are those of values of other types.
 NUMBERS = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64(), 128: pa.decimal128(38)}
@@ -99,7 +103,8 @@ class Maker:
         if isinstance(kind, pa.BaseExtensionType):
             return self.value(kind.storage_type, is_tame)
         if pa.types.is_map(kind):
-            keys = self.random.sample(WORDS, self.random.randint(0, 3))
+            words = self.pick([WORDS, WORDS[:3]])
+            keys = [self.pick(words) for _ in range(self.random.randint(0, 3))]
             return [(key, self.value_or_null(kind.item_type, is_tame, 0.2)) for key in keys]
         if pa.types.is_fixed_size_list(kind):
             return [
@@ -184,6 +189,9 @@ class Maker:
         extra = self.pick([0, 0, 3])
         if pa.types.is_dictionary(kind):
             return self.array(kind.value_type, size, nulls=nulls).dictionary_encode()
+        if pa.types.is_run_end_encoded(kind):
+            values = whole(self.array(kind.value_type, size + extra, nulls=nulls))
+            return pc.run_end_encode(values, kind.run_end_type).slice(extra)
         stored = [self.value_or_null(kind, is_tame, nulls) for _ in range(size + extra)]
         made = _made(stored, kind).slice(extra)
         if self.random.random() < 0.2:
@@ -452,6 +460,11 @@ def _path(maker: Maker, given: list[Any]) -> Any:
     return pc.StructFieldOptions(maker.pick(paths))
 
 
+def _lookup_of_map(maker: Maker, given: list[Any]) -> Any:
+    occurrence = maker.pick(["first", "last", "all"])
+    return pc.MapLookupOptions(pa.scalar(maker.pick(WORDS), given[0].type.key_type), occurrence)
+
+
 def _cumulative(maker: Maker, given: list[Any]) -> Any:
     start = maker.pick([None, None, 0, 1, -3, 100, 2.5, -0.0, math.nan])
     start = start if pa.types.is_floating(given[0].type) or start in (None, 0, 1, 100) else None
@@ -499,6 +512,7 @@ _SPECIAL: dict[str, Any] = {
     "struct_field": _path,
     "is_in": _lookup,
     "index_in": _lookup,
+    "map_lookup": _lookup_of_map,
     "select_k_unstable": _select,
     **{f"cumulative_{it}": _cumulative for it in ("sum", "sum_checked", "prod", "mean")},
     **{f"cumulative_{it}": _cumulative for it in ("min", "max")},
@@ -663,6 +677,8 @@ RECIPES: dict[str, Any] = {
     "year_month_day": lambda m, t, n: [m.array(m.kind(t[0]), min(n, 7), nulls=0)],
     "list_flatten": lambda m, t, n: [
         m.array(m.pick([*TYPES["list"], pa.list_(pa.list_(pa.int32()))]), n)
+        if m.random.random() < 0.5
+        else m.array(m.kind(t[0]), n, nulls=0)
     ],
     "list_element": lambda m, t, n: [
         pa.array(
@@ -851,6 +867,32 @@ def _filtered(maker: Maker) -> tuple[list[Any], Any]:
     return [table], lambda it: it.filter(expression)
 
 
+def _of_dataset(maker: Maker) -> tuple[list[Any], Any]:
+    from pyarrow.dataset import dataset
+
+    size = maker.pick([1, 7, 40])
+    table = pa.table(
+        {
+            "i": maker.array(maker.kind(("int",)), size),
+            "f": maker.array(maker.kind(("float",)), size),
+            "s": maker.array(pa.string(), size),
+            "d": maker.array(pa.decimal128(15, 2), size),
+            "p": maker.array(maker.kind(tuple(_PASSED.split())), size),
+            "b": maker.array(pa.bool_(), size),
+        }
+    )
+    i, f, s, d, p, b = (pc.field(name) for name in "ifsdpb")
+    expressions = [
+        *(i, f, s, d, p, b, pc.add(i, 1), f * 2, d + d, ~b, i > 2, s == "ab", b & (f < 1)),
+        *(pc.if_else(b, s, "no"), i.cast("double", safe=False), pc.utf8_upper(s), p.is_null()),
+        *(pc.scalar(3), pc.scalar("a"), pc.coalesce(s, pc.scalar("none")), i.isin([1, 2, None])),
+    ]
+    columns = dict(zip("uvw", maker.random.sample(expressions, 3), strict=True))
+    columns = maker.pick([columns, columns, ["p", "i"], None])
+    options = {"columns": columns, "filter": maker.pick([None, i > 0, b, (f > 0) | b])}
+    return [table], lambda it: dataset(it).to_table(**options)
+
+
 def _sorted(maker: Maker) -> tuple[list[Any], Any]:
     size = maker.pick([0, 1, 7, 40])
     table = _table_of(maker, "a b", size, "int string float binary large_string clock time")
@@ -866,4 +908,5 @@ METHODS: dict[str, Any] = {
     "Table.join": _joined,
     "Table.filter": _filtered,
     "Table.sort_by": _sorted,
+    "Dataset.to_table": _of_dataset,
 }

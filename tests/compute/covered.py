@@ -277,6 +277,7 @@ _WORDS = {
     "large lists": "large_list",
     "fixed-size lists": "fixed_list",
     "structs": "struct",
+    "run-end encoded data": "runs",
     "dictionaries": "dictionary",
     "extension types": "extension",
 }

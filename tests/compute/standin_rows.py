@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any
 
@@ -131,18 +132,14 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
         return column(pa.array(sorted(first.values(), reverse=True), pa.int32()))
 
     def lower_bound(within: Any, needles: Any, *_: Any) -> Any:
-        values = _plain(within.columns()[0].value)
-        places = {value: place for place, value in reversed(list(enumerate(values)))}
+        values = [it for it in _plain(within.columns()[0].value) if it is not None]
         wanted = _plain(needles.columns()[0].value)
-        # Behind the last row where nothing is equal: the rows there are compared anyway.
-        return column(pa.array([places.get(each, len(values)) for each in wanted], pa.int32()))
+        found = [len(values) if it is None else bisect_left(values, it) for it in wanted]
+        return column(pa.array(found, pa.int32()))
 
     def sequence(rows: int, first: Any, step: Any) -> Any:
         start, by = first.to_py(), step.to_py()
         return column(pa.array(range(start, start + rows * by, by), first.value.type))
-
-    def filled(given: Any, value: Any) -> Any:
-        return column(pc.fill_null(given.value, value.value))
 
     names.groupby.GroupBy = GroupBy
     names.groupby.GroupByRequest = lambda values, aggregations: (values, aggregations)
@@ -156,7 +153,6 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
     )
     names.search.lower_bound = lower_bound
     names.filling.sequence = sequence
-    names.replace.replace_nulls = filled
     names.unary.is_valid = lambda it: column(it.value.is_valid())
     names.unary.unary_operation = lambda it, _: column(pc.invert(it.value))
     names.copying.slice = lambda it, ends: [column(it.value.slice(ends[0], ends[1] - ends[0]))]

@@ -545,6 +545,7 @@ def test_calls_are_recorded(there, caplog):
 #: Arguments of methods that need some.
 ARGUMENTS = {
     "cast": [pa.float64()],
+    "Table.cast": [pa.schema([("a", pa.float64())])],
     "fill_null": [1],
     "index": [1],
     "take": [[0]],
@@ -565,7 +566,7 @@ def test_methods_call_functions(there, monkeypatch, method):
     data = {"Array": array, "ChunkedArray": pa.chunked_array([array]), "RecordBatch": batch}
     data |= {"Table": pa.Table.from_batches([batch]), "_Tabular": batch}
     monkeypatch.setattr(engine, "_found", "none here")
-    call = partial(getattr(data[owner], name), *ARGUMENTS.get(name, []))
+    call = partial(getattr(data[owner], name), *ARGUMENTS.get(method, ARGUMENTS.get(name, [])))
     if name == "group_by":
         call = partial(call().aggregate, [("a", "sum")])
     with pytest.raises(NotImplementedError, match=r"pyarrow.(compute|acero)\.\w+ reads it"):

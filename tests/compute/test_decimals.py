@@ -1,5 +1,7 @@
 """Decimals, compared with pyarrow's results on the host."""
 
+import math
+import re
 from decimal import Context, Decimal, localcontext
 
 import pyarrow as pa
@@ -223,3 +225,34 @@ def test_an_integer_literal_beside_decimals_is_refused_where_pyarrow_raises(ther
         ROWS.filter(pc.field("w") > 1)
     with pytest.raises(NotImplementedError, match="use a Decimal or a float"):
         there(ROWS).filter(pc.field("w") > 1)
+
+
+def halves(scale):
+    """Numbers of which many lie in the middle of two decimals."""
+    ties = [(it + 0.5) * 10.0**-scale for it in range(-9, 9)]
+    return [*ties, 0.0, -0.0, 5e-324, 2.0**-130, 0.1, -2.675, 1e-7, 33.3, None]
+
+
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+@pytest.mark.parametrize(("precision", "scale"), [(38, 0), (7, 2), (25, 5), (38, 21)])
+def test_decimals_of_floating_point_numbers(there, precision, scale, kind):
+    large = [2.0**53 + 2, -(2.0**52), 2.0**60 + 2.0**9, 1e16] if precision - scale > 19 else []
+    numbers = pa.array([*halves(scale), *large], pa.float64()).cast(kind).slice(1)
+    wanted = pa.decimal128(precision, scale)
+    assert on_host(there(numbers).cast(wanted)).equals(numbers.cast(wanted))
+
+
+@pytest.mark.parametrize("number", [1e10, 999.995, -1000.0, math.nan, -math.inf])
+def test_numbers_that_a_decimal_has_not(there, number):
+    numbers, wanted = pa.array([1.0, None, number, 1e300]), pa.decimal128(5, 2)
+    with pytest.raises(pa.ArrowInvalid) as expected:
+        numbers.cast(wanted)
+    with pytest.raises(pa.ArrowInvalid, match=re.escape(str(expected.value))):
+        there(numbers).cast(wanted)
+    with pytest.raises(NotImplementedError, match="not numbers that the type does not have"):
+        there(numbers).cast(wanted, safe=False)
+
+
+def test_decimals_with_too_many_digits_are_refused(there):
+    with pytest.raises(NotImplementedError, match="not to such a scale"):
+        there(pa.array([0.5])).cast(pa.decimal128(38, 22))

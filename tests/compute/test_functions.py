@@ -2,6 +2,7 @@
 
 import math
 import sys
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,6 +20,7 @@ NAMES = """
     floor_temporal ceil_temporal round_temporal
     year day hour second nanosecond day_of_week is_leap_year week us_year us_week iso_week
     iso_calendar subsecond local_timestamp assume_timezone
+    max_element_wise min_element_wise map_lookup run_end_decode
     shift_left shift_right shift_left_checked mode run_end_encode replace_with_mask struct_field
     strftime strptime
     years_between weeks_between days_between hours_between milliseconds_between
@@ -60,6 +62,22 @@ def test_casts_of_lists(there, given, wanted):
     lists = pa.array(given, None if any(given) else pa.list_(pa.int8()))
     check(lambda it: it.cast(wanted), lists, there)
     check(lambda it: it.cast(wanted), lists.slice(1), there)
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_as_texts(there, unit, zone):
+    times = pa.array([0, None, -1, 10**9, 1234567890123], pa.timestamp(unit, zone))
+    times = times if unit != "s" else times.slice(0, 4)
+    check(lambda it: it.cast(pa.string()), times, there)
+    check(lambda it: it.cast(pa.large_string()), times.cast(pa.date32(), safe=False), there)
+
+
+def test_times_that_are_not_texts(there):
+    for kind, reason in (("Europe/Paris", "not in time zones"), (None, "years without four")):
+        times = pa.array([0, 3 * 10**11], pa.timestamp("s", kind))
+        with pytest.raises(NotImplementedError, match=reason):
+            there(times).cast(pa.string())
 
 
 def test_elements_that_a_cast_would_change(there):
@@ -329,3 +347,35 @@ def test_digits_that_rounding_would_lose_are_pyarrows_error(there):
             pc.ceil(array)
         with pytest.raises(pa.ArrowInvalid, match="Rounding to -1 digits will not fit"):
             pc.round(array, -1)
+
+
+def test_entries_under_nulls_are_in_no_map(there):
+    keys, items = pa.array(["a", "a", "b", "a"]), pa.array([1, 2, 3, None])
+    bits = pa.array([True, False, True, True]).buffers()[1]
+    pairs = pa.StructArray.from_arrays([keys, items], ["key", "value"])
+    offsets = pa.array([0, 1, 2, 2, 4], pa.int32()).buffers()[1]
+    maps = pa.Array.from_buffers(
+        pa.map_(pa.string(), pa.int64()), 4, [bits, offsets], 1, 0, [pairs]
+    )
+    for occurrence in ("first", "last", "all"):
+        for given in (maps, maps.slice(1), maps.slice(1, 1)):
+            check(partial(pc.map_lookup, query_key="a", occurrence=occurrence), given, there)
+    with pytest.raises(pa.ArrowTypeError, match="Got unsupported type: double"):
+        pc.map_lookup(there(pa.array([[(1.0, 2)]], pa.map_(pa.float64(), pa.int64()))), 1.0, "all")
+
+
+def test_slices_of_runs(there):
+    runs = pc.run_end_encode(pa.array(["a", "a", None, "b", "b", "b"]))
+    for start, size in ((0, 6), (1, 4), (2, 1), (5, 1)):
+        check(pc.run_end_decode, runs.slice(start, size), there)
+
+
+def test_the_first_of_two_zeros_is_kept(there):
+    zeros, others = pa.array([0.0, -0.0, math.nan, None]), pa.array([-0.0, 0.0, 1.0, math.nan])
+    for call in (pc.min_element_wise, pc.max_element_wise):
+        for more in ((others,), (others, -0.0), (pa.scalar(0.0), others)):
+            found = call(
+                there(zeros),
+                *map(lambda it: it if isinstance(it, float | pa.Scalar) else there(it), more),
+            )
+            assert repr(found.copy_to(HOST).to_pylist()) == repr(call(zeros, *more).to_pylist())

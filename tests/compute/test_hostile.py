@@ -77,8 +77,8 @@ def test_trust_ends_before_code_of_the_caller(there, kind, name):
     data = {
         "array": (array, array.to_numpy),
         "chunks": (chunks := pa.chunked_array([array]), chunks.to_numpy),
-        "batch": (batch, batch.to_struct_array),
-        "table": (table := pa.Table.from_batches([batch]), table.to_struct_array),
+        "batch": (batch, batch.get_total_buffer_size),
+        "table": (table := pa.Table.from_batches([batch]), table.get_total_buffer_size),
     }
     owner, read = data[kind]
     if not hasattr(owner, name):
@@ -105,8 +105,19 @@ def test_items_of_a_generator_come_after_the_trust(there):
 
     def keys():
         with pytest.raises(NotImplementedError):
-            batch.to_struct_array()
+            batch.get_total_buffer_size()
         yield "x", "descending"
 
     host = pa.default_cpu_memory_manager()
     assert batch.sort_by(keys()).copy_to(host).to_pydict() == {"x": [3, 2, 1]}
+
+
+@pytest.mark.parametrize("kind", ["array", "chunks"])
+def test_trust_of_a_slice_ends(there, kind):
+    array = there(pa.array([1, 2, 3]))
+    data = {"array": array, "chunks": pa.chunked_array([array])}[kind]
+    reader = Reader(data.to_numpy)
+    assert len(data[reader:]) == 2
+    assert reader.refused
+    with pytest.raises(NotImplementedError, match="Implemented only for data on CPU"):
+        data[reader]

@@ -189,7 +189,10 @@ def _with(function: Callable[..., Any], parameters: list[Any], given: dict[str, 
 
 
 #: Classes whose objects read their data later.
-_LAZY = ("Declaration", "InMemoryDataset", "Scanner", "FileFragment", "ParquetFileFragment")
+_LAZY = (
+    *("Declaration", "InMemoryDataset", "DeviceDataset", "Scanner", "_Scanner"),
+    *("FileFragment", "ParquetFileFragment"),
+)
 
 
 def told(value: Any) -> Any:

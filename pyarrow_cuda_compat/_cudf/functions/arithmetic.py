@@ -94,7 +94,7 @@ def _quotient_of_decimals(call: Call) -> Any:
     scale = call.type.scale + scales[1]
     digits = getattr(call.given, "precision", DIGITS.get(call.given))
     call.need(digits + scale - scales[0] <= 38, "not with so many digits")
-    left, right = (op.column_of(value, call.rows) for value in call.values)
+    left, right = call.columns
     zero = op.binary("EQUAL", right, op.cast(op.scalar(0, pa.int32()), right.type()))
     if op.is_anywhere(op.binary("LOGICAL_AND", zero, op.is_valid(left))):
         raise pa.ArrowInvalid("Divide by zero")

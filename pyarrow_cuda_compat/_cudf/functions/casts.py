@@ -12,18 +12,21 @@ from ..calls import Call
 from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
-from ..types import BYTES, NUMBERS, ORDERED_TIMES, TEXTS, cudf_type, kind_of
+from ..types import ANY, BYTES, NUMBERS, ORDERED_TIMES, TEXTS, cudf_type, kind_of
 from .lists import cast_elements
+from .nearest_decimals import nearest_decimals
+from .time_texts import written
 from .times import need_calendar
 from .utf8 import are_utf8
 from .zones import PER_SECOND, local
 
 _is = pa.types
+_convert = plc.strings.convert
 #: By floating-point type: the largest integer up to which it has every integer.
 EXACT = {pa.float32(): 2**24, pa.float64(): 2**53}
 
 
-@kernel(f"bool {NUMBERS} decimal {ORDERED_TIMES} {BYTES} list view dictionary")
+@kernel(f"{ANY} view")
 def cast(call: Call) -> Any:
     wanted = call.options["to_type"]
     if call.given == wanted:
@@ -142,10 +145,6 @@ def _int_to_decimal(call: Call, value: Any, wanted: pa.DataType) -> Any:
     return cast_without_loss(value, call.given, wanted)
 
 
-def _decimal_to_float(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    return cast_without_loss(value, call.given, wanted)
-
-
 def _need_same_decimals(call: Call, result: Any, value: Any) -> None:
     """Raises pyarrow's error if a cast has dropped digits that it may not drop."""
     is_allowed = call.options["allow_decimal_truncate"]
@@ -183,14 +182,6 @@ def _decimal_to_decimal(call: Call, value: Any, wanted: pa.DataType) -> Any:
         call.need(not call.options["allow_decimal_truncate"], "not numbers of too many digits")
         raise pa.ArrowInvalid(f"Decimal value does not fit in precision {wanted.precision}")
     return result
-
-
-def _plain_cast(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    return op.cast(value, cudf_type(wanted))
-
-
-def _to_bool(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    return op.binary("NOT_EQUAL", value, op.scalar(0, call.given))
 
 
 def _int_or_time(call: Call, value: Any, wanted: pa.DataType) -> Any:
@@ -245,6 +236,17 @@ def _time_to_date(call: Call, value: Any, wanted: pa.DataType) -> Any:
     return op.cast(days, cudf_type(wanted))
 
 
+#: As pyarrow writes dates and times.
+_DATE = ["%Y", "-", "%m", "-", "%d"]
+_TIME = [*_DATE, " ", "%H", ":", "%M", ":", "%S"]
+
+
+def _time_to_string(call: Call, _: Any, __: Any) -> Any:
+    zone = getattr(call.given, "tz", None)
+    call.need(zone in (None, "UTC"), "not in time zones")
+    return written(call, _DATE if _is.is_date(call.given) else [*_TIME, *("Z" if zone else "")])
+
+
 def _between_strings(call: Call, value: Any, wanted: pa.DataType) -> Any:
     is_text = _is.is_string(wanted) or _is.is_large_string(wanted)
     is_free = not is_text or not _are_bytes(call.given) or call.options["allow_invalid_utf8"]
@@ -258,18 +260,9 @@ def _are_bytes(kind: pa.DataType) -> bool:
     return bool(_is.is_binary(kind) or _is.is_large_binary(kind) or _is.is_binary_view(kind))
 
 
-def _int_to_string(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    return plc.strings.convert.convert_integers.from_integers(value)
-
-
-def _bool_to_string(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    words = op.scalar("true"), op.scalar("false")
-    return plc.strings.convert.convert_booleans.from_booleans(value, *words)
-
-
 def _string_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
     kind = cudf_type(wanted)
-    convert = plc.strings.convert.convert_integers
+    convert = _convert.convert_integers
     plain = "^-?[0-9]+$" if _is.is_signed_integer(wanted) else "^[0-9]+$"
     fits = op.binary("LOGICAL_AND", op.matches(value, plain), convert.is_integer(value, kind))
     call.need(
@@ -279,21 +272,26 @@ def _string_to_int(call: Call, value: Any, wanted: pa.DataType) -> Any:
     return convert.to_integers(value, kind)
 
 
-def _list_to_list(call: Call, value: Any, wanted: pa.DataType) -> Any:
-    return cast_elements(call, wanted, cast)
+def _as_libcudf(_: Call, value: Any, wanted: pa.DataType) -> Any:
+    return op.cast(value, cudf_type(wanted))
 
 
 #: The kinds of types that a cast starts from, the kinds that it ends at, and its function.
 _CASTS: list[tuple[str, str, Any]] = [
     ("int", NUMBERS, _int_to_number),
     ("float", "int", _float_to_int),
-    ("float", "float", _plain_cast),
-    ("decimal", "float", _decimal_to_float),
+    ("float", "float", _as_libcudf),
+    ("decimal", "float", lambda call, *given: cast_without_loss(given[0], call.given, given[1])),
     ("decimal", "int", _decimal_to_int),
     ("decimal", "decimal", _decimal_to_decimal),
     ("int", "decimal", _int_to_decimal),
-    ("bool", NUMBERS, _plain_cast),
-    (NUMBERS, "bool", _to_bool),
+    ("float", "decimal", nearest_decimals),
+    ("bool", NUMBERS, _as_libcudf),
+    (
+        NUMBERS,
+        "bool",
+        lambda call, value, _: op.binary("NOT_EQUAL", value, op.scalar(0, call.given)),
+    ),
     ("int", ORDERED_TIMES, _int_or_time),
     (ORDERED_TIMES, "int", _int_or_time),
     ("time date64", "time", _between_units),
@@ -303,11 +301,18 @@ _CASTS: list[tuple[str, str, Any]] = [
     ("date64", "date", _between_units),
     ("date", "time", _date_to_time),
     ("time", "date date64", _time_to_date),
-    ("int", TEXTS, _int_to_string),
-    ("bool", TEXTS, _bool_to_string),
+    ("int", TEXTS, lambda _, value, __: _convert.convert_integers.from_integers(value)),
+    (
+        "bool",
+        TEXTS,
+        lambda _, value, __: _convert.convert_booleans.from_booleans(
+            value, *map(op.scalar, ("true", "false"))
+        ),
+    ),
+    ("date time", TEXTS, _time_to_string),
     (TEXTS, "int", _string_to_int),
     (f"{BYTES} view", BYTES, _between_strings),
-    ("list", "list", _list_to_list),
+    ("list", "list", lambda call, _, wanted: cast_elements(call, wanted, cast)),
 ]
 _CAST_BY_KINDS = {
     (before, after): function

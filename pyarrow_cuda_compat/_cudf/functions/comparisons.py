@@ -16,7 +16,7 @@ from ..calls import Call
 from ..columns import to_cudf
 from ..refusals import need
 from ..registry import kernel
-from ..types import ANY, BYTES, KEYS, NUMBERS, SIMPLE, TIMES, cudf_type, kind_of
+from ..types import ANY, BYTES, KEYS, NUMBERS, ORDERED_TIMES, SIMPLE, TIMES, cudf_type, kind_of
 from .casts import DIGITS, cast_without_loss
 
 _is = pa.types
@@ -87,20 +87,25 @@ def comparison_or_logic(call: Call, operator: str) -> Any:
 
 
 @kernel(
-    f"bool int {TIMES}",
+    f"{NUMBERS} decimal {BYTES} {ORDERED_TIMES}",
     of_one_type=True,
-    max_element_wise=("GREATER", "NULL_MAX"),
-    min_element_wise=("LESS", "NULL_MIN"),
+    max_element_wise=("GREATER_EQUAL", "NULL_MAX"),
+    min_element_wise=("LESS_EQUAL", "NULL_MIN"),
 )
 def min_or_max_element_wise(call: Call, operator: str, null_operator: str) -> Any:
-    kind = cudf_type(call.type)
-    values = [op.column_of(value, call.rows) for value in call.values]
-    if call.options["skip_nulls"]:
+    # pyarrow begins with the values that are one for all rows, and keeps the first of two zeros.
+    ordered = sorted(call.values, key=lambda it: isinstance(it, plc.Column))
+    values = [op.column_of(value, call.rows) for value in ordered]
+    kind, skips = cudf_type(call.type), call.options["skip_nulls"]
+    if skips and kind_of(call.type) in ("int", *TIMES.split()):
         return reduce(lambda one, other: op.binary(null_operator, one, other, kind), values)
 
     def pick(one: Any, other: Any) -> Any:
         is_first = op.binary(operator, one, other)
-        return op.null_where(plc.unary.is_null(is_first), op.choose(is_first, one, other))
+        if _is.is_floating(call.type):
+            is_first = op.binary("LOGICAL_OR", is_first, op.is_nan(other))
+        found = op.choose(is_first, one, other)
+        return op.filled(found, one) if skips else op.null_where(plc.unary.is_null(is_first), found)
 
     return reduce(pick, values)
 
@@ -152,7 +157,8 @@ def need_no_negative_zero(value: Any) -> None:
     """Refuses a call with floating-point numbers of which one is -0.0."""
     bits = op.keys_of(value)
     is_negative_zero = op.computed(("EQUAL", 0, op.smallest(bits.type().to_arrow())), bits)
-    need(not op.is_anywhere(is_negative_zero), "not with -0.0")
+    is_there = op.is_anywhere(is_negative_zero)
+    need(not is_there, "not with -0.0, whose place counts: add 0.0 to the data, which makes it 0.0")
 
 
 @kernel("bool", f"{SIMPLE} bits", f"{SIMPLE} bits")
@@ -259,8 +265,7 @@ def places_in(wanted: Any, values: Any) -> Any:
     ascending, last = [op.Order.ASCENDING], [op.NullOrder.AFTER]
     order = plc.sorting.stable_sorted_order(plc.Table([wanted]), ascending, last)
     in_order = op.gathered(plc.Table([wanted]), order)
-    needles = plc.Table([values])
-    near = plc.search.lower_bound(in_order, needles, ascending, last)
+    near = op.lower_bound(op.one(in_order), values)
     table = plc.Table([*in_order.columns(), order])
     candidate, place = op.gathered(table, near, may_lack=True).columns()
     is_same = op.filled(op.binary("EQUAL", candidate, values), op.scalar(False))

@@ -10,7 +10,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
 from ..calls import Call, prototype
-from ..columns import on_device, to_arrow, to_cudf
+from ..columns import on_device, scalar_of, to_arrow, to_cudf
 from ..registry import kernel
 
 _is = pa.types
@@ -20,19 +20,20 @@ _MOST_PADDED = 2**20
 _Bounds = plc.copying.OutOfBoundsPolicy
 
 
-@kernel("list")
+@kernel("list large_list fixed_list")
 def list_slice(call: Call) -> Any:
     start, stop, step = (call.options[name] for name in ("start", "stop", "step"))
-    if not _is.is_list(call.type):
+    if _is.is_fixed_size_list(call.type):
         call.need(0 < call.type.list_size <= _MOST_PADDED, "not to lists of such a size")
     # pyarrow looks at the options only where there are rows.
+    row = [None] * getattr(call.given, "list_size", 0)
     pc.call_function(
-        "list_slice", [pa.array([[]], call.given)], pc.ListSliceOptions(**call.options)
+        "list_slice", [pa.array([row], call.given)], pc.ListSliceOptions(**call.options)
     )
     # No list has more elements.
     start, step = min(start, _MOST), min(step, _MOST)
     stop = _MOST if stop is None else min(stop, _MOST)
-    if _is.is_list(call.type):
+    if not _is.is_fixed_size_list(call.type):
         counts = op.filled(plc.lists.count_elements(call.value), op.scalar(0, pa.int32()))
         numbers = _numbers(call, start, step, _sizes(op.cast(counts, op.INT64), start, stop, step))
         return plc.lists.segmented_gather(call.value, numbers, _Bounds.DONT_CHECK)
@@ -65,14 +66,66 @@ def _numbers(call: Call, start: int, step: int, sizes: Any) -> Any:
     return plc.lists.sequences(starts, sizes, steps)
 
 
-@kernel("list")
+@kernel("list large_list")
 def list_parent_indices(call: Call) -> Any:
-    offsets = to_cudf(call.array(0).offsets)  # also of nulls, which may have elements
-    ends, starts = (
-        plc.copying.slice(offsets, [first, call.rows + first])[0].copy() for first in (1, 0)
-    )
+    offsets = op.cast(
+        to_cudf(call.array(0).offsets), op.INT32
+    )  # also of nulls, which may have elements
+    starts, ends = _pairs(offsets, call.rows)
     parents = plc.Table([op.cast(op.counter(call.rows), op.INT64)])
     return op.one(plc.filling.repeat(parents, op.binary("SUB", ends, starts, op.INT32)))
+
+
+def _pairs(offsets: Any, rows: int) -> tuple[Any, Any]:
+    """Where each list begins, and where it ends."""
+    starts, ends = (plc.copying.slice(offsets, [it, rows + it])[0].copy() for it in (0, 1))
+    return starts, ends
+
+
+@kernel("map")
+def map_lookup(call: Call) -> Any:
+    key, occurrence = call.options["query_key"], _OCCURRENCES[call.options["occurrence"]]
+    call.need(not _is.is_float16(key.type), "not by keys of 16 bits")
+    # pyarrow looks at the type of the keys only where there are rows.
+    chosen = pc.MapLookupOptions(key, occurrence)
+    pc.call_function("map_lookup", [pa.array([[]], call.given)], chosen)
+    maps = call.array(0)
+    keys, items, offsets = map(to_cudf, (maps.keys, maps.items, maps.offsets))
+    found = op.places(op.binary("EQUAL", keys, scalar_of(key)))
+    if not found.size():
+        return on_device(pa.nulls(call.rows, call.type))
+    # For each map, how many of the places found are before its first entry, and behind its last.
+    before = op.lower_bound(found, offsets)
+    starts, ends = _pairs(before, call.rows)
+    is_there = op.binary("LOGICAL_AND", op.binary("LESS", starts, ends), op.is_valid(call.value))
+    if occurrence == "all":
+        return _lists_at(before, found, items, is_there)
+    place = (
+        starts
+        if occurrence == "first"
+        else op.binary("SUB", ends, op.scalar(1, pa.int32()), op.INT32)
+    )
+    behind = op.scalar(items.size(), pa.int32())
+    place = op.choose(is_there, place, op.scalar(found.size(), pa.int32()))
+    place = op.filled(op.one(op.gathered(plc.Table([found]), place, may_lack=True)), behind)
+    return op.one(op.gathered(plc.Table([items]), place, may_lack=True))
+
+
+#: By pyarrow's numbers.
+_OCCURRENCES = ("first", "last", "all")
+
+
+def _lists_at(before: Any, found: Any, items: Any, is_there: Any) -> Any:
+    """Lists of the items at the places found, of which so many are before each list."""
+    rows = is_there.size()
+    first, last = (plc.copying.get_element(before, place).to_py() for place in (0, rows))
+    places = plc.copying.slice(found, [first, last])[0].copy()
+    items = op.one(op.gathered(plc.Table([items]), places))
+    offsets = op.binary("SUB", before, op.scalar(first, pa.int32()), op.INT32)
+    nulls = op.null_where(op.invert(is_there), is_there)
+    mask = nulls.null_mask() if nulls.null_count() else None
+    kind = plc.DataType(plc.TypeId.LIST)
+    return plc.Column(kind, rows, None, mask, nulls.null_count(), 0, [offsets, items])
 
 
 def cast_elements(call: Call, wanted: pa.DataType, cast: Any) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import operations as op
 from ..calls import Call
@@ -71,41 +70,32 @@ def _round_decimals(call: Call, digits: int, mode: str) -> Any:
 
 
 def _raise_for_digits(integers: Any, most: int, kind: pa.DataType) -> None:
-    is_larger = op.binary("GREATER", op.unary("ABS", integers), _wide(most))
-    first = plc.copying.get_element(op.places(is_larger), 0).to_py()
-    number = op.integer_of(plc.copying.get_element(integers, first)) or 0
+    is_larger = op.binary("GREATER", op.unary("ABS", integers), op.wide(most))
+    number = op.integer_of(op.first_where(is_larger, integers)) or 0
     shown = Decimal((number < 0, tuple(map(int, str(abs(number)))), -kind.scale))
     raise pa.ArrowInvalid(f"Rounded value {shown} does not fit in precision of {kind}")
 
 
-def _wide(value: int) -> Any:
-    return op.scalar(Decimal(value), pa.decimal128(38, 0))
-
-
 def _to_multiple(value: Any, unit: int, mode: str) -> Any:
     """Integers of 128 bits as multiples of a unit."""
-    wide, factor, zero = op.WIDE, _wide(unit), _wide(0)
-    quotient = op.binary("DIV", value, factor, wide)
-    rest = op.binary("SUB", value, op.binary("MUL", quotient, factor, wide), wide)
+    factor, zero = op.wide(unit), op.wide(0)
+    quotient = op.on_wide("DIV", value, factor)
+    rest = op.on_wide("SUB", value, op.on_wide("MUL", quotient, factor))
     # The quotient is truncated; the one below has a rest that is not negative.
     is_below = op.binary("LESS", rest, zero)
-    floor = op.choose(is_below, op.binary("SUB", quotient, _wide(1), wide), quotient)
-    rest = op.choose(is_below, op.binary("ADD", rest, factor, wide), rest)
-    twice = op.binary("ADD", rest, rest, wide)
-
-    def is_odd() -> Any:
-        half = op.binary("DIV", floor, _wide(2), wide)
-        return op.binary("NOT_EQUAL", op.binary("MUL", half, _wide(2), wide), floor)
-
-    goes_up = _goes_up(mode, value.size(), lambda: op.binary("LESS", value, zero), is_odd)
+    floor = op.choose(is_below, op.on_wide("SUB", quotient, 1), quotient)
+    rest = op.choose(is_below, op.on_wide("ADD", rest, factor), rest)
+    twice = op.on_wide("ADD", rest, rest)
+    rows = value.size()
+    goes_up = _goes_up(mode, rows, lambda: op.binary("LESS", value, zero), lambda: op.is_odd(floor))
     if mode in _WAYS:
         ups = op.binary("LOGICAL_AND", goes_up, op.binary("NOT_EQUAL", rest, zero))
     else:
         ups = op.choose(
             op.binary("EQUAL", twice, factor), goes_up, op.binary("GREATER", twice, factor)
         )
-    found = op.choose(ups, op.binary("ADD", floor, _wide(1), wide), floor)
-    return op.binary("MUL", found, factor, wide)
+    found = op.choose(ups, op.on_wide("ADD", floor, 1), floor)
+    return op.on_wide("MUL", found, factor)
 
 
 def _goes_up(

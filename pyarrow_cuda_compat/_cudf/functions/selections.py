@@ -277,6 +277,11 @@ def _differs_from_last(value: Any) -> Any:
     return op.binary("LOGICAL_OR", differs, is_first)
 
 
+@kernel("runs")
+def run_end_decode(call: Call) -> Any:
+    return call.value
+
+
 _SLICE = pa.array([True, False]).slice(1)
 #: pyarrow 21 takes other bits than those of slices.
 _MIXES_UP_BITS = pc.replace_with_mask(_SLICE, pa.array([True]), _SLICE)[0].as_py()
@@ -382,16 +387,19 @@ def _dictionary_array(call: Call, places: Any, values: Any) -> Any:
     )
 
 
-@kernel("list")
+_LISTS = "list large_list fixed_list"
+
+
+@kernel(_LISTS)
 def list_flatten(call: Call) -> Any:
     value, kind = call.value, call.given
-    while _is.is_list(kind) and value.size():
+    while kind_of(kind) in _LISTS.split() and value.size():
         value = op.valid(value).list_view().get_sliced_child()  # null may have elements
-        kind = kind.value_type if call.options.get("recursive") else pa.null()
+        kind = kind.field(0).type if call.options.get("recursive") else pa.null()
     return value
 
 
-@kernel("list", "int")
+@kernel(_LISTS, "int")
 def list_element(call: Call) -> Any:
     value, place = call.values
     call.need(isinstance(place, plc.Scalar), "not with several indices")
@@ -426,6 +434,8 @@ _STEPS = re.compile(r"\.([^.\[\\]+)|\[([0-9]+)\]")
 def _places_in(call: Call, kind: pa.DataType) -> list[int]:
     """The number of a field in each struct on the way to it."""
     path, found = call.options["field_ref"], []
+    if number := re.fullmatch(r"\[(\d+)\]", path):  # which no name is written as
+        return [int(number[1])]
     call.need(_PATH.fullmatch(path), "not by such a path")
     for name, number in _STEPS.findall(path):
         is_plain = not any({*".[\\"} & {*field.name} for field in kind)

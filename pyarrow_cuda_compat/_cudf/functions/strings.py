@@ -67,10 +67,6 @@ def _whitespace_characters(function: str) -> str:
     return "".join(characters.filter(is_space).to_pylist())
 
 
-def _whitespace_scalar(function: str) -> Any:
-    return string_scalar(_whitespace_characters(function))
-
-
 _SIDES = {"": "BOTH", "l": "LEFT", "r": "RIGHT"}
 _TRIMS = {f"{of}_{side}trim": _SIDES[side] for of in ("utf8", "ascii") for side in _SIDES}
 
@@ -79,7 +75,7 @@ _TRIMS = {f"{of}_{side}trim": _SIDES[side] for of in ("utf8", "ascii") for side 
 @kernel("string", **{f"{name}_whitespace": side for name, side in _TRIMS.items()})
 def trim(call: Call, side: str) -> Any:
     if call.name.endswith("whitespace"):
-        characters = _whitespace_scalar(call.name)
+        characters = string_scalar(_whitespace_characters(call.name))
     else:
         wanted = call.options["characters"]
         call.need(call.name.startswith("utf8") or wanted.isascii(), "not by such characters")
@@ -162,16 +158,12 @@ def match_like(call: Call) -> Any:
 def find_substring(call: Call) -> Any:
     value, pattern = _searched(call)
     if not pattern:
-        return _zeros(call)
+        lengths = _strings.attributes.count_bytes(value)
+        return op.cast(op.binary("SUB", lengths, lengths, op.INT32), cudf_type(call.type))
     found = _strings.find.find(value, string_scalar(pattern))
     if not all_ascii(value):
         found = op.choose(_is_negative(found), found, _bytes_before(value, found))
     return op.cast(found, cudf_type(call.type))
-
-
-def _zeros(call: Call) -> Any:
-    lengths = _strings.attributes.count_bytes(call.value)
-    return op.cast(op.binary("SUB", lengths, lengths, op.INT32), cudf_type(call.type))
 
 
 def _is_negative(numbers: Any) -> Any:
@@ -254,25 +246,24 @@ def replace_substring_regex(call: Call) -> Any:
 
 @kernel("string")
 def split_pattern(call: Call) -> Any:
-    pattern, most = _plain_pattern(call), _limit(call, "max_splits")
+    pattern = _plain_pattern(call)
     if not pattern:
         raise pa.ArrowInvalid("Empty separator")
+    return _split(call, "split_record", string_scalar(pattern))
+
+
+def _split(call: Call, name: str, separator: Any) -> Any:
+    most = _limit(call, "max_splits")
     call.need(most != 0, "not without a split")
     call.need(call.value.null_count() < call.rows, "not with nulls only")
-    split = _strings.split.split
-    split_record = split.rsplit_record if call.options["reverse"] else split.split_record
-    return split_record(call.value, string_scalar(pattern), most)
+    name = f"r{name}" if call.options["reverse"] else name
+    return getattr(_strings.split.split, name)(call.value, separator, most)
 
 
 @kernel("string", utf8_split_whitespace=(), ascii_split_whitespace=())
 def split_whitespace(call: Call) -> Any:
-    most = _limit(call, "max_splits")
-    call.need(most != 0, "not without a split")
-    call.need(call.value.null_count() < call.rows, "not with nulls only")
-    split = _strings.split.split
-    split_record = split.rsplit_record_re if call.options["reverse"] else split.split_record_re
     runs = op.regex(f"[{_whitespace_characters(call.name)}]+")
-    return split_record(call.value, runs, most)
+    return _split(call, "split_record_re", runs)
 
 
 @kernel("string")

@@ -43,8 +43,13 @@ def _parts_of(call: Call) -> list[str]:
 
 @kernel("date time")
 def strftime(call: Call) -> Any:
-    parts, kind = _parts_of(call), call.given
     call.need(call.options.get("locale", "C") == "C", "not in such a locale")
+    return written(call, _parts_of(call))
+
+
+def written(call: Call, parts: list[str]) -> Any:
+    """The argument in a format of directives and characters, each in a part of its own."""
+    kind = call.given
     need_calendar(call.value, kind)
     value = local(call.value, kind)
     if _is.is_date(kind):

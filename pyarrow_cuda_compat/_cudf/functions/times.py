@@ -39,15 +39,17 @@ def need_calendar(value: Any, kind: pa.DataType) -> None:
     need(is_near, "not of times so far away")
 
 
-def _in_calendar(call: Call) -> Any:
-    """The argument as clocks show it, if libcudf's calendar has it."""
-    need_calendar(call.value, call.given)
-    return local(call.value, call.given)
+def _in_calendar(call: Call) -> list[Any]:
+    """The arguments as clocks show them, if libcudf's calendar has them."""
+    columns = call.columns
+    for column in columns:
+        need_calendar(column, call.given)
+    return [local(column, call.given) for column in columns]
 
 
 @kernel("date time", **{name: name for name in _COMPONENTS.split()})
 def component(call: Call, name: str) -> Any:
-    return op.cast(component_of(_in_calendar(call), name), cudf_type(call.type))
+    return op.cast(component_of(_in_calendar(call)[0], name), cudf_type(call.type))
 
 
 @kernel("time", **{name: name for name in _WITHIN_MINUTES.split()})
@@ -61,7 +63,7 @@ def component_within_minutes(call: Call, name: str) -> Any:
     "date time", quarter="extract_quarter", day_of_year="day_of_year", is_leap_year="is_leap_year"
 )
 def calendar_part(call: Call, name: str) -> Any:
-    return op.cast(getattr(_datetime, name)(_in_calendar(call)), cudf_type(call.type))
+    return op.cast(getattr(_datetime, name)(_in_calendar(call)[0]), cudf_type(call.type))
 
 
 @kernel("date time")
@@ -69,19 +71,19 @@ def day_of_week(call: Call) -> Any:
     first, zero_based = call.options["week_start"], call.options["count_from_zero"]
     call.need(1 <= first <= 7, "not such a week")
     # libcudf counts from Monday, which is 1, to Sunday.
-    day = op.cast(component_of(_in_calendar(call), "weekday"), op.INT64)
+    day = op.cast(component_of(_in_calendar(call)[0], "weekday"), op.INT64)
     found = op.on_int64("MOD", op.on_int64("ADD", day, 7 - first), 7)
     return found if zero_based else op.on_int64("ADD", found, 1)
 
 
 @kernel("date time", iso_year=_ISO, us_year=_US)
 def year_of_week(call: Call, middle: int) -> Any:
-    return op.cast(component_of(_middle_of_week(_in_calendar(call), middle), "year"), op.INT64)
+    return op.cast(component_of(_middle_of_week(_in_calendar(call)[0], middle), "year"), op.INT64)
 
 
 @kernel("date time", iso_week=_ISO, us_week=_US)
 def week_of_year(call: Call, middle: int) -> Any:
-    day = op.cast(_datetime.day_of_year(_middle_of_week(_in_calendar(call), middle)), op.INT64)
+    day = op.cast(_datetime.day_of_year(_middle_of_week(_in_calendar(call)[0], middle)), op.INT64)
     weeks = op.on_int64("DIV", op.on_int64("SUB", day, 1), 7)
     return op.on_int64("ADD", weeks, 1)
 
@@ -106,13 +108,13 @@ def week(call: Call) -> Any:
 
 @kernel("date time")
 def iso_calendar(call: Call) -> Any:
-    day = op.cast(component_of(_in_calendar(call), "weekday"), op.INT64)
+    day = op.cast(component_of(_in_calendar(call)[0], "weekday"), op.INT64)
     return _structs(call, [year_of_week(call, _ISO), week_of_year(call, _ISO), day])
 
 
 @kernel("date time")
 def year_month_day(call: Call) -> Any:
-    value = _in_calendar(call)
+    (value,) = _in_calendar(call)
     parts = (component_of(value, name) for name in ("year", "month", "day"))
     return _structs(call, [op.cast(part, op.INT64) for part in parts])
 
@@ -159,16 +161,11 @@ _BETWEEN = {
 def count_between(call: Call, unit: str, nanoseconds: int) -> Any:
     per_count = _SECOND // PER_SECOND[call.given.unit]
     if nanoseconds <= per_count:
-        values = [local(op.column_of(value, call.rows), call.given) for value in call.values]
-        start, end = (op.same_bits(value, op.INT64) for value in values)
+        start, end = (op.same_bits(local(it, call.given), op.INT64) for it in call.columns)
         return op.on_int64("MUL", op.on_int64("SUB", end, start), per_count // nanoseconds)
-    counts = []
-    for value, kind in zip(call.values, call.types, strict=True):
-        column = op.column_of(value, call.rows)
-        need_calendar(column, kind)
-        whole = op.same_bits(_floor(local(column, kind), unit), op.INT64)
-        counts.append(op.on_int64("DIV", whole, nanoseconds // per_count))
-    return op.on_int64("SUB", *reversed(counts))
+    whole = (op.same_bits(_floor(it, unit), op.INT64) for it in _in_calendar(call))
+    start, end = (op.on_int64("DIV", it, nanoseconds // per_count) for it in whole)
+    return op.on_int64("SUB", end, start)
 
 
 @kernel("date time", of_one_type=True)
@@ -176,10 +173,8 @@ def weeks_between(call: Call) -> Any:
     start = call.options["week_start"]
     call.need(1 <= start <= 7, "not such a week")
     weeks = []
-    for value in call.values:
-        column = op.column_of(value, call.rows)
-        need_calendar(column, call.given)
-        whole = op.cast(_floor(local(column, call.given), "DAY"), DAYS)
+    for column in _in_calendar(call):
+        whole = op.cast(_floor(column, "DAY"), DAYS)
         days = op.cast(op.same_bits(whole, op.INT32), op.INT64)
         # 1970 began on a Thursday, the fourth day.
         since = op.on_int64("ADD", days, (4 - start) % 7)
@@ -189,14 +184,11 @@ def weeks_between(call: Call) -> Any:
 
 @kernel("date time", of_one_type=True, years_between=(), quarters_between=4)
 def years_between(call: Call, quarters: int = 0) -> Any:
-    values = [op.column_of(value, call.rows) for value in call.values]
-    for value in values:
-        need_calendar(value, call.given)
-    start, end = (local(value, call.given) for value in values)
-    years = [op.cast(component_of(value, "year"), op.INT64) for value in (end, start)]
+    ends = [*reversed(_in_calendar(call))]
+    years = [op.cast(component_of(value, "year"), op.INT64) for value in ends]
     difference = op.on_int64("SUB", *years)
     if not quarters:
         return difference
-    parts = [op.cast(_datetime.extract_quarter(value), op.INT64) for value in (end, start)]
+    parts = [op.cast(_datetime.extract_quarter(value), op.INT64) for value in ends]
     in_quarters = op.on_int64("MUL", difference, quarters)
     return op.on_int64("ADD", in_quarters, op.on_int64("SUB", *parts))

@@ -162,7 +162,6 @@ def _raise_for(call: Call, times: Any, wrong: list[int]) -> None:
     for number in wrong:
         found = op.binary("LOGICAL_AND", _are(times, number), op.is_valid(call.value))
         if op.is_anywhere(found):
-            first = plc.copying.get_element(op.places(found), 0).to_py()
-            count = plc.copying.get_element(op.same_bits(call.value, op.INT64), first).to_py()
+            count = op.first_where(found, op.same_bits(call.value, op.INT64)).to_py()
             time = pa.scalar(count, pa.int64()).cast(call.given)
             pc.assume_timezone(time, call.options["timezone"])

@@ -20,6 +20,7 @@ from .actions import Action, copy_to_host, count_nulls, refuse
 from .chunked import slice_chunks, write_batches, write_row_groups
 from .compute import call, query
 from .conditional import concat_tables, from_offsets, join, size_of, validate
+from .datasets import in_memory_dataset, write_dataset
 from .parquet import write_table
 from .table import (
     BATCHES,
@@ -27,6 +28,7 @@ from .table import (
     CHECK,
     COMPUTE,
     COUNT,
+    DATASET,
     JOIN,
     MASK,
     METHOD,
@@ -40,6 +42,7 @@ from .table import (
     TABLE,
     TO_HOST,
     VALIDATE,
+    WRITE,
 )
 from .udfs import with_host_results
 
@@ -59,6 +62,8 @@ _SUBSTITUTES: dict[str, Callable[..., Any]] = {
     VALIDATE: validate,
     SIZE: size_of,
     QUERY: query,
+    DATASET: in_memory_dataset,
+    WRITE: write_dataset,
 }
 #: By rule, the guard that needs no function.
 _BUILT_IN: dict[str, Literal["method", "check"]] = {METHOD: "method", CHECK: "check"}

@@ -43,7 +43,7 @@ def install() -> None:
             raise ImportError(f"{path} declares no {_NAME} in {cls.__name__}; {_WAY_OUT}")
         _native._guard_assertion(list(_classes(cls)), methods.index(_NAME), number)
     # They begin by the check, and then only call functions of `pyarrow.compute`.
-    _native._guard_operators(pa.lib.Array)
+    _native._guard_operators(pa.lib.Array, pa.lib.ChunkedArray)
 
 
 _WAY_OUT = (

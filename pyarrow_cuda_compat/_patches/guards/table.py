@@ -20,6 +20,8 @@
 `COMPUTE`     libcudf answers if pylibcudf is installed: see `compute.py`, then
               `_cudf/dispatch.py`.  Otherwise as `REFUSE`
 `QUERY`       likewise, for functions of tables
+`DATASET`     a dataset whose methods are those of the table: see `datasets.py`
+`WRITE`       as `TO_HOST`, also for such a dataset
 `METHOD`      pyarrow's own check is left out: the method only calls functions of the rows above
 ============  ==================================================================================
 
@@ -42,6 +44,7 @@ TO_HOST, BATCHES, ROW_GROUPS, PARQUET = "to host", "batches", "row groups", "par
 CAST, OFFSETS, VALIDATE = "cast", "offsets", "validate"
 SIZE, RESULTS = "size", "results"
 COMPUTE, QUERY, METHOD, CHECK = "compute", "query", "method", "check"
+DATASET, WRITE = "dataset", "write"
 
 TABLE: tuple[tuple[str, str, str], ...] = (
     # Every function of `pyarrow.compute`, and what arrays and tables do by them.
@@ -57,13 +60,16 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "_Tabular.take _Tabular.drop_null _Tabular.filter _Tabular.sort_by", METHOD),
     ("pyarrow.lib", "RecordBatch.take RecordBatch.drop_null RecordBatch.filter", METHOD),
     ("pyarrow.lib", "Table.take Table.drop_null Table.filter Table.group_by Table.join", METHOD),
+    ("pyarrow.lib", "Table.cast", METHOD),
     ("pyarrow._compute", "SetLookupOptions.__init__", REFUSE),
     # Queries.
     ("pyarrow.acero", "_filter_table _group_by _perform_join", QUERY),
     ("pyarrow._acero", "TableSourceNodeOptions.__init__", REFUSE),
     ("pyarrow._acero", "RecordBatchReaderSourceNodeOptions.__init__", REFUSE),
-    ("pyarrow._dataset", "InMemoryDataset", REFUSE),
-    ("pyarrow._dataset", "Scanner.from_batches", REFUSE),
+    ("pyarrow.dataset", "_in_memory_dataset", DATASET),
+    ("pyarrow._dataset", "InMemoryDataset UnionDataset", REFUSE),
+    ("pyarrow._dataset", "Scanner.from_batches Scanner.from_dataset", REFUSE),
+    ("pyarrow._dataset", "_ScanNodeOptions._set_options", REFUSE),
     ("pyarrow._dataset", "Scanner.take Dataset.take Fragment.take", REFUSE),
     # Arrays and what is made of them.
     ("pyarrow.lib", "concat_arrays concat_batches", JOIN),
@@ -80,11 +86,9 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "RecordBatch.validate Table.validate", VALIDATE),
     ("pyarrow.lib", "Array.to_tensor FixedShapeTensorArray.to_numpy_ndarray", REFUSE),
     ("pyarrow.lib", "FixedShapeTensorArray.to_tensor", REFUSE),
-    ("pyarrow.lib", "StructArray.flatten", REFUSE),
     ("pyarrow.lib", "BinaryArray.total_values_length", REFUSE),
     ("pyarrow.lib", "LargeBinaryArray.total_values_length", REFUSE),
-    ("pyarrow.lib", "BooleanArray.true_count BooleanArray.false_count", REFUSE),
-    ("pyarrow.lib", "DictionaryArray.from_arrays DictionaryScalar._reconstruct", REFUSE),
+    ("pyarrow.lib", "DictionaryScalar._reconstruct", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.from_arrays", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.find_physical_length", REFUSE),
     ("pyarrow.lib", "RunEndEncodedArray.find_physical_offset", REFUSE),
@@ -116,7 +120,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow._orc", "ORCWriter.write", TO_HOST),
     ("pyarrow._parquet", "ParquetWriter.write_table", ROW_GROUPS),
     ("pyarrow.parquet.core", "write_table", PARQUET),
-    ("pyarrow.dataset", "write_dataset", TO_HOST),
+    ("pyarrow.dataset", "write_dataset", WRITE),
     ("pyarrow._dataset", "FileFormat.make_fragment FileFormat.inspect", TO_HOST),
     ("pyarrow._dataset_parquet", "ParquetFileFormat.make_fragment", TO_HOST),
     ("pyarrow._dataset", "DirectoryPartitioning HivePartitioning FilenamePartitioning", TO_HOST),

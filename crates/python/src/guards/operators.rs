@@ -1,8 +1,9 @@
-//! Guards operators of arrays, such as `array + 1`, in place.
+//! Guards operators of arrays, such as `array + 1` and `array[1:3]`, in place.
 //!
 //! pyarrow's operators first check that the data lies on the host.  Then they pass their operands to a function of
-//! `pyarrow.compute`, which has a guard.  Python calls operators through slots of the class.  This module replaces
-//! the functions there by its own, which let the check pass.
+//! `pyarrow.compute`, or to a method, which has a guard.  Python calls operators through slots of the class.  This
+//! module replaces the functions there by its own, which let the check pass.  An index of one element meets a second
+//! check, which does not pass.
 
 use super::assertions::Trusted;
 use super::cpython_slots::{found, heirs, word};
@@ -19,32 +20,39 @@ type Unary = unsafe extern "C-unwind" fn(Object) -> Object;
 type Binary = unsafe extern "C-unwind" fn(Object, Object) -> Object;
 type Ternary = unsafe extern "C-unwind" fn(Object, Object, Object) -> Object;
 
-/// Where CPython 3.11 to 3.14 have the table of operators in a type, in words.
-const TABLE: usize = 12;
-/// Each slot, its place in that table in words, and the function that stands in.
-const SLOTS: [(c_int, usize, *mut c_void); 12] = [
-    (ffi::Py_nb_add, 0, binary::<0> as *mut c_void),
-    (ffi::Py_nb_subtract, 1, binary::<1> as *mut c_void),
-    (ffi::Py_nb_multiply, 2, binary::<2> as *mut c_void),
-    (ffi::Py_nb_power, 5, ternary::<3> as *mut c_void),
-    (ffi::Py_nb_negative, 6, unary::<4> as *mut c_void),
-    (ffi::Py_nb_absolute, 8, unary::<5> as *mut c_void),
-    (ffi::Py_nb_lshift, 11, binary::<6> as *mut c_void),
-    (ffi::Py_nb_rshift, 12, binary::<7> as *mut c_void),
-    (ffi::Py_nb_and, 13, binary::<8> as *mut c_void),
-    (ffi::Py_nb_xor, 14, binary::<9> as *mut c_void),
-    (ffi::Py_nb_or, 15, binary::<10> as *mut c_void),
-    (ffi::Py_nb_true_divide, 30, binary::<11> as *mut c_void),
+/// Where CPython 3.11 to 3.14 have the tables of operators and of indexing in a type, in words.
+const NUMBERS: usize = 12;
+const MAPPING: usize = 14;
+/// Each slot, its table, its place there in words, and the function that stands in.  The last one is of chunked arrays.
+const SLOTS: [(c_int, usize, usize, *mut c_void); 14] = [
+    (ffi::Py_nb_add, NUMBERS, 0, binary::<0> as *mut c_void),
+    (ffi::Py_nb_subtract, NUMBERS, 1, binary::<1> as *mut c_void),
+    (ffi::Py_nb_multiply, NUMBERS, 2, binary::<2> as *mut c_void),
+    (ffi::Py_nb_power, NUMBERS, 5, ternary::<3> as *mut c_void),
+    (ffi::Py_nb_negative, NUMBERS, 6, unary::<4> as *mut c_void),
+    (ffi::Py_nb_absolute, NUMBERS, 8, unary::<5> as *mut c_void),
+    (ffi::Py_nb_lshift, NUMBERS, 11, binary::<6> as *mut c_void),
+    (ffi::Py_nb_rshift, NUMBERS, 12, binary::<7> as *mut c_void),
+    (ffi::Py_nb_and, NUMBERS, 13, binary::<8> as *mut c_void),
+    (ffi::Py_nb_xor, NUMBERS, 14, binary::<9> as *mut c_void),
+    (ffi::Py_nb_or, NUMBERS, 15, binary::<10> as *mut c_void),
+    (ffi::Py_nb_true_divide, NUMBERS, 30, binary::<11> as *mut c_void),
+    (ffi::Py_mp_subscript, MAPPING, 1, binary::<12> as *mut c_void),
+    (ffi::Py_mp_subscript, MAPPING, 1, binary::<13> as *mut c_void),
 ];
 /// pyarrow's functions, in the same order.
 static THEIRS: [AtomicPtr<c_void>; SLOTS.len()] =
     [const { AtomicPtr::new(null_mut()) }; SLOTS.len()];
 
-/// Replaces the operators of a compiled class, and their copies in the classes that inherit them.  Classes of older
-/// pyarrows have no operators.
+/// Replaces the operators of arrays and the indexing of chunked arrays, and their copies in the classes that inherit
+/// them.  Arrays of older pyarrows have indexing only.
 #[pyfunction(name = "_guard_operators")]
-pub(super) fn guard_operators(class: &Bound<'_, PyType>) -> PyResult<()> {
-    for ((slot, index, ours), theirs) in SLOTS.into_iter().zip(&THEIRS) {
+pub(super) fn guard_operators(
+    array: &Bound<'_, PyType>,
+    chunked: &Bound<'_, PyType>,
+) -> PyResult<()> {
+    for (number, (slot, table, index, ours)) in SLOTS.into_iter().enumerate() {
+        let class = if number + 1 < SLOTS.len() { array } else { chunked };
         // SAFETY: live types, and the GIL is held, so that nobody else uses the slots; each is written only where
         // Python has it.  Whoever inherits an operator has a table.
         unsafe {
@@ -53,9 +61,11 @@ pub(super) fn guard_operators(class: &Bound<'_, PyType>) -> PyResult<()> {
                 continue;
             }
             let place =
-                |class: &Bound<'_, PyType>| word(*word(class.as_ptr(), TABLE).cast(), index);
+                |class: &Bound<'_, PyType>| word(*word(class.as_ptr(), table).cast(), index);
             found(class, place(class), original)?;
-            theirs.store(original, Ordering::Relaxed);
+            if let Some(theirs) = THEIRS.get(number) {
+                theirs.store(original, Ordering::Relaxed);
+            }
             for each in std::iter::once(class.clone()).chain(heirs(class)?) {
                 if *place(&each) == original {
                     *place(&each) = ours;
