@@ -239,7 +239,7 @@ REFUSED = {
     "cuda.set_transfer_limits(pinned_bytes=-1)": "ValueError: pinned_bytes argument must be non",
     "cuda.set_transfer_limits(begin_after=-1)": "ValueError: begin_after argument must be non-neg",
     "cuda.PinnedMemoryPool()": "TypeError: Do not call PinnedMemoryPool's constructor directly",
-    "cuda.pinned_memory_pool('0')": "TypeError: expected Context or device number, got str",
+    "cuda.pinned_memory_pool('0')": "TypeError: '0' names no place: ",
     "cuda.Stream('0')": "TypeError: ",
     "cuda.Stream(ctx, True)": "TypeError: Stream.__new__() takes from 0 to 1 positional",
     "cuda.Stream(ctx, priority='high')": "TypeError: ",

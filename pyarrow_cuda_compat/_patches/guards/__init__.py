@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from ... import _native
+from ..._methods import sizes
 from ..._start.import_hooks import follow
 from .. import patching
 from . import assertions
@@ -23,6 +24,7 @@ from .conditional import concat_tables, from_offsets, join, size_of, validate
 from .parquet import write_table
 from .table import (
     BATCHES,
+    BUFFERS,
     CAST,
     CHECK,
     COMPUTE,
@@ -30,6 +32,7 @@ from .table import (
     JOIN,
     MASK,
     METHOD,
+    NBYTES,
     OFFSETS,
     PARQUET,
     QUERY,
@@ -59,6 +62,11 @@ _SUBSTITUTES: dict[str, Callable[..., Any]] = {
     VALIDATE: validate,
     SIZE: size_of,
     QUERY: query,
+}
+#: By rule, the function that answers where pyarrow refuses the first argument.
+_ANSWERS: dict[str, Callable[[Any], Any]] = {
+    NBYTES: sizes.nbytes,
+    BUFFERS: sizes.total_buffer_size,
 }
 #: By rule, the guard that needs no function.
 _BUILT_IN: dict[str, Literal["method", "check"]] = {METHOD: "method", CHECK: "check"}
@@ -103,6 +111,8 @@ def _guard_in_place(found: Any, name: str, rule: str) -> bool:
         guard = _native._Guard(call, "computed", (1, "args"))
     elif rule in _SUBSTITUTES:
         guard = _native._Guard(_SUBSTITUTES[rule], "any")
+    elif rule in _ANSWERS:
+        guard = _native._Guard(_ANSWERS[rule], "refused")
     elif rule in _BUILT_IN:
         guard = _native._Guard(None, _BUILT_IN[rule])
     elif rule == RESULTS:
