@@ -83,7 +83,7 @@ def describe(data: Any) -> Description:
     Raises
     ------
     TypeError
-        If `data` is none of these.
+        If `data` is of another class.
 
     Examples
     --------

@@ -26,7 +26,7 @@ def _method(cls: type) -> Method:
             The destination device to copy the batches to; an int is its number, and ``"cuda:0"``
             and ``"cpu"`` are names.
         **options
-            Those of `RecordBatchReader.copy_to`: `stream`, `read_ahead` and `progress`.
+            The options of `RecordBatchReader.copy_to`: `stream`, `read_ahead` and `progress`.
 
         Returns
         -------

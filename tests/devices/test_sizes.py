@@ -9,7 +9,7 @@ WITHOUT_SIZE = (pa.ArrowTypeError, NotImplementedError)
 
 
 def size(data):
-    """Of older pyarrows, views and list views have none."""
+    """The number, or the class of the error: older pyarrows do not measure views."""
     try:
         return data.nbytes
     except WITHOUT_SIZE as error:
