@@ -32,10 +32,12 @@ try:
     from . import _load  # noqa: F401  # isort: skip  (first: it makes the classes)
     from . import _native
     from ._cudf.engine import set_compute_engine as set_compute_engine
+    from ._methods.describing import describe as describe
     from ._methods.ipc import IpcArrayHandle as IpcArrayHandle
     from ._methods.pickling import RESTORING as _RESTORING
     from ._native import *  # noqa: F403
     from ._native import __version__ as __version__
+    from ._tools.available import is_available as is_available
     from ._tools.config import show_config as show_config
     from ._tracing import set_tracing as set_tracing
     from ._tracing import tracing as tracing
@@ -43,13 +45,23 @@ try:
     # The extension lists its public names when it registers them.  Type checkers know them from its
     # types instead: they would take a list that is not written out for an empty one, so they do not
     # see the lists.
-    _OF_PYTHON = ["IpcArrayHandle", "set_compute_engine", "set_tracing", "show_config", "tracing"]
+    _OF_PYTHON = [
+        "IpcArrayHandle",
+        "describe",
+        "is_available",
+        "set_compute_engine",
+        "set_tracing",
+        "show_config",
+        "tracing",
+    ]
     globals()["__all__"] = sorted([*vars(_native)["__all__"], *_OF_PYTHON])
     # The functions that pickles name.
     globals().update((each.__name__, each) for each in _RESTORING)
 except Exception:
-    # `python -m pyarrow_cuda_compat info` says what is wrong; it begins with importing this.
-    if sys.argv[:1] != ["-m"] or not any(word.endswith(__name__) for word in sys.orig_argv):
+    # The command `info` says what is wrong; it begins with importing this.
+    _is_command = sys.argv[0].endswith("/pyarrow-cuda") if sys.argv else False
+    _is_command |= sys.argv[:1] == ["-m"] and any(word.endswith(__name__) for word in sys.orig_argv)
+    if not _is_command:
         raise
 
 

@@ -15,9 +15,11 @@ from .conformance import runner
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m pyarrow_cuda_compat",
+        prog=_program(),
         description="A working pyarrow.cuda for the pyarrow on PyPI.",
     )
+    version = f"pyarrow-cuda-compat {info.version_of('pyarrow-cuda-compat')}"
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     text = "print the driver, the devices and the installed versions"
@@ -27,7 +29,11 @@ def main(arguments: list[str] | None = None) -> int:
         description=text,
         epilog="The exit status is 0 if a device is usable, and 1 otherwise.",
     )
-    command.add_argument("--json", action="store_true", help="print JSON")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument(
+        "--short", action="store_true", help="print one line, and one for each device"
+    )
     command.set_defaults(run=show_info)
 
     text = "replay the documented examples with the installed package"
@@ -52,9 +58,17 @@ def main(arguments: list[str] | None = None) -> int:
     return status
 
 
+def _program() -> str:
+    name = os.path.basename(sys.argv[0])  # noqa: PTH119
+    return name if name == "pyarrow-cuda" else "python -m pyarrow_cuda_compat"
+
+
 def show_info(arguments: argparse.Namespace) -> int:
     facts = info.collect()
-    print(json.dumps(facts, indent=2) if arguments.json else info.render(facts))
+    if arguments.json:
+        print(json.dumps(facts, indent=2))
+    else:
+        print((info.short if arguments.short else info.render)(facts))
     return int(not info.usable(facts))
 
 

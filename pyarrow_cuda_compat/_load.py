@@ -27,7 +27,7 @@ _native._start(BRIDGE)
 _hook.install()
 
 from . import _patches  # noqa: E402  (needs the classes, as do the others)
-from ._methods import arrow, files, ipc, pickling, readers, tables  # noqa: E402
+from ._methods import arrow, files, html, ipc, pickling, readers, tables  # noqa: E402
 from ._methods.numba import conversions  # noqa: E402
 from ._start.import_hooks import follow  # noqa: E402
 
@@ -56,6 +56,7 @@ _attach(
     buffer_from_file=files.buffer_from_file,
     table_from_file=tables.table_from_file,
     reader_from_file=readers.reader_from_file,
+    _repr_html_=html.of_context,
 )
 _attach(
     _native.CudaBuffer,
@@ -63,6 +64,7 @@ _attach(
     to_numba=conversions.buffer_to_numba,
     copy_to_file=files.buffer_to_file,
     __reduce_ex__=pickling.reduce_buffer,
+    _repr_html_=html.of_buffer,
 )
 _attach(
     _native.DeviceArray,
@@ -71,6 +73,7 @@ _attach(
     __arrow_array__=arrow.array_for_pyarrow,
     export_for_ipc=ipc.export_array,
     __reduce_ex__=ipc.reduce_device_array,
+    _repr_html_=html.of_array,
 )
 pickling.register()
 _patches.install()

@@ -49,9 +49,9 @@ def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
     -----
     Allocations, copies, fills, exports and imports are recorded that the program makes by
     the methods and functions of this package, and by ``copy_to``, and pyarrow's functions that
-    compute on a device, with the number of rows and the engine; not those that pyarrow makes
-    within its own functions, such as reading a file.  The time is that of the call: a copy with
-    ``stream=`` may only be queued when it ends.
+    compute on a device, with the bytes and the rows of their arguments; not those that pyarrow
+    makes within its own functions, such as reading a file.  The time is that of the call: a copy
+    with ``stream=`` may only be queued when it ends.
 
     A log record has the attributes ``call``, ``nbytes`` and ``device`` (None where the package
     does not know them), ``rows`` (of functions that compute) and ``seconds``.

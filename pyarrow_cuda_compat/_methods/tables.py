@@ -114,7 +114,7 @@ def table_from_file(
         "transfer",
         "Context.table_from_file",
         lambda: _read(self, source, names, filters, options, progress),
-        lambda _: (None, self.device_number),
+        lambda table: (table.get_total_buffer_size(), self.device_number),
     )
 
 

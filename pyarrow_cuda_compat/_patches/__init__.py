@@ -3,6 +3,7 @@
 ================  =================================================================================
 `addresses`       ``Buffer.address``, to know which addresses other libraries have seen
 `copy_to`         ``copy_to`` of arrays, batches, tables and readers; ``copy``, ``view`` of buffers
+`datasets`        ``copy_to`` of datasets and scanners
 `device_arrays`   export and import of the C Device interface and of DLPack
 `device_streams`  export and import of streams of the C Device interface
 `combine`         `combine_chunks`, and chunks that are exported as one array
@@ -22,6 +23,7 @@ from . import (
     batches,
     combine,
     copy_to,
+    datasets,
     device_arrays,
     device_streams,
     guards,
@@ -37,6 +39,7 @@ def install() -> None:
             addresses,
             device_arrays,
             copy_to,
+            datasets,
             read_ahead,
             combine,
             views,

@@ -174,6 +174,30 @@ def render(facts: dict[str, object]) -> str:
     return "\n".join(lines("", facts)).strip("\n")
 
 
+def short(facts: dict[str, object]) -> str:
+    """The versions in a line, and a line for each device."""
+    pyarrow, driver, devices = facts["pyarrow"], facts["driver"], facts["devices"]
+    assert isinstance(pyarrow, dict)
+    assert isinstance(driver, dict)
+    assert isinstance(devices, list)
+    simulated = " (simulated)" if driver.get("simulated") else ""
+    versions = [
+        f"pyarrow-cuda-compat {facts['version']}",
+        f"pyarrow {pyarrow.get('version', 'none')}",
+        f"driver {driver['version']}{simulated}" if "version" in driver else "no driver",
+    ]
+    problems = [f"error: {it['error']}" for it in (pyarrow, driver) if "error" in it]
+    return "\n".join([", ".join(versions), *problems, *map(_short_device, devices)])
+
+
+def _short_device(device: dict[str, object]) -> str:
+    name = f"device {device['number']}: "
+    if "error" in device:
+        return f"{name}error: {device['error']}"
+    free, total = (plain(key, device[key]) for key in ("free_memory", "total_memory"))
+    return f"{name}{device['name']}, {free} of {total} free"
+
+
 def lines(indent: str, facts: dict[str, object]) -> Iterator[str]:
     width = 22 - len(indent)
     for name, fact in facts.items():
@@ -195,6 +219,6 @@ def plain(name: str, fact: object) -> str:
         return "none"
     if isinstance(fact, bool):
         return "yes" if fact else "no"
-    if name.endswith(" memory") and isinstance(fact, int):
+    if name.endswith((" memory", "_memory")) and isinstance(fact, int):
         return f"{fact / 2**30:.1f} GiB"
     return str(fact)

@@ -537,8 +537,10 @@ def test_calls_are_recorded(there, caplog):
         pyarrow_cuda_compat.set_tracing(log=False)
     calls = [(each.call, each.rows) for each in caplog.records]
     assert calls == [("pyarrow.compute.add", 3), ("pyarrow.compute.winsorize", 3)]
+    facts = [(each.nbytes, each.device) for each in caplog.records]
+    assert facts == [(24, 0), (None, None)]
     first, second = (each.getMessage() for each in caplog.records)
-    assert "add: 3 rows by libcudf, " in first
+    assert "add: 24 bytes, 3 rows by libcudf, device 0, " in first
     assert "failed after" in second
 
 

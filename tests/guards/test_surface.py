@@ -24,6 +24,7 @@ ADDED = {
     "RecordBatchReader": ["copy_to", "__arrow_c_device_stream__"],
     "Table": ["copy_to", "__arrow_c_device_stream__", "__arrow_c_device_array__"],
 }
+WITH_COPIES = ("Dataset", "Fragment", "Scanner")
 
 
 def test_public_objects_stay_as_they_are(interpreter):
@@ -33,4 +34,5 @@ def test_public_objects_stay_as_they_are(interpreter):
     changed = {name for name, (before, _) in differences if before is not None}
     assert changed == set(CHANGED)
     added = {name.partition(",")[0] for name, (before, _) in differences if before is None}
-    assert added == {f"pyarrow.lib:{cls}.{name}" for cls, names in ADDED.items() for name in names}
+    members = {f"pyarrow.lib:{cls}.{name}" for cls, names in ADDED.items() for name in names}
+    assert added == members | {f"pyarrow._dataset:{cls}.copy_to" for cls in WITH_COPIES}

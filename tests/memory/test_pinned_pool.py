@@ -236,8 +236,8 @@ def test_what_is_not_a_pool():
         pa.MemoryPool.__new__(PinnedMemoryPool)
     with pytest.raises(TypeError):
         PinnedMemoryPool.release_unused(pa.default_memory_pool())
-    for wrong in ("0", True, object()):
-        with pytest.raises(TypeError, match="expected Context or device number"):
+    for wrong in (b"0", True, object()):
+        with pytest.raises(TypeError, match="expected Context, device number"):
             pinned_memory_pool(wrong)
     with pytest.raises(ValueError, match="device"):
         pinned_memory_pool(99)

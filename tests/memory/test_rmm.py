@@ -45,8 +45,8 @@ def test_which_device_is_meant(contexts):
         memory = rmm.DeviceBuffer(size=10, mr=memory_resource(number))
         assert context.bytes_allocated - before == 10
         del memory
-    with pytest.raises(TypeError, match="expected Context or device number"):
-        memory_resource("0")
+    with pytest.raises(TypeError, match="expected Context, device number"):
+        memory_resource(0.0)
 
 
 def test_what_is_too_large_is_a_memory_error(ours):

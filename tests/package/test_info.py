@@ -5,12 +5,13 @@ import platform
 import subprocess
 import sys
 from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-import pyarrow_cuda_compat
+import pyarrow_cuda_compat.__main__
 from pyarrow_cuda_compat import show_config
 from pyarrow_cuda_compat._start import bridges
 from pyarrow_cuda_compat._tools import info
@@ -204,3 +205,69 @@ def test_show_config_makes_no_context(run_python):
             assert not active.value
     """
     assert run_python(code)[::2] == (0, "")
+
+
+def test_the_short_form(contexts, run, is_simulator):
+    done = run("--short")
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *devices = done.stdout.splitlines()
+    assert first.startswith(f"pyarrow-cuda-compat {pyarrow_cuda_compat.__version__}, pyarrow ")
+    assert first.endswith(" (simulated)") == is_simulator
+    assert len(devices) == len(contexts)
+    for number, (line, context) in enumerate(zip(devices, contexts, strict=True)):
+        name, _, memory = line.removeprefix(f"device {number}: ").rpartition(", ")
+        assert name in repr(context.device)
+        assert memory.endswith(" GiB free")
+
+
+def test_the_short_form_without_a_driver(run):
+    done = run("--short", PYARROW_CUDA_DRIVER="/nowhere/libcuda.so")
+    assert (done.returncode, done.stderr) == (1, "")
+    first, problem = done.stdout.splitlines()
+    assert first.endswith(", no driver")
+    assert problem.startswith("error: ")
+
+
+def test_the_version(command):
+    done = command("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"pyarrow-cuda-compat {pyarrow_cuda_compat.__version__}\n"
+
+
+def test_the_console_script(contexts):
+    script = entry_points(group="console_scripts")["pyarrow-cuda"]
+    assert script.load() is pyarrow_cuda_compat.__main__.main
+
+
+def test_a_console_script_reports_what_is_wrong(run_python):
+    code = """if True:
+        import sys
+        sys.argv, sys.modules["pyarrow"] = ["/bin/pyarrow-cuda", "info", "--short"], None
+        from pyarrow_cuda_compat.__main__ import main
+        print(main())
+    """
+    status, out, err = run_python(code)
+    assert (status, err) == (0, "")
+    assert "error: " in out
+    assert out.endswith("\n1\n")
+
+
+def test_is_available(run_python):
+    assert pyarrow_cuda_compat.is_available() is True
+    code = "import pyarrow_cuda_compat; print(pyarrow_cuda_compat.is_available())"
+    assert run_python(code, PYARROW_CUDA_DRIVER="/nowhere/libcuda.so") == (0, "False\n", "")
+
+
+def test_is_available_makes_no_context(run_python):
+    code = """if True:
+        import ctypes
+        import pyarrow_cuda_compat
+        from support.driver import the_driver
+        assert pyarrow_cuda_compat.is_available()
+        active, flags = ctypes.c_int(), ctypes.c_uint()
+        the_driver().call(
+            "cuDevicePrimaryCtxGetState", 0, ctypes.byref(flags), ctypes.byref(active)
+        )
+        assert not active.value
+    """
+    assert run_python(code) == (0, "", "")

@@ -6,6 +6,8 @@ import types
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 import pyarrow_cuda_compat as compat
@@ -90,9 +92,37 @@ def test_transfers_of_arrays_and_batches(ctx, log):
         ("transfer", "DeviceArray.copy_to_host", 48, 0),
         ("transfer", "DeviceArray.copy_to_device", 48, 0),
         ("transfer", "serialize_record_batch", message.size, 0),
-        ("transfer", "copy_to", None, 0),
+        ("transfer", "copy_to", 16, 0),
         ("transfer", "copy_to", 16, 0),
     ]
+
+
+def test_transfers_of_tables(contexts, log, tmp_path):
+    table = pa.table({"x": [1, 2, 3], "s": ["a", None, "ccc"]})
+    size, number = table.get_total_buffer_size(), len(contexts) - 1
+    pa.feather.write_feather(table, tmp_path / "arrow", compression="uncompressed")
+    pa.parquet.write_table(table, tmp_path / "parquet")
+    log.clear()
+    there = table.copy_to(number)
+    there.copy_to("cpu")
+    table["s"].copy_to(number)
+    table.to_batches()[0].copy_to(number)
+    assert of(log) == [
+        ("transfer", "copy_to", each.get_total_buffer_size(), number)
+        for each in (table, table, table["s"], table)
+    ]
+    for read_ahead in (0, 1 << 20):
+        log.clear()
+        table.to_reader().copy_to(number, read_ahead=read_ahead).read_all()
+        assert [entry for entry in of(log) if entry[2]] == [("transfer", "copy_to", size, number)]
+    for name in ("arrow", "parquet"):
+        log.clear()
+        made = contexts[number].table_from_file(tmp_path / name)
+        found = ("transfer", "Context.table_from_file", made.get_total_buffer_size(), number)
+        assert of(log)[-1] == found
+    log.clear()
+    table.copy_to("cpu")  # no device takes part
+    assert of(log) == [("transfer", "copy_to", size, None)]
 
 
 def test_transfers_of_files(ctx, log, tmp_path):

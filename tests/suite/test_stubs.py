@@ -42,7 +42,10 @@ def test_the_wheel_carries_them():
     assert (package / "py.typed").is_file()
 
 
-IN_PYTHON = {"IpcArrayHandle", "set_compute_engine", "set_tracing", "show_config", "tracing"}
+IN_PYTHON = {
+    *("IpcArrayHandle", "describe", "is_available", "set_compute_engine", "set_tracing"),
+    *("show_config", "tracing"),
+}
 
 
 def test_pyarrow_cuda_has_the_same_names():

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from ... import _native
+from ..._methods import sizes
 from ..._start.import_hooks import follow
 from .. import patching
 from . import assertions
@@ -24,6 +25,7 @@ from .datasets import in_memory_dataset, write_dataset
 from .parquet import write_table
 from .table import (
     BATCHES,
+    BUFFERS,
     CAST,
     CHECK,
     COMPUTE,
@@ -32,6 +34,7 @@ from .table import (
     JOIN,
     MASK,
     METHOD,
+    NBYTES,
     OFFSETS,
     PARQUET,
     QUERY,
@@ -64,6 +67,11 @@ _SUBSTITUTES: dict[str, Callable[..., Any]] = {
     QUERY: query,
     DATASET: in_memory_dataset,
     WRITE: write_dataset,
+}
+#: By rule, the function that answers where pyarrow refuses the first argument.
+_ANSWERS: dict[str, Callable[[Any], Any]] = {
+    NBYTES: sizes.nbytes,
+    BUFFERS: sizes.total_buffer_size,
 }
 #: By rule, the guard that needs no function.
 _BUILT_IN: dict[str, Literal["method", "check"]] = {METHOD: "method", CHECK: "check"}
@@ -108,6 +116,8 @@ def _guard_in_place(found: Any, name: str, rule: str) -> bool:
         guard = _native._Guard(call, "computed", (1, "args"))
     elif rule in _SUBSTITUTES:
         guard = _native._Guard(_SUBSTITUTES[rule], "any")
+    elif rule in _ANSWERS:
+        guard = _native._Guard(_ANSWERS[rule], "refused")
     elif rule in _BUILT_IN:
         guard = _native._Guard(None, _BUILT_IN[rule])
     elif rule == RESULTS:

@@ -13,6 +13,7 @@ from ... import _native, _tracing
 from ..._cudf import rmm_resource
 from ..._cudf.library import attempted
 from ..._cudf.refusals import Refusal, UnsupportedLocation
+from ..._methods import sizes
 
 _DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
 _Original = Callable[..., Any]
@@ -67,9 +68,17 @@ def _answered(
     """The answer of the engine, which is recorded if the program has asked for records."""
     if not _tracing.traced:
         return _computed(name, arguments, answer, is_entered)
-    rows = max((len(it) for it in arguments if isinstance(it, _DATA)), default=0)
+    data = [it for it in arguments if isinstance(it, _DATA)]
     made = partial(_computed, name, arguments, answer, is_entered)
-    return _native._recorded("compute", name, made, rows=rows)
+    return _native._recorded(
+        "compute", name, made, lambda _: _facts(data), max(map(len, data), default=0)
+    )
+
+
+def _facts(data: list[Any]) -> tuple[int, int | None]:
+    """The bytes of arguments, and the device that they lie on."""
+    numbers = [number for it in data for number in sizes.devices_of(it) if number is not None]
+    return sum(map(sizes.total_buffer_size, data)), numbers[0] if numbers else None
 
 
 def _computed(name: str, arguments: Any, answer: Callable[[Any], Any], is_entered: bool) -> Any:

@@ -16,6 +16,8 @@
 `OFFSETS`     nulls are counted, and offsets refused that are null or invalid
 `VALIDATE`    data that libarrow finds invalid is validated on the host
 `SIZE`        batches with runs are measured on the host, where libarrow reads how long these are
+`NBYTES`      the bytes that the elements refer to, by the data's types and offsets
+`BUFFERS`     the bytes of the buffers
 `RESULTS`     as `TO_HOST`, and results of user-defined functions are copied to the host
 `COMPUTE`     libcudf answers if pylibcudf is installed: see `compute.py`, then
               `_cudf/dispatch.py`.  Otherwise as `REFUSE`
@@ -42,7 +44,7 @@ A function without a row either refuses such data itself, or passes it on withou
 REFUSE, MASK, COUNT, SLICE, JOIN = "refuse", "mask", "count", "slice", "join"
 TO_HOST, BATCHES, ROW_GROUPS, PARQUET = "to host", "batches", "row groups", "parquet"
 CAST, OFFSETS, VALIDATE = "cast", "offsets", "validate"
-SIZE, RESULTS = "size", "results"
+SIZE, RESULTS, NBYTES, BUFFERS = "size", "results", "nbytes", "buffers"
 COMPUTE, QUERY, METHOD, CHECK = "compute", "query", "method", "check"
 DATASET, WRITE = "dataset", "write"
 
@@ -82,6 +84,9 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "Array.to_string ChunkedArray.to_string", TO_HOST),
     ("pyarrow.lib", "ChunkedArray._assert_cpu", CHECK),
     ("pyarrow.lib", "RecordBatch.equals Table.equals", REFUSE),
+    ("pyarrow.lib", "Array.nbytes ChunkedArray.nbytes RecordBatch.nbytes Table.nbytes", NBYTES),
+    ("pyarrow.lib", "Array.get_total_buffer_size ChunkedArray.get_total_buffer_size", BUFFERS),
+    ("pyarrow.lib", "RecordBatch.get_total_buffer_size Table.get_total_buffer_size", BUFFERS),
     ("pyarrow.lib", "Array.validate ChunkedArray.validate", VALIDATE),
     ("pyarrow.lib", "RecordBatch.validate Table.validate", VALIDATE),
     ("pyarrow.lib", "Array.to_tensor FixedShapeTensorArray.to_numpy_ndarray", REFUSE),

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 /// The number of a device, or its name, where upstream takes a number.
+#[derive(Clone, Copy)]
 pub(super) struct DeviceNumber(pub(super) i32);
 
 impl FromPyObject<'_, '_> for DeviceNumber {

@@ -14,6 +14,7 @@ mod numba;
 mod pickling;
 mod pointers;
 mod read_ahead;
+mod sizes;
 
 use crate::pyarrow::from_pyarrow::check_has_arrays;
 use crate::registration::private;
@@ -33,6 +34,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         copy_to::copy_slice,
         copy_to::copy_to,
         copy_to::destination_of,
+        sizes::total_size,
         copy_to::buffer_to,
         copy_to::placed,
         check_has_arrays,

@@ -6,9 +6,10 @@ use super::functions::{PyObject_Vectorcall, call_by};
 use super::may_contain::{are_lazy, source_of};
 use super::refusal::refusal;
 use super::walk::{Walk, items_of};
+use crate::interpreter::call_out;
 use arrow_cuda_bridge::BatchSource;
 use arrow_cuda_context::Context;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyNotImplementedError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -30,6 +31,9 @@ enum When {
     Check,
     /// With the result of a call, if it contains data on a device: its own result takes that one's place.
     Result,
+    /// With the first argument of a call that pyarrow refuses, since it contains data on a device: its answer is the
+    /// result.  Other calls take no longer.
+    Refused,
 }
 
 impl FromPyObject<'_, '_> for When {
@@ -44,6 +48,7 @@ impl FromPyObject<'_, '_> for When {
             "method" => Ok(Self::Method),
             "check" => Ok(Self::Check),
             "result" => Ok(Self::Result),
+            "refused" => Ok(Self::Refused),
             other => Err(PyValueError::new_err(format!("no guard acts for {other}"))),
         }
     }
@@ -141,6 +146,42 @@ impl Guard {
     /// Whether the handler is called with results, whatever the arguments are.
     pub(super) fn is_for_results(&self) -> bool {
         self.when == When::Result
+    }
+
+    /// Whether the handler is called where pyarrow refuses the first argument.
+    pub(super) fn is_for_refusals(&self) -> bool {
+        self.when == When::Refused
+    }
+
+    /// The handler's answer about an object that pyarrow has refused; else what the call has returned.
+    ///
+    /// # Safety
+    ///
+    /// A new reference, or null and an exception, and where the live object is; the GIL is held.
+    pub(super) unsafe fn answer_of(
+        &self,
+        result: *mut ffi::PyObject,
+        object: *const *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject {
+        if !result.is_null() {
+            return result;
+        }
+        Python::attach(|py| {
+            let Some(error) = PyErr::take(py) else { return result };
+            if !error.is_instance_of::<PyNotImplementedError>(py) {
+                error.restore(py);
+                return result;
+            }
+            // SAFETY: guaranteed by the caller; a method without an object has failed otherwise.
+            let object = unsafe { Bound::from_borrowed_ptr(py, *object) };
+            match call_out(self.handler.bind(py), (object,)) {
+                Ok(answer) => answer.into_ptr(),
+                Err(error) => {
+                    error.restore(py);
+                    std::ptr::null_mut()
+                }
+            }
+        })
     }
 
     /// The handler's answer to a result with data on a device, else that result; null and an exception if that fails.

@@ -32,6 +32,9 @@ impl Intercept for Py<Guard> {
             if guard.is_for_results() {
                 return guard.made_of(original(function, arguments, count, names), arguments);
             }
+            if guard.is_for_refusals() {
+                return guard.answer_of(original(function, arguments, count, names), arguments);
+            }
             match outcome(guard, unguarded, function, arguments, count & !ARGUMENTS_OFFSET, names) {
                 Some(result) => result,
                 None => original(function, arguments, count, names),

@@ -73,6 +73,15 @@ unsafe extern "C-unwind" fn read(
     // SAFETY: put there with this function, and never freed.
     let guarded = unsafe { &*closure.cast::<Guarded>() };
     let unguarded = guarded.unguarded.get();
+    if guarded.guard.get().is_for_refusals() {
+        // SAFETY: guaranteed by the caller.
+        return unsafe {
+            guarded
+                .guard
+                .get()
+                .answer_of((unguarded.getter)(object, unguarded.closure), &raw const object)
+        };
+    }
     let changed = Python::attach(|py| {
         // SAFETY: a live object, which the caller owns.
         let object = unsafe { Bound::from_borrowed_ptr(py, object) };

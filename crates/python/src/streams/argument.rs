@@ -150,7 +150,7 @@ pub(crate) enum Named {
 /// A stream of another library.
 pub(crate) struct Foreign {
     handle: usize,
-    /// The number of its device, if the library says so: the handles of default streams do not.
+    /// The number of its device, if the library has it: a default stream's handle does not tell.
     device: Option<u32>,
     owner: Py<PyAny>,
 }
