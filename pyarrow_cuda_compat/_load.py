@@ -68,6 +68,7 @@ _attach(
     _native.DeviceArray,
     from_arrow=staticmethod(arrow.array_from_arrow),
     to_arrow=arrow.array_to_arrow,
+    __arrow_array__=arrow.array_for_pyarrow,
     export_for_ipc=ipc.export_array,
     __reduce_ex__=ipc.reduce_device_array,
 )

@@ -62,6 +62,7 @@ def array_from_arrow(array: Any) -> DeviceArray:
     if not isinstance(array, pa.Array | pa.ChunkedArray):
         raise TypeError(
             f"expected a pyarrow.Array or a pyarrow.ChunkedArray, got {type(array).__name__}"
+            f"{_way_out(array)}"
         )
     _native._check_has_data(array)
     dtype_of(values_type(array.type))  # before anything is copied
@@ -82,6 +83,13 @@ def array_from_arrow(array: Any) -> DeviceArray:
         None if validity is None else _on_device(validity),
         pa.types.is_boolean(values.type),
     )
+
+
+def _way_out(value: Any) -> str:
+    """What to do with an object that is not an Arrow array."""
+    if isinstance(value, pa.Table | pa.RecordBatch):
+        return "; each of its columns can be one: table['x']"
+    return "; DeviceArray.from_host copies what NumPy takes" if hasattr(value, "__len__") else ""
 
 
 def _there(array: Any) -> Any:
@@ -206,6 +214,15 @@ def array_to_arrow(self: DeviceArray, type: Any = None) -> Any:
     values, validity, offset, length = _native._arrow_parts(self)
     kind = type or self.arrow_type or _arrow_type(self)
     return _built(kind, self, length, [validity, values], offset, self.shape[1:])
+
+
+def array_for_pyarrow(self: DeviceArray, type: Any = None) -> Any:
+    """Return `to_arrow()`, for `pyarrow.array` and what it makes: tables, for example.
+
+    Another type than the array's is cast to, as pyarrow casts.
+    """
+    array = self.to_arrow()
+    return array if type is None or type == array.type else array.cast(type)
 
 
 def _built(

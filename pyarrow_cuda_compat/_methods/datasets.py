@@ -99,9 +99,17 @@ def _dataset_of(source: Any, file_format: str, options: dict[str, Any]) -> Any:
     if isinstance(source, ds.Fragment):
         schema = options["schema"] or source.physical_schema
         return ds.FileSystemDataset([source], schema, source.format, source.filesystem)
-    return pq.ParquetDataset(
-        list(source) if isinstance(source, tuple) else source, **options
-    )._dataset
+    paths = list(source) if isinstance(source, tuple) else source
+    try:
+        return pq.ParquetDataset(paths, **options)._dataset
+    except pa.ArrowInvalid as error:
+        if "Parquet magic bytes not found" not in str(error):
+            raise
+        way_out = "for files of another format pass pyarrow.dataset.dataset(source, format='ipc')"
+        raise pa.ArrowInvalid(
+            f"{error} Lists, folders, URIs and paths with filesystem= are read as Parquet files; "
+            f"{way_out}"
+        ) from error
 
 
 def _fragment_of(source: Any, file_format: Any) -> Any:

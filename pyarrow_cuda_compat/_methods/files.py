@@ -24,6 +24,7 @@ import pyarrow
 
 from .. import _native
 from . import kvikio as kvikio_files
+from . import refused_files
 
 _Name: TypeAlias = str | bytes | int
 _Progress: TypeAlias = Callable[[int, int], object] | None
@@ -278,7 +279,10 @@ def opened(path: Any, flags: int, argument: str = "path") -> Iterator[tuple[int,
     if isinstance(path, str | bytes | os.PathLike):
         name = os.fspath(path)
         # The path itself, which is what `open` shows in its errors.
-        file = os.open(path, flags | os.O_CLOEXEC, 0o666)
+        try:
+            file = os.open(path, flags | os.O_CLOEXEC, 0o666)
+        except FileNotFoundError:
+            raise refused_files.missing(name) from None
     elif isinstance(path, int) and not isinstance(path, bool):
         name = path
         try:
@@ -292,10 +296,7 @@ def opened(path: Any, flags: int, argument: str = "path") -> Iterator[tuple[int,
         if copied is None and type(path) is pyarrow.OSFile:
             raise TypeError("pyarrow before 25 does not know an OSFile's descriptor: pass its path")
         if copied is None:
-            raise TypeError(
-                f"{argument} argument must be a path, the descriptor of an open file, or a binary "
-                f"file of `open`, `tempfile` or `pyarrow.OSFile`, not {type(path).__name__}"
-            )
+            raise refused_files.not_a_file(argument, path)
         file = copied
         name = getattr(path, "name", type(path).__name__)
     try:

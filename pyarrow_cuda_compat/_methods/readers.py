@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
-from . import datasets
+from . import datasets, refused_files
 from .files import opened, pieces_of
 from .tables import data_of, expanded, has_size, names_of
 
@@ -74,10 +74,12 @@ def reader_from_file(
         source = os.path.join(os.getcwd(), source)  # noqa: PTH109, PTH118
     if filesystem is None and not datasets.is_more_than_a_file(source):
         file = _file_of(source)
-        kind = datasets.format_of(file.read(6))
+        beginning = file.read(refused_files.BEGINNING)
+        kind = datasets.format_of(beginning)
         file.seek(0)
         if kind is None and filters is None and schema is None:
-            return _of_stream(self, file, names)
+            with refused_files.explained(beginning):
+                return _of_stream(self, file, names)
         if not isinstance(source, str):
             source = file
     scan = datasets.Scan(source, names, filters, kind, options)

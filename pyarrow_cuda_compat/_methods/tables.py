@@ -9,6 +9,7 @@ compression.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import stat
 from collections.abc import Iterable
@@ -17,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
-from . import datasets
+from . import datasets, refused_files
 from .files import _Progress, opened, pieces_of
 
 #: Formats of which the messages are read here: streams, and files if all rows are wanted.
@@ -120,7 +121,9 @@ def table_from_file(
 def names_of(columns: Iterable[str] | None) -> list[str] | None:
     names = None if columns is None else list(columns)
     if isinstance(columns, str) or not all(isinstance(name, str) for name in names or ()):
-        raise TypeError(f"columns argument must be names of columns: {columns!r}")
+        raise TypeError(
+            f"columns argument must be a list of names, such as ['x', 'y'], not {columns!r}"
+        )
     return names
 
 
@@ -147,17 +150,21 @@ def _read(
     asks_more = filters is not None or options["schema"] is not None
     data = data_of(source)
     if data is not None:
-        kind = datasets.format_of(memoryview(data)[:6].tobytes())
-        if asks_more or kind not in _MESSAGES:
-            return of_dataset(pa.BufferReader(data), kind)
-        return _table(context, None, data, names, progress)
+        beginning = memoryview(data)[: refused_files.BEGINNING].tobytes()
+        kind = datasets.format_of(beginning)
+        with refused_files.explained(beginning):
+            if asks_more or kind not in _MESSAGES:
+                return of_dataset(pa.BufferReader(data), kind)
+            return _table(context, None, data, names, progress)
     with opened(source, os.O_RDONLY, "source") as (file, name):
         if has_size(file, name):
             try:
-                kind = datasets.format_of(os.pread(file, 6, 0))
-                if asks_more or kind not in _MESSAGES:
-                    return of_dataset(_path_of(source, file), kind)
-                return _table(context, file, name, names, progress)
+                beginning = os.pread(file, refused_files.BEGINNING, 0)
+                kind = datasets.format_of(beginning)
+                with refused_files.explained(beginning):
+                    if asks_more or kind not in _MESSAGES:
+                        return of_dataset(_path_of(source, file), kind)
+                    return _table(context, file, name, names, progress)
             except (OSError, pa.ArrowInvalid) as error:
                 if isinstance(error, OSError) and error.errno:
                     error.filename = error.filename or name
@@ -194,6 +201,8 @@ def data_of(source: Any) -> Any:
         return _native.CudaBuffer.from_buffer(source).copy_to_host()
     if isinstance(source, str | int):
         return None
+    if isinstance(source, io.TextIOBase):
+        raise refused_files.not_a_file("source", source)
     with contextlib.suppress(TypeError):
         return pa.py_buffer(source)  # supports the buffer protocol
     descriptor = _native._descriptor(source)

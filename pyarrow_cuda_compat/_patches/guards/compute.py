@@ -16,6 +16,14 @@ from ..._cudf.refusals import Refusal, UnsupportedLocation
 
 _DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
 _Original = Callable[..., Any]
+#: The methods of tables that call a function of `pyarrow.acero`.
+_METHODS = {
+    "_filter_table": "Table.filter",
+    "_group_by": "TableGroupBy.aggregate",
+    "_perform_join": "Table.join",
+}
+#: Functions that methods of other names call, as the refusal names them.
+_CALLERS = {"pyarrow.compute.sort_indices": "pyarrow.compute.sort_indices, as in sort_by,"}
 
 
 def call(
@@ -47,7 +55,7 @@ def query(original: _Original, *arguments: Any, **keywords: Any) -> Any:
         return original(*arguments, **keywords)
     name = original.__name__
     return _answered(
-        f"pyarrow.acero.{name}",
+        f"pyarrow.{_METHODS[name]}",
         found,
         lambda cudf: cudf.QUERIES[name](original, *arguments, **keywords),
     )
@@ -70,7 +78,7 @@ def _computed(name: str, arguments: Any, answer: Callable[[Any], Any], is_entere
         return attempt(arguments, answer, is_entered)
     except Refusal as refusal:
         reason = str(refusal)
-    return _native._refuse(_data_of(arguments), name, reason)
+    return _native._refuse(_data_of(arguments), _CALLERS.get(name, name), reason)
 
 
 def attempt(arguments: Any, answer: Callable[[Any], Any], is_entered: bool = False) -> Any:
