@@ -12,6 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from .datasets import format_of
+
 #: How many bytes tell what a file is.
 BEGINNING = 64
 #: How compressed files begin, by pyarrow's name of the compression.
@@ -66,6 +68,8 @@ def explained(beginning: bytes) -> Iterator[None]:
 
 def _described(beginning: bytes) -> str | None:
     """What data is that begins so, and what reads it; None for Arrow data and unknown data."""
+    if format_of(beginning) is not None:
+        return None
     if not beginning:
         return "the source is empty: it has 0 bytes, and even an empty table takes some"
     for magic, name in _COMPRESSED.items():

@@ -2,6 +2,7 @@
 
 import ast
 import ctypes
+import io
 import re
 from pathlib import Path
 
@@ -31,6 +32,19 @@ RAISED = {
     "Cuda error 201": "ctx.open_ipc_buffer(buf.export_for_ipc())",
     "... bytes at": "cuda.BufferWriter(buf).write(bytes(100))",
     "requested more": "buf.copy_to_host(position=4, nbytes=8)",
+    "'...' object cannot": "ctx.new_buffer('1G')",
+    "Do not call": "cuda.CudaBuffer()",
+    "a bytes-like": "ctx.buffer_from_data([1])",
+    "ndarray is": "ctx.buffer_from_data(np.arange(9)[::2])",
+    "the source": "ctx.table_from_file(b'a,b')",
+    "neither": "ctx.table_from_file(bytes(range(1, 10)))",
+    "Parquet": "ctx.table_from_file([__file__])",
+    "No such": "ctx.table_from_file('*.parquet')",
+    "source argument": "ctx.table_from_file(io.StringIO())",
+    "expected RecordBatch": "cuda.serialize_record_batch(pa.table({}), ctx)",
+    "the message is": "cuda.read_record_batch(message, pa.schema({'x': pa.string()}))",
+    "a device array": "DeviceArray.empty(3) + 1",
+    "Unsupported": "np.from_dlpack(column.slice(0, 1))",
     "the host buffer": "buf.copy_to_host(buf=pa.py_buffer(bytes(8)))",
     "the IPC handle": "cuda.IpcMemHandle.from_buffer(pa.py_buffer(b'abc'))",
     "Implemented only": "column.to_pylist()",
@@ -46,6 +60,8 @@ ON_STANDARD_ERROR = "PYARROW_CUDA_HOOK must"
 CONTEXT = "from pyarrow import cuda; cuda.Context(0)"
 PROGRAMS = {
     "No module": ("from pyarrow import cuda", {"PYARROW_CUDA_HOOK": "0"}),
+    "'pyarrow.lib.Table'": ("import pyarrow; pyarrow.table({}).copy_to(0)", {}),
+    "there is no environment": (CONTEXT, {"PYARROW_CUDA_CAHCE": "0"}),
     "the environment variable": (CONTEXT, {"PYARROW_CUDA_COMPAT_HOOK": "0"}),
     "the CUDA driver library": (CONTEXT, {"PYARROW_CUDA_DRIVER": "/nonexistent/libcuda.so"}),
     "pyarrow_cuda_compat supports": (
@@ -86,6 +102,11 @@ def only(start):
 def class_of(message):
     """The one that the page names first."""
     return re.search(r"`(?:~?\w+\.)*(\w+)`", QUOTED[message])[1]
+
+
+def message_of(ctx):
+    """A record batch of integers in device memory."""
+    return pyarrow_cuda_compat.serialize_record_batch(pa.record_batch({"x": [1, 2]}), ctx)
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +151,7 @@ def test_other_messages_stand_in_the_sources(message, sources):
 @pytest.mark.parametrize("start", RAISED)
 def test_what_raises_a_message(start, cuda, ctx, request):
     names = {"cuda": cuda, "ctx": ctx, "pa": pa, "np": np, "buf": ctx.buffer_from_data(bytes(8))}
+    names |= {"io": io, "__file__": __file__, "message": message_of(ctx)}
     names |= {"DeviceArray": DeviceArray, "Stream": Stream, "from_dlpack": from_dlpack}
     names["column"] = pa.array([1, None]).copy_to(ctx.memory_manager)
     if "other" in RAISED[start]:

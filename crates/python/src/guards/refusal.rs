@@ -29,11 +29,12 @@ pub(super) fn refusal(
         true => "pyarrow.cuda.CudaBuffer.from_buffer(buffer).copy_to_host() copies it there, and \
              pyarrow.cuda.BufferWriter writes to device memory"
             .to_owned(),
-        false => format!(
-            "copy_to(\"cpu\") copies {} there; {}",
-            noun(data)?,
-            on_device.unwrap_or("CuPy and cuDF compute on the device")
-        ),
+        false => {
+            // Methods that begin with pyarrow's own check mostly convert, and compute nothing.
+            let on_device = on_device.or(function.map(|_| "CuPy and cuDF compute on the device"));
+            let on_device = on_device.map(|text| format!("; {text}")).unwrap_or_default();
+            format!("copy_to(\"cpu\") copies {} there{on_device}", noun(data)?)
+        }
     };
     Ok(PyNotImplementedError::new_err(format!(
         "Implemented only for data on CPU device: {reads}{way_out}"
