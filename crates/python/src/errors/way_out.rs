@@ -160,7 +160,13 @@ pub(crate) fn explained(error: PyErr, wanted: Wanted, given: &Bound<'_, PyAny>) 
 
 /// An error of the same class, whose text goes on.
 pub(crate) fn extended(py: Python<'_>, error: &PyErr, text: &str) -> PyErr {
-    PyErr::from_type(error.get_type(py), format!("{}; {text}", error.value(py)))
+    let value = error.value(py);
+    let extended = PyErr::from_type(error.get_type(py), format!("{value}; {text}"));
+    // Errors of the driver have its number.  If it cannot be added, the error stays the same.
+    if let Ok(Some(code)) = value.getattr_opt("code") {
+        let _ = extended.value(py).setattr("code", code);
+    }
+    extended
 }
 
 fn kind_of(object: &Bound<'_, PyAny>) -> Option<Given> {
