@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// What a function takes.
+/// The kinds of arguments that functions take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// Whatever has bytes in host memory.
@@ -20,7 +20,7 @@ pub(crate) enum Wanted {
     Handle,
 }
 
-/// What it got.
+/// The kinds of objects that they get instead.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Given {
     Column,

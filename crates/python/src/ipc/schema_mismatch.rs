@@ -47,7 +47,7 @@ pub(super) fn mismatch(
     }))
 }
 
-/// Those of a column in a message; `None` if the type does not tell.
+/// The arrays and buffers of a column in a message; `None` if the type does not tell.
 fn counts(kind: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Counts>> {
     if depth == 0 {
         return Ok(None);
