@@ -26,12 +26,12 @@ def to_fahrenheit(values: Any, validity: Any, first_bit: int) -> None:
 def main() -> None:
     ctx = cuda.Context(0)
     host = pa.array([-40.0, None, 0.0, 100.0])
-    column = DeviceArray.from_arrow(host.copy_to(ctx.memory_manager))
+    column = DeviceArray.from_arrow(host.copy_to(ctx))
     validity = column.validity
     assert validity is not None  # there are nulls
     kernel = numba_cuda.jit(to_fahrenheit)
     kernel[1, 32](column.values, validity, validity.bit_offset)
-    converted = column.to_arrow().copy_to(pa.default_cpu_memory_manager())
+    converted = column.to_arrow().copy_to("cpu")
     print([each and round(each) for each in converted.to_pylist()])
 
 

@@ -36,11 +36,11 @@ def main() -> None:
 
     # Pinned memory is copied on a stream while the program continues.
     stream = Stream(ctx)
-    there = table.copy_to(ctx.memory_manager, stream=stream)
+    there = table.copy_to(ctx, stream=stream)
     stream.synchronize()
     print(f"{there.num_rows} rows and {there.num_columns} columns are on the device")
     assert not there.is_cpu
-    assert there.copy_to(pa.default_cpu_memory_manager()).equals(table)
+    assert there.copy_to("cpu").equals(table)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def total_of(handle: bytes, schema: bytes) -> int:
     message = cuda.Context(0).open_ipc_buffer(opaque)
     batch = cuda.read_record_batch(message, pa.ipc.read_schema(pa.py_buffer(schema)))
     assert not batch.is_cpu  # the first process's memory
-    amounts = batch.column("amount").copy_to(pa.default_cpu_memory_manager())
+    amounts = batch.column("amount").copy_to("cpu")
     total: int = pc.sum(amounts).as_py()
     return total
 

@@ -24,8 +24,8 @@ def memory_resource(context: Any = None) -> Any:
 
     Parameters
     ----------
-    context : Context or int, optional
-        The context, or the number of a device, for its primary context; by default that of
+    context : Context, int or str, optional
+        The context, or a device's number or name, for its primary context; by default that of
         device 0.
 
     Returns

@@ -117,7 +117,7 @@ def to_device(tables: dict[str, pa.Table], device: int) -> dict[str, pa.Table]:
 
 
 def to_host(table: pa.Table) -> pa.Table:
-    return table.copy_to(pa.default_cpu_memory_manager())
+    return table.copy_to("cpu")
 
 
 @cache

@@ -185,7 +185,7 @@ def check_types(name: str, kernel: Kernel, given: list[Any]) -> None:
 
 
 def _on_host(value: Any) -> Any:
-    return value.copy_to(pa.default_cpu_memory_manager()) if isinstance(value, DATA) else value
+    return value.copy_to("cpu") if isinstance(value, DATA) else value
 
 
 def _on_device(prototype: Any) -> Any:

@@ -193,7 +193,7 @@ def array_to_arrow(self: DeviceArray, type: Any = None) -> Any:
     --------
     >>> seconds = DeviceArray.from_host(np.array([0, 60]))
     >>> array = seconds.to_arrow(pa.timestamp("s"))
-    >>> array.copy_to(pa.default_cpu_memory_manager())[1].as_py()
+    >>> array.copy_to("cpu")[1].as_py()
     datetime.datetime(1970, 1, 1, 0, 1)
     """
     if type is not None and not isinstance(type, pa.DataType):

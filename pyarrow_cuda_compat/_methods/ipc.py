@@ -172,9 +172,9 @@ class IpcArrayHandle:
 
         Parameters
         ----------
-        context : Context or int, optional
-            A context of the memory's device, or its number; that device's primary one if not
-            given.
+        context : Context, int or str, optional
+            A context of the memory's device, or its number or name; that device's primary
+            one if not given.
 
         Returns
         -------

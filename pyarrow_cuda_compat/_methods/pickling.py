@@ -33,7 +33,7 @@ from .._start.extension import PACKAGE
 _NO_DEVICE = (
     "a pickle of device memory is loaded into device memory, and no CUDA device can be used here "
     "({}). Pickle a copy on the host: buffer.copy_to_host(), or "
-    "batch.copy_to(pyarrow.default_cpu_memory_manager()) of arrays, record batches and tables. "
+    'batch.copy_to("cpu") of arrays, record batches and tables. '
     "With Dask, have a worker make it, and ask for the result of that task"
 )
 

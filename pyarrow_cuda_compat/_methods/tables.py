@@ -101,9 +101,9 @@ def table_from_file(
     ...     of_arrow = ctx.table_from_file(f"{folder}/columns.arrow", columns=["y"])
     ...     pyarrow.parquet.write_table(table, f"{folder}/columns.parquet")
     ...     of_parquet = ctx.table_from_file(f"{folder}/columns.parquet", filters=[("x", ">", 1)])
-    >>> of_arrow.copy_to(pa.default_cpu_memory_manager())["y"].to_pylist()
+    >>> of_arrow.copy_to("cpu")["y"].to_pylist()
     ['a', 'b']
-    >>> of_parquet.copy_to(pa.default_cpu_memory_manager()).to_pylist()
+    >>> of_parquet.copy_to("cpu").to_pylist()
     [{'x': 2, 'y': 'b'}]
     """
     _native._check_progress(progress)
@@ -217,7 +217,7 @@ def _table(
         on_host = _read_on_host(file, data)
         if columns is not None:
             on_host = on_host.select(columns)
-        table = on_host.copy_to(context.memory_manager)
+        table = on_host.copy_to(context)
         if progress is not None:
             progress(on_host.nbytes, on_host.nbytes)
     return table

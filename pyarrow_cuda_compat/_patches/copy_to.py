@@ -5,8 +5,8 @@ pyarrow itself                           this package
 =======================================  =========================================================
 ``copy_to`` of arrays and batches        allocates and copies all of them together, and of
 allocates and copies each whole buffer   slices what they reach; with ``stream=``, in the order
-by itself                                of a stream.  A context or a device's number is a
-                                         destination, too
+by itself                                of a stream.  A context, a device's number and names
+                                         such as ``"cuda:0"`` are destinations, too
 ``ChunkedArray`` and ``Table`` have no   have one, for all chunks together: memory that chunks
 ``copy_to``                              share is copied once
 ``RecordBatchReader`` has no             has one, which returns a reader of copies that reads
@@ -30,7 +30,7 @@ from .._methods.pickling import reduce_array
 from .patching import Method, add, named, override
 from .read_ahead import reader_of_copies
 
-_STREAM = """stream : Stream or object with ``__cuda_stream__``, optional
+_STREAM = """stream : Stream, CuPy's or PyTorch's, or object with ``__cuda_stream__``, optional
     Makes the copy in the order of that stream.  Copies of device memory to a
     device, and of pinned memory if all of the data is pinned, return at once, and
     are complete when the stream is synchronized.  For others the call waits for
@@ -39,7 +39,7 @@ _STREAM = """stream : Stream or object with ``__cuda_stream__``, optional
 
 def _copy(cls: type, original: Method, data: Any, destination: Any, *, stream: Any = None) -> Any:
     copied = _native._copy_to(data, cls, destination, stream)
-    return original(data, destination) if copied is None else copied
+    return original(data, _native._destination(destination)) if copied is None else copied
 
 
 def _describe(copy_to: Any) -> None:
@@ -64,8 +64,9 @@ def _copies_chunks(cls: type) -> Method:
 
         Parameters
         ----------
-        destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
-            The destination device to copy the data to; an int is its number.
+        destination : pyarrow.MemoryManager, pyarrow.Device, Context, int or str
+            The destination device to copy the data to: an int is its number; ``"cuda:0"``,
+            ``"cuda"`` (the first device) and ``"cpu"`` (host memory) are names.
 
         Returns
         -------
@@ -94,9 +95,10 @@ def _copy_reader(
 
     Parameters
     ----------
-    destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
-        The destination device to copy the batches to; an int is its number.
-    stream : Stream or object with ``__cuda_stream__``, optional
+    destination : pyarrow.MemoryManager, pyarrow.Device, Context, int or str
+        The destination device to copy the batches to; an int is its number, and ``"cuda:0"``
+        and ``"cpu"`` are names.
+    stream : Stream, CuPy's or PyTorch's, or object with ``__cuda_stream__``, optional
         Makes the copies on that stream.
     read_ahead : int, default 64 MiB
         The thread waits while it has read this many bytes, or one batch, that nobody has asked
@@ -123,8 +125,9 @@ def _copy_buffer(self: Any, destination: Any) -> Any:
 
     Parameters
     ----------
-    destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
-        The destination device to copy the buffer to; an int is its number.
+    destination : pyarrow.MemoryManager, pyarrow.Device, Context, int or str
+        The destination device to copy the buffer to; an int is its number, and ``"cuda:0"`` and
+        ``"cpu"`` are names.
 
     Returns
     -------
@@ -143,8 +146,9 @@ def _view_buffer(self: Any, destination: Any) -> Any:
 
     Parameters
     ----------
-    destination : pyarrow.MemoryManager, pyarrow.Device, Context or int
-        The device to view the buffer from; an int is its number.
+    destination : pyarrow.MemoryManager, pyarrow.Device, Context, int or str
+        The device to view the buffer from; an int is its number, and ``"cuda:0"`` and ``"cpu"``
+        are names.
 
     Returns
     -------

@@ -59,7 +59,7 @@ def _cast(data: Any, current: Any, requested: Any) -> Any:
     if _native._is_on_device(data):
         raise NotImplementedError(
             "Casting to a requested schema is only supported for CPU data, and this "
-            "is on a device: copy_to(pyarrow.default_cpu_memory_manager()) copies it to the host"
+            'is on a device: copy_to("cpu") copies it to the host'
         )
     return data.cast(requested)
 

@@ -20,18 +20,18 @@ def current_context() -> Context:
     return Context(getattr(_chosen, "device_id", 0))
 
 
-def select_device(device_id: int) -> Context:
-    """Have the calling thread work on a device from now on, and return its primary context.  If the
-    program has imported Numba's CUDA support, Numba selects the device as well.  So its kernels
-    find the arrays that this module makes.  It raises a `ValueError` if the device does not exist.
-    As `numba.cuda.select_device`.
+def select_device(device_id: int | str) -> Context:
+    """Have the calling thread work on a device from now on, and return its primary context.  The
+    device's name, such as ``"cuda:1"``, will do.  If the program has imported Numba's CUDA support,
+    Numba selects the device as well.  So its kernels find the arrays that this module makes.  It
+    raises a `ValueError` if the device does not exist.  As `numba.cuda.select_device`.
     """
     context = Context(device_id)
     numba: Any = sys.modules.get("numba.cuda")
     # Not `is_available()`, which asks for the compiler, too.
     if numba is not None and numba.cudadrv.driver.driver.is_available:
-        numba.select_device(device_id)
-    _chosen.device_id = device_id
+        numba.select_device(context.device_number)
+    _chosen.device_id = context.device_number
     return context
 
 

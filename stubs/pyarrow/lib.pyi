@@ -28,8 +28,8 @@ class _Context(Protocol):
     @property
     def bytes_allocated(self) -> int: ...
 
-# A device's number stands for its primary context.
-_Place: TypeAlias = Device | MemoryManager | _Context | Int
+# A device's number or name stands for its primary context.
+_Place: TypeAlias = Device | MemoryManager | _Context | Int | str
 
 def __getattr__(name: str) -> Any: ...
 

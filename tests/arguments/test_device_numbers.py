@@ -1,4 +1,7 @@
-"""Numbers of devices where the package's own functions take contexts."""
+"""Numbers and names of devices where the package's own functions take contexts."""
+
+import enum
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -7,9 +10,15 @@ import pytest
 import pyarrow_cuda_compat as compat
 from pyarrow_cuda_compat import DeviceArray, Event, IpcArrayHandle, Stream
 
+
+class Named(enum.StrEnum):
+    DEVICE = "cuda:0"
+
+
 CPU = pa.default_cpu_memory_manager()
 # Each shows the device that it was told.
 CALLS = {
+    "context": lambda place: place if isinstance(place, compat.Context) else compat.Context(place),
     "stream": lambda place: Stream(place).context,
     "event": lambda place: Event(place).context,
     "empty": lambda place: DeviceArray.empty(3, context=place).context,
@@ -39,7 +48,7 @@ def _where(array):
 @pytest.mark.parametrize("name", CALLS)
 def test_a_number_is_that_device(contexts, name):
     for number, context in enumerate(contexts):
-        for place in (number, np.int8(number), context):
+        for place in (number, np.int8(number), context, f"cuda:{number}"):
             assert CALLS[name](place) == context
 
 
@@ -63,7 +72,48 @@ def test_statistics_of_a_device(contexts):
         compat.set_cache_limit(limits[last], last)
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_a_name_without_a_number_is_the_first_device(ctx, name):
+    assert CALLS[name]("cuda") == ctx
+
+
+def test_the_host_is_a_destination(ctx):
+    batch = pa.record_batch({"x": [1, None]})
+    for data in (batch["x"], pa.chunked_array([batch["x"]]), batch, pa.table(batch)):
+        for each in (data, data.copy_to(ctx)):
+            back = each.copy_to("cpu")
+            assert back.is_cpu
+            assert back.equals(data)
+        assert data.copy_to(ctx).copy_to("cpu", stream=Stream(ctx)).equals(data)
+    there = pa.table(batch).copy_to(ctx)
+    assert there.to_reader().copy_to("cpu").read_all().equals(pa.table(batch))
+    assert ctx.buffer_from_data(b"bytes").copy("cpu").to_pybytes() == b"bytes"
+    assert pa.py_buffer(b"bytes").view("cpu").is_cpu
+
+
+@pytest.mark.parametrize(
+    "name", [*sorted(OTHERS.keys() - {"reader.copy_to"}), "context", "stream", "empty"]
+)
+def test_the_host_is_no_device(name):
+    with pytest.raises(ValueError, match="'cpu' is the host"):
+        (CALLS | OTHERS)[name]("cpu")
+
+
 @pytest.mark.parametrize("name", CALLS | OTHERS)
+@pytest.mark.parametrize("place", ["gpu", "", "0", "cuda:", "cuda:-1", "cuda:01", "cuda:+1", "CPU"])
+def test_other_names(name, place):
+    with pytest.raises(TypeError, match=f"'{re.escape(place)}' names no place"):
+        (CALLS | OTHERS)[name](place)
+
+
+@pytest.mark.parametrize("name", CALLS | OTHERS)
+def test_a_name_of_no_device(contexts, name):
+    text = f"^device cuda:99 does not exist: there (is|are) {len(contexts)} device"
+    with pytest.raises(ValueError, match=text):
+        (CALLS | OTHERS)[name]("cuda:99")
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS | OTHERS if name != "context"])
 @pytest.mark.parametrize("number", [-1, 99, 1 << 40, 1 << 200, -(1 << 200)])
 def test_a_wrong_number_is_refused_with_how_many_there_are(contexts, name, number):
     count = len(contexts)
@@ -72,8 +122,8 @@ def test_a_wrong_number_is_refused_with_how_many_there_are(contexts, name, numbe
         (CALLS | OTHERS)[name](number)
 
 
-@pytest.mark.parametrize("name", CALLS | OTHERS)
-@pytest.mark.parametrize("place", [True, 0.0, "0", b"", object()])
+@pytest.mark.parametrize("name", [name for name in CALLS | OTHERS if name != "context"])
+@pytest.mark.parametrize("place", [True, 0.0, b"", object(), Named.DEVICE])
 def test_what_is_no_number(name, place):
     with pytest.raises(TypeError):
         (CALLS | OTHERS)[name](place)

@@ -219,7 +219,8 @@ def test_python_iterates_and_counts():
 def test_the_representation_is_honest():
     array = DeviceArray.from_host(np.zeros((2, 3), "f4"))
     assert repr(array) == (
-        f"<pyarrow_cuda_compat.DeviceArray address={array.address:#x} dtype=float32 shape=(2, 3)>"
+        f"<pyarrow_cuda_compat.DeviceArray address={array.address:#x} device=0 dtype=float32 "
+        "shape=(2, 3)>"
     )
     assert "strides=(4, 12)" in repr(array.T)
 

@@ -91,7 +91,7 @@ def test_nulls_of_sliced_chunks_are_counted_before_the_copy(ctx):
 
 
 @pytest.mark.parametrize(
-    "destination", [pa.DeviceAllocationType.CPU, None, 1.0, "cuda", pa.Device, object()]
+    "destination", [pa.DeviceAllocationType.CPU, None, 1.0, b"cpu", pa.Device, object()]
 )
 def test_what_is_no_destination(destination):
     reader = TABLE.to_reader()

@@ -90,8 +90,8 @@ def test_transfers_of_arrays_and_batches(ctx, log):
         ("transfer", "DeviceArray.copy_to_host", 48, 0),
         ("transfer", "DeviceArray.copy_to_device", 48, 0),
         ("transfer", "serialize_record_batch", message.size, 0),
-        ("transfer", "copy_to", None, None),
-        ("transfer", "copy_to", None, None),
+        ("transfer", "copy_to", None, 0),
+        ("transfer", "copy_to", 16, 0),
     ]
 
 

@@ -148,12 +148,70 @@ def test_default_streams_of_others(cuda, ctx, handle):
     assert pinned.to_pybytes() == AFTER
 
 
+def of_library(module, name, **attributes):
+    """A stream of a library, as versions without `__cuda_stream__` have it."""
+    stream = type(name, (), {"__module__": module})()
+    vars(stream).update(attributes)
+    return stream
+
+
+def of_cupy(handle, device, name="Stream"):
+    return of_library("cupy.cuda.stream", name, ptr=handle, device_id=device)
+
+
+def of_torch(handle, device):
+    return of_library("torch.cuda.streams", "Stream", cuda_stream=handle, device_index=device)
+
+
+@pytest.mark.parametrize("wrap", [of_cupy, of_torch])
+def test_streams_of_libraries_without_the_protocol(cuda, ctx, make_stream, wrap):
+    queue, pinned = make_stream(1), pinned_of(cuda, BEFORE)
+    theirs, buf = wrap(queue.stream.value, ctx.device_number), ctx.buffer_from_data(BEFORE)
+    there = pa.array([1]).copy_to(ctx, stream=theirs)
+    queue.sleep()
+    buf.fill(7, stream=theirs)
+    buf.copy_to_host(buf=pinned, stream=theirs)
+    Stream(ctx).wait(theirs)
+    ctx.synchronize()
+    assert pinned.to_pybytes() == AFTER
+    assert there.copy_to("cpu").to_pylist() == [1]
+
+
+@pytest.mark.parametrize("wrap", [of_cupy, of_torch])
+def test_their_default_streams_belong_to_a_device(ctx, other_ctx, wrap):
+    buf = ctx.buffer_from_data(BEFORE)
+    buf.fill(7, stream=wrap(0, ctx.device_number))
+    assert buf.to_pybytes() == AFTER
+    with pytest.raises(ValueError, match="another context"):
+        buf.fill(8, stream=wrap(0, other_ctx.device_number))
+    assert buf.to_pybytes() == AFTER
+    ctx.synchronize()  # takes note that nothing is under way
+
+
+@pytest.mark.parametrize("handle", [0, 2])
+def test_cupys_default_streams_belong_to_any_device(ctx, handle):
+    buf = ctx.buffer_from_data(BEFORE)
+    buf.fill(7, stream=of_cupy(handle, -1))
+    assert buf.to_pybytes() == AFTER
+    ctx.synchronize()  # as above
+
+
+def test_other_objects_with_such_attributes_are_no_streams(ctx):
+    buf = ctx.buffer_from_data(BEFORE)
+    for thing in (
+        of_cupy(0, 0, name="Event"),
+        of_library("cupy.cuda.memory", "Stream", ptr=0, device_id=0),
+        of_library("mine", "Stream", ptr=0, cuda_stream=0),
+        of_library("torch.cuda.streams", "Event", cuda_stream=0),
+    ):
+        with pytest.raises(TypeError, match="a stream of CuPy or PyTorch"):
+            buf.fill(7, stream=thing)
+    assert buf.to_pybytes() == BEFORE
+
+
 @pytest.fixture
 def cupy():
-    cupy = pytest.importorskip("cupy")
-    if not hasattr(cupy.cuda.Stream, "__cuda_stream__"):
-        pytest.skip("its streams have no __cuda_stream__")
-    return cupy
+    return pytest.importorskip("cupy")
 
 
 @pytest.mark.hardware
@@ -201,8 +259,6 @@ def test_pinned_memory_of_cupy(cupy, ctx, begin):
 def test_torchs_streams(cuda, ctx):
     torch = pytest.importorskip("torch")
     theirs = torch.cuda.Stream()
-    if not hasattr(theirs, "__cuda_stream__"):
-        pytest.skip("its streams have no __cuda_stream__")
     buf, pinned = ctx.new_buffer(SIZE), cuda.new_host_buffer(SIZE)
     with torch.cuda.stream(theirs):
         torch.from_dlpack(buf).fill_(7)

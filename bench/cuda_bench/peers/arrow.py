@@ -56,7 +56,7 @@ class Upstream(Peer):
         second = self.cuda.Context(1)
 
         def run() -> Any:
-            copy = there.copy_to(second.memory_manager)
+            copy = there.copy_to(second)
             second.synchronize()
             return copy
 
@@ -120,4 +120,4 @@ class Ours(Upstream):
 
     def result_down(self, result: Any) -> Any:
         is_scalar = isinstance(result, pa.Scalar)
-        return result if is_scalar else result.copy_to(pa.default_cpu_memory_manager())
+        return result if is_scalar else result.copy_to("cpu")

@@ -17,7 +17,7 @@ class NotOnTheDevice:
 
 def contexts(ctx: cuda.Context) -> None:
     cuda.Context(0, 0)
-    cuda.Context("0")  # rejected
+    cuda.Context(0.0)  # rejected
     cuda.Context(0, handle=None)  # rejected
     cuda.Context(1.5)  # rejected
     ctx.device_number = 1  # rejected
@@ -27,7 +27,7 @@ def contexts(ctx: cuda.Context) -> None:
 
 
 def streams(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
-    Stream("0")  # rejected
+    Stream(b"0")  # rejected
     Stream(ctx, priority="high")  # rejected
     Event() - 1.0  # rejected
     Event(Stream(ctx))  # rejected
@@ -44,7 +44,7 @@ def streams(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
 def exchange(ctx: cuda.Context, buf: cuda.CudaBuffer) -> None:
     from_dlpack(buf)
     from_dlpack(b"bytes")  # rejected
-    from_dlpack(buf, device="cuda:0")  # rejected
+    from_dlpack(buf, device=b"cuda:0")  # rejected
     from_dlpack(buf, copy="yes")  # rejected
     buf.__dlpack__(stream="x")  # rejected
     buf.__dlpack__(max_version=1)  # rejected

@@ -38,7 +38,7 @@ impl Methods {
     ///     Where to allocate the result, when `buf` is not given.
     /// resizable : bool, default False
     ///     Whether the allocated result is resizable.
-    /// stream : Stream or object with ``__cuda_stream__``, optional
+    /// stream : Stream, CuPy's or PyTorch's, or object with ``__cuda_stream__``, optional
     ///     Runs the copy on that stream.  If `buf` is pinned (a `HostBuffer`, or
     ///     memory that another library has pinned), the call returns at once, and
     ///     the copy is complete when the stream is synchronized.  Otherwise the call
@@ -129,7 +129,7 @@ impl Methods {
     ///     Where in the device buffer to begin, in bytes.
     /// nbytes : int, default -1
     ///     How many bytes to copy; -1 for as many as `data` has and fit.
-    /// stream : Stream or object with ``__cuda_stream__``, optional
+    /// stream : Stream, CuPy's or PyTorch's, or object with ``__cuda_stream__``, optional
     ///     Runs the copy on that stream.  If the data is pinned (a `HostBuffer`, or
     ///     memory that another library has pinned), the call returns at once, and
     ///     the data must not change until the copy is complete.  Otherwise the call
@@ -213,7 +213,7 @@ impl Methods {
     ///     Where in this buffer to begin, in bytes.
     /// nbytes : int, default -1
     ///     How many bytes to copy; -1 for as many as `buf` has and fit.
-    /// stream : Stream or object with ``__cuda_stream__``, optional
+    /// stream : Stream, CuPy's or PyTorch's, or object with ``__cuda_stream__``, optional
     ///     Runs the copy on that stream instead of the default stream, and returns
     ///     at once.  For a copy between two devices, the stream may belong to
     ///     either.
@@ -269,7 +269,7 @@ impl Methods {
     ///     Where to begin, in bytes.
     /// nbytes : int, default -1
     ///     How many bytes to set; -1 for all from `position` on.
-    /// stream : Stream or object with ``__cuda_stream__``, optional
+    /// stream : Stream, CuPy's or PyTorch's, or object with ``__cuda_stream__``, optional
     ///     Sets the bytes on that stream, and returns at once.  By default the
     ///     bytes are set on the default stream, and the call waits until they are.
     ///

@@ -75,7 +75,7 @@ impl Methods {
     ///
     /// Examples
     /// --------
-    /// >>> array = pa.array([7, 8, 9], pa.uint8()).copy_to(ctx.memory_manager)
+    /// >>> array = pa.array([7, 8, 9], pa.uint8()).copy_to(ctx)
     /// >>> values = cuda.CudaBuffer.from_buffer(array.buffers()[1])
     /// >>> values[0], values[2]
     /// (7, 9)

@@ -1,12 +1,19 @@
-//! Arguments that name a context: a `Context`, or in this package's own functions the number of a device.
+//! Arguments that name a place: a `Context`, or in this package's own functions the number or the name of a device.
 
 use super::context::PyContext;
+use super::names::{device_called, existing, is_host};
 use crate::errors::{OrRaise, class_name, expected};
-use arrow_cuda_context::{Context, Device};
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use arrow_cuda_context::Context;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyString};
+
+/// A place that an argument names.
+pub(crate) enum Place {
+    Host,
+    Device(Context),
+}
 
 /// The context of an argument of upstream's functions, which take no numbers.
 pub(crate) fn context_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a PyContext> {
@@ -14,14 +21,18 @@ pub(crate) fn context_argument<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a
     Ok(context.get())
 }
 
-/// The context that an argument names: a `Context`, or the number of a device, whose primary one it is.
+/// The context that an argument names: a `Context`, or the number or name of a device, whose primary one it is.
 ///
 /// Runs Python code, which may change the size of host buffers: check them afterwards.
 pub(crate) fn context_or_number(object: &Bound<'_, PyAny>) -> PyResult<Context> {
-    context_named(object)?.ok_or_else(|| {
-        let class = class_name(object);
-        PyTypeError::new_err(format!("expected Context or device number, got {class}"))
-    })
+    match place_of(object)? {
+        Some(Place::Device(context)) => Ok(context),
+        Some(Place::Host) => Err(is_host()),
+        None => Err(PyTypeError::new_err(format!(
+            "expected Context, device number or name such as 'cuda:0', got {}",
+            class_name(object)
+        ))),
+    }
 }
 
 /// The context that an argument names, for the package's Python code.
@@ -41,33 +52,29 @@ pub(crate) fn context_or_first(
     }
 }
 
-/// The context that an object is, or names by its device's number; `None` for other objects.
-pub(crate) fn context_named(object: &Bound<'_, PyAny>) -> PyResult<Option<Context>> {
+/// The place that an object is, or names; `None` for objects that name none.
+pub(crate) fn place_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
     let py = object.py();
     if let Ok(context) = object.cast::<PyContext>() {
-        return Ok(Some(context.get().context().clone()));
+        return Ok(Some(Place::Device(context.get().context().clone())));
     }
-    // True and members of enumerations are numbers in Python, but mean something else here.
+    // True and members of enumerations are numbers or texts in Python, but mean something else here.
     let is_member = object.get_type().hasattr(intern!(py, "__members__"))?;
     if object.is_instance_of::<PyBool>() || is_member {
         return Ok(None);
     }
-    let number = match object.extract::<i64>() {
-        Ok(number) => u32::try_from(number).ok(),
-        Err(error) if error.is_instance_of::<PyTypeError>(py) => return Ok(None),
-        Err(error) if error.is_instance_of::<PyOverflowError>(py) => None,
-        Err(error) => return Err(error),
+    let number = match object.cast::<PyString>() {
+        Ok(name) => match device_called(name)? {
+            Some(number) => Some(number),
+            None => return Ok(Some(Place::Host)),
+        },
+        Err(_) => match object.extract::<i64>() {
+            Ok(number) => u32::try_from(number).ok(),
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => return Ok(None),
+            Err(error) if error.is_instance_of::<PyOverflowError>(py) => None,
+            Err(error) => return Err(error),
+        },
     };
-    let count = py.detach(Device::count).or_raise(py)?;
-    match number.filter(|number| *number < count) {
-        Some(number) => py.detach(|| Context::primary(number)).or_raise(py).map(Some),
-        None => {
-            let devices = match count {
-                1 => "there is 1 device, which is number 0".to_owned(),
-                count => format!("there are {count} devices, numbered from 0"),
-            };
-            let text = format!("device {object} does not exist: {devices}");
-            Err(PyValueError::new_err(text))
-        }
-    }
+    let number = existing(py, number, object)?;
+    py.detach(|| Context::primary(number)).or_raise(py).map(|context| Some(Place::Device(context)))
 }

@@ -1,5 +1,6 @@
 //! The Python class `Context`.
 
+use super::names::DeviceNumber;
 use crate::errors::{OrRaise, non_negative};
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use crate::signals::wait_for_signals;
@@ -17,8 +18,8 @@ static IS_ANY_MADE: AtomicBool = AtomicBool::new(false);
 ///
 /// Parameters
 /// ----------
-/// device_number : int, default 0
-///     The GPU to work on.
+/// device_number : int or str, default 0
+///     The GPU to work on: its number, or its name, such as ``"cuda:1"``.
 /// handle : int, optional
 ///     The ``CUcontext`` handle of a context that another library created.
 ///     This package borrows the context: it checks the context before each use,
@@ -66,10 +67,10 @@ impl PyContext {
 #[pymethods]
 impl PyContext {
     #[new]
-    #[pyo3(signature = (device_number=0, handle=0))]
-    fn construct(py: Python<'_>, device_number: i32, handle: usize) -> PyResult<Self> {
+    #[pyo3(signature = (device_number=DeviceNumber(0), handle=0), text_signature = "(device_number=0, handle=0)")]
+    fn construct(py: Python<'_>, device_number: DeviceNumber, handle: usize) -> PyResult<Self> {
         let count = py.detach(Device::count).or_raise(py)?;
-        let Some(number) = u32::try_from(device_number).ok().filter(|number| *number < count)
+        let Some(number) = u32::try_from(device_number.0).ok().filter(|number| *number < count)
         else {
             return Err(PyValueError::new_err(format!(
                 "device_number argument must be non-negative less than {count}"
@@ -249,7 +250,7 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> array = pa.array([1, 2, None]).copy_to(ctx.memory_manager)
+    /// >>> array = pa.array([1, 2, None]).copy_to(ctx)
     /// >>> array.device_type
     /// <DeviceAllocationType.CUDA: 2>
     #[getter]

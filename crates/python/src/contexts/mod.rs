@@ -2,6 +2,7 @@
 
 pub(crate) mod argument;
 pub(crate) mod context;
+mod names;
 
 use crate::registration::private;
 use pyo3::prelude::*;

@@ -193,7 +193,7 @@ impl PyDeviceArray {
     /// Examples
     /// --------
     /// >>> array = DeviceArray.from_arrow(pa.array([7, None, 9]))
-    /// >>> array.validity.to_arrow().copy_to(pa.default_cpu_memory_manager()).to_pylist()
+    /// >>> array.validity.to_arrow().copy_to("cpu").to_pylist()
     /// [True, False, True]
     #[getter]
     fn validity(&self, py: Python<'_>) -> PyResult<Option<Self>> {
@@ -274,8 +274,9 @@ impl PyDeviceArray {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let mut text = format!(
-            "<pyarrow_cuda_compat.DeviceArray address={:#x} dtype={} shape={}",
+            "<pyarrow_cuda_compat.DeviceArray address={:#x} device={} dtype={} shape={}",
             self.address(),
+            self.array.buffer().context().device().number(),
             self.dtype.to_numpy(py)?,
             self.shape(py)?
         );

@@ -85,7 +85,7 @@ impl PyDeviceArray {
     ///     The type of the elements.
     /// order : {'C', 'F'}, default 'C'
     ///     Whether the last or the first dimension is the densest.
-    /// context : Context or int, optional
+    /// context : Context, int or str, optional
     ///     Where to allocate; the first device's primary context if not given.
     ///
     /// Returns
@@ -131,7 +131,7 @@ impl PyDeviceArray {
     /// ----------
     /// array : array_like
     ///     Anything that ``numpy.asarray`` takes, with elements that a device array can have.
-    /// context : Context or int, optional
+    /// context : Context, int or str, optional
     ///     Where to copy it to; the first device's primary context if not given.
     /// order : {'C', 'F'}, optional
     ///     Whether the last or the first dimension is the densest.  Without it as in `array`,

@@ -25,7 +25,7 @@ use pyo3::prelude::*;
 ///     An object that supports DLPack (``__dlpack__`` and ``__dlpack_device__``):
 ///     an array of CuPy, PyTorch, JAX and others, on a CUDA device.  A capsule from such
 ///     an object is accepted too, and can be consumed once.
-/// device : Context or int, optional
+/// device : Context, int or str, optional
 ///     The device for the array; one on another device is copied there.
 /// copy : bool, optional
 ///     True to always copy; False to raise an error if a copy is needed.

@@ -1,7 +1,7 @@
 //! Copies of arrays, batches, tables and buffers to and from devices.  The methods themselves are
 //! pyarrow's, or added to its classes, in Python: `pyarrow_cuda_compat/_patches/copy_to.py`.
 
-use crate::contexts::argument::context_named;
+use crate::contexts::argument::{Place, place_of};
 use crate::contexts::context::memory_manager;
 use crate::errors::{OrRaise, expected};
 use crate::pyarrow::from_pyarrow::{is_of, object_ref, span};
@@ -52,7 +52,17 @@ pub(crate) fn copy_to<'py>(
         chosen.finish(py)?;
         Ok(copy)
     };
-    traced(py, Area::Transfer, "copy_to", copy, |_| Facts::default())
+    traced(py, Area::Transfer, "copy_to", copy, |copied| facts_of(object, copied.as_ref()))
+}
+
+/// The bytes of a copy, and the device that it was made to, or from.
+fn facts_of(object: &Bound<'_, PyAny>, copied: Option<&Bound<'_, PyAny>>) -> Facts {
+    let (Some(copied), Ok(pyarrow)) = (copied, pyarrow(object.py())) else {
+        return Facts::default();
+    };
+    let nbytes = copied.call_method0("get_total_buffer_size").and_then(|nbytes| nbytes.extract());
+    let device = [copied, object].map(|data| pyarrow.bridge.contexts_of(object_ref(data)).device());
+    Facts { nbytes: nbytes.ok(), device: device.into_iter().flatten().next() }
 }
 
 /// A copy, on the same device, of a slice that reaches little of its memory; else `None`.
@@ -123,17 +133,26 @@ fn kind_of(pyarrow: &Pyarrow, class: &Bound<'_, PyType>) -> PyResult<DataKind> {
     found.map(|(_, kind)| kind).ok_or_else(|| expected("pyarrow class", class))
 }
 
-/// The memory manager of a context, or of the device that a number names; another destination itself.
+/// The memory manager of a place that an argument names; another destination itself.
 pub(super) fn destination_object<'py>(
     pyarrow: &Pyarrow,
     destination: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if as_destination(pyarrow, destination).is_none()
-        && let Some(context) = context_named(destination)?
-    {
-        return memory_manager(destination.py(), &context);
+    if as_destination(pyarrow, destination).is_some() {
+        return Ok(destination.clone());
     }
-    Ok(destination.clone())
+    let py = destination.py();
+    match place_of(destination)? {
+        Some(Place::Device(context)) => memory_manager(py, &context),
+        Some(Place::Host) => pyarrow.lib.default_cpu_memory_manager.bind(py).call0(),
+        None => Ok(destination.clone()),
+    }
+}
+
+/// The same, for the package's Python code.
+#[pyfunction(name = "_destination")]
+pub(crate) fn destination_of<'py>(destination: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    destination_object(pyarrow(destination.py())?, destination)
 }
 
 /// The destination that a `pyarrow.Device` or a `pyarrow.MemoryManager` is.
@@ -154,7 +173,7 @@ pub(super) fn require_destination<'a>(
     }
     Err(PyTypeError::new_err(format!(
         "Argument 'destination' has incorrect type (expected a pyarrow Device or MemoryManager, a \
-         Context, or a device number, got {})",
+         Context, a device number, or a name such as 'cuda:0' or 'cpu', got {})",
         object.get_type().repr()?
     )))
 }

@@ -32,6 +32,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         copy_to::combine,
         copy_to::copy_slice,
         copy_to::copy_to,
+        copy_to::destination_of,
         copy_to::buffer_to,
         copy_to::placed,
         check_has_arrays,

@@ -68,9 +68,15 @@ pub(crate) fn copy_ahead<'py>(
         let copies = copies.into_iter().map(|copy| made(py, |_| Ok(copy)));
         let copies = PyList::new(py, copies.collect::<PyResult<Vec<_>>>()?)?;
         order.finish(py)?;
-        Ok((copies, taken.rows, nbytes, taken.are_last))
+        let device = pyarrow.bridge.destination_device(&place).or(taken.contexts.device());
+        Ok((copies, nbytes, device))
     };
-    traced(py, Area::Transfer, "copy_to", copy, |_| Facts::default())
+    let facts = |(_, nbytes, device): &(_, i64, _)| Facts {
+        nbytes: u64::try_from(*nbytes).ok(),
+        device: *device,
+    };
+    let (copies, nbytes, _) = traced(py, Area::Transfer, "copy_to", copy, facts)?;
+    Ok((copies, taken.rows, nbytes, taken.are_last))
 }
 
 fn checked<'a, 'py>(reader: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyAny>> {

@@ -95,7 +95,7 @@ unsafe extern "C" fn assert_on_host<const NUMBER: usize>(object: *mut ffi::PyObj
                     unsafe { original(object.as_ptr()) };
                 }
             }
-            Ok(true) => refusal(false, None, None).restore(py),
+            Ok(true) => refusal(&object, None, None).unwrap_or_else(|error| error).restore(py),
             Err(error) => error.restore(py),
         }
     });

@@ -118,7 +118,7 @@ impl Guard {
                 When::Check if take_trust(&first) => {
                     return Ok(Call::Answered(py.None().into_bound(py)));
                 }
-                When::Check => return Err(refusal(false, None, None)),
+                When::Check => return Err(refusal(&first, None, None)?),
                 _ => {}
             }
             let used = used.get_or_insert_with(|| arguments.clone().collect());

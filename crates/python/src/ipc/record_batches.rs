@@ -150,7 +150,7 @@ pub(crate) fn read_message<'py>(
 /// >>> batch = pa.record_batch({"x": [1, 2, 3]})
 /// >>> message = cuda.serialize_record_batch(batch, ctx)
 /// >>> there = cuda.read_record_batch(message, batch.schema)
-/// >>> there.copy_to(pa.default_cpu_memory_manager()).equals(batch)
+/// >>> there.copy_to("cpu").equals(batch)
 /// True
 #[pyfunction(signature = (buffer, schema, *, dictionary_memo=None, pool=None))]
 pub(crate) fn read_record_batch<'py>(

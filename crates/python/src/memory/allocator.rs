@@ -152,8 +152,8 @@ impl Release {
 ///     * a function that returns an object which owns memory and has its address as `ptr`,
 ///       such as ``cupy.get_default_memory_pool().malloc``;
 ///     * None: from now on, the context allocates the memory itself again.
-/// context : Context or int, optional
-///     The device that this is about: its primary context, or its number; by default device 0.
+/// context : Context, int or str, optional
+///     The device that this is about: its primary context, number or name; by default device 0.
 ///     The context is current while the functions run.
 ///
 /// Raises

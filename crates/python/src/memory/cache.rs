@@ -15,8 +15,8 @@ use pyo3::types::PyDict;
 ///
 /// Parameters
 /// ----------
-/// context : Context or int, optional
-///     The context, or the number of a device for its primary one; by default that of device 0.
+/// context : Context, int or str, optional
+///     The context, or a device's number or name for its primary one; by default that of device 0.
 ///
 /// Returns
 /// -------
@@ -87,8 +87,8 @@ pub(super) fn as_dict<'py>(py: Python<'py>, stats: &MemoryStats) -> PyResult<Bou
 ///
 /// Parameters
 /// ----------
-/// context : Context or int, optional
-///     The context, or the number of a device for its primary one; by default that of device 0.
+/// context : Context, int or str, optional
+///     The context, or a device's number or name for its primary one; by default that of device 0.
 ///
 /// Raises
 /// ------
@@ -118,8 +118,8 @@ pub(crate) fn reset_peak_memory_stats(
 ///
 /// Parameters
 /// ----------
-/// device : Context or int, optional
-///     The device's number, or a context on it; by default device 0.
+/// device : Context, int or str, optional
+///     The device's number or name, or a context on it; by default device 0.
 ///
 /// Returns
 /// -------
@@ -154,8 +154,8 @@ pub(crate) fn mem_get_info(
 ///
 /// Parameters
 /// ----------
-/// context : Context or int, optional
-///     The context, or the number of a device for its primary one; by default that of device 0.
+/// context : Context, int or str, optional
+///     The context, or a device's number or name for its primary one; by default that of device 0.
 ///
 /// Returns
 /// -------
@@ -194,8 +194,8 @@ pub(crate) fn empty_cache(py: Python<'_>, context: Option<&Bound<'_, PyAny>>) ->
 /// ----------
 /// nbytes : int
 ///     The most bytes of released memory that the context caches; 0 disables the cache.
-/// context : Context or int, optional
-///     The context, or the number of a device for its primary one; by default that of device 0.
+/// context : Context, int or str, optional
+///     The context, or a device's number or name for its primary one; by default that of device 0.
 ///     The contexts of other libraries never cache memory, whatever the limit is.
 ///
 /// Raises

@@ -62,9 +62,9 @@ impl Methods {
 ///
 /// Parameters
 /// ----------
-/// context : Context or int, optional
-///     The context that pins the memory, for the devices of all contexts, or the number of a
-///     device, for its primary context; by default that of device 0.
+/// context : Context, int or str, optional
+///     The context that pins the memory, for the devices of all contexts, or a device's number
+///     or name, for its primary context; by default that of device 0.
 ///
 /// Returns
 /// -------
@@ -99,7 +99,7 @@ impl Methods {
 /// >>> array = pa.array([1, 2, None], memory_pool=pool)
 /// >>> pool.backend_name, pool.bytes_allocated() >= 24
 /// ('pinned', True)
-/// >>> there = array.copy_to(ctx.memory_manager)
+/// >>> there = array.copy_to(ctx)
 #[pyfunction(signature = (context=None))]
 pub(crate) fn pinned_memory_pool<'py>(
     py: Python<'py>,

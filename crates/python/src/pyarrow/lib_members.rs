@@ -26,4 +26,6 @@ pub(crate) struct Lib {
     /// `allocate_buffer(size, memory_pool, resizable)`.
     #[pyo3(attribute("allocate_buffer"))]
     pub(crate) allocate_buffer: Py<PyAny>,
+    #[pyo3(attribute("default_cpu_memory_manager"))]
+    pub(crate) default_cpu_memory_manager: Py<PyAny>,
 }

@@ -1,4 +1,5 @@
-//! Arguments that name a stream: a `Stream`, or an object of another library with `__cuda_stream__`.
+//! Arguments that name a stream: a `Stream`, a stream of CuPy or PyTorch, or an object of another library with
+//! `__cuda_stream__`.
 
 use super::classes::PyStream;
 use crate::errors::{OrRaise, class_name};
@@ -9,6 +10,7 @@ use arrow_cuda_context::{Context, Pending, Retained, Stream};
 use arrow_cuda_driver::CudaResult;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 /// The order that an optional argument names: on its stream; without one, on the stream that this thread
 /// uses in place of the default stream; now for the default stream, which Numba calls 0.
@@ -142,9 +144,23 @@ pub(crate) fn stream_argument(
 /// The stream that an argument names, before it is checked.
 pub(crate) enum Named {
     Ours(Stream),
-    /// Its handle, and the object that owns it.
-    Theirs(usize, Py<PyAny>),
+    Theirs(Foreign),
 }
+
+/// A stream of another library.
+pub(crate) struct Foreign {
+    handle: usize,
+    /// The number of its device, if the library says so: the handles of default streams do not.
+    device: Option<u32>,
+    owner: Py<PyAny>,
+}
+
+/// The classes of streams of libraries whose older versions have no `__cuda_stream__`: their module, their names, and
+/// the attributes with the handle and with the number of the device, which is negative for the current one.
+const CLASSES: [(&str, &[&str], &str, &str); 2] = [
+    ("cupy.cuda.stream", &["Stream", "ExternalStream"], "ptr", "device_id"),
+    ("torch.cuda.streams", &["Stream"], "cuda_stream", "device_index"),
+];
 
 /// Asks an argument which stream it names.
 ///
@@ -154,10 +170,35 @@ pub(crate) fn ask(argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Named> 
     if let Ok(ours) = object.cast::<PyStream>() {
         return Ok(Named::Ours(ours.get().stream.clone()));
     }
-    let Some(protocol) = object.getattr_opt("__cuda_stream__")? else {
-        return Err(refused(argument, object));
+    let names = attributes_of(object)?;
+    let handle = match object.getattr_opt("__cuda_stream__")? {
+        Some(protocol) => answered(argument, &protocol.call0()?)?,
+        None => {
+            let (handle, _) = names.ok_or_else(|| refused(argument, object))?;
+            object.getattr(handle)?.extract()?
+        }
     };
-    let answer = protocol.call0()?;
+    let device = names.map(|(_, device)| object.getattr_opt(device)).transpose()?.flatten();
+    let device = device.and_then(|device| device.extract().ok());
+    Ok(Named::Theirs(Foreign { handle, device, owner: object.clone().unbind() }))
+}
+
+/// The attributes with the handle and the device of a stream of a class in the table.
+fn attributes_of(object: &Bound<'_, PyAny>) -> PyResult<Option<(&'static str, &'static str)>> {
+    for class in object.get_type().mro() {
+        let class = class.cast_into::<PyType>()?;
+        let (module, name) = (class.module()?, class.name()?);
+        for (of, classes, handle, device) in CLASSES {
+            if module == of && classes.iter().any(|class| name == *class) {
+                return Ok(Some((handle, device)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The handle in the answer of `__cuda_stream__`.
+fn answered(argument: &str, answer: &Bound<'_, PyAny>) -> PyResult<usize> {
     let Ok((version, handle)) = answer.extract::<(i64, usize)>() else {
         return Err(PyTypeError::new_err(format!(
             "__cuda_stream__() of '{argument}' must return a version and a handle, not {}",
@@ -169,19 +210,22 @@ pub(crate) fn ask(argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Named> 
             "'{argument}' has version {version} of __cuda_stream__; only version 0 is supported"
         )));
     }
-    Ok(Named::Theirs(handle, object.clone().unbind()))
+    Ok(handle)
 }
 
 impl Named {
     /// The stream, if it is one of ours or belongs to one of `contexts`.  No Python code runs.
     pub(crate) fn within(self, py: Python<'_>, contexts: &[&Context]) -> PyResult<Stream> {
-        let (handle, object) = match self {
+        let Foreign { handle, device, owner } = match self {
             Self::Ours(stream) => return Ok(stream),
-            Self::Theirs(handle, object) => (handle, object),
+            Self::Theirs(foreign) => foreign,
         };
+        let is_there =
+            |context: &&&Context| device.is_none_or(|it| context.device().number() == it);
+        let contexts: Vec<_> = contexts.iter().filter(is_there).copied().collect();
         // SAFETY: the object promises that the stream exists, and is retained.
         let found =
-            unsafe { Stream::borrowed(contexts, handle as *mut _, Box::new(Owner::new(object))) };
+            unsafe { Stream::borrowed(&contexts, handle as *mut _, Box::new(Owner::new(owner))) };
         found.or_raise(py)?.ok_or_else(|| {
             PyValueError::new_err(format!("the stream {handle:#x} belongs to another context"))
         })
@@ -191,8 +235,8 @@ impl Named {
 fn refused(argument: &str, object: &Bound<'_, PyAny>) -> PyErr {
     let class = class_name(object);
     let mut text = format!(
-        "'{argument}' must be a Stream, or an object of another library with __cuda_stream__, \
-         not {class}"
+        "'{argument}' must be a Stream, a stream of CuPy or PyTorch, or an object of another library with \
+         __cuda_stream__, not {class}"
     );
     if object.extract::<i128>().is_ok() {
         text += ": the driver crashes on the handle of a destroyed stream, so pass the object that \

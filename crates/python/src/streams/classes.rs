@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// Parameters
 /// ----------
-/// context : Context or int, optional
-///     The context of the work, or the number of a device for its primary one; by default that
-///     of device 0.
+/// context : Context, int or str, optional
+///     The context of the work, or a device's number or name for its primary one; by default
+///     that of device 0.
 /// non_blocking : bool, default False
 ///     Whether the stream is independent of the legacy default stream.  By
 ///     default, each of the two streams starts work only after the work queued
@@ -73,8 +73,8 @@ pub(crate) struct PyStream {
 ///
 /// Parameters
 /// ----------
-/// context : Context or int, optional
-///     The context of the streams that can record it, or the number of a device for
+/// context : Context, int or str, optional
+///     The context of the streams that can record it, or a device's number or name for
 ///     its primary one; by default that of device 0.
 /// timing : bool, default False
 ///     Whether the event records the time when it is reached, for

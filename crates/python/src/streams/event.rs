@@ -57,7 +57,7 @@ impl PyEvent {
     ///
     /// Parameters
     /// ----------
-    /// stream : Stream or object with ``__cuda_stream__``, optional
+    /// stream : Stream, CuPy's or PyTorch's, or object with ``__cuda_stream__``, optional
     ///     A stream of the event's context.  By default that of the thread's ``with`` block;
     ///     outside of blocks, and for 0, the legacy default stream.
     ///
@@ -86,7 +86,7 @@ impl PyEvent {
     ///
     /// Parameters
     /// ----------
-    /// stream : Stream or object with ``__cuda_stream__``, optional
+    /// stream : Stream, CuPy's or PyTorch's, or object with ``__cuda_stream__``, optional
     ///     As for `record`.
     ///
     /// Raises

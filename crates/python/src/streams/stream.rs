@@ -52,8 +52,8 @@ impl PyStream {
     ///
     /// Parameters
     /// ----------
-    /// context : Context or int, optional
-    ///     The context, or the number of a device for its primary one; by default that of
+    /// context : Context, int or str, optional
+    ///     The context, or a device's number or name for its primary one; by default that of
     ///     device 0.
     ///
     /// Returns
@@ -238,7 +238,7 @@ impl PyStream {
     ///
     /// Parameters
     /// ----------
-    /// other : Event, Stream or object with ``__cuda_stream__``
+    /// other : Event, Stream, CuPy's or PyTorch's stream, or object with ``__cuda_stream__``
     ///     An event of any context, or a stream, which stands for all work queued
     ///     on it so far.
     ///
