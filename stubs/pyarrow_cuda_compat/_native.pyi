@@ -416,8 +416,24 @@ class DeviceArray:
     def from_host(
         array: ArrayLike, *, context: _OnContext | None = None, order: _Order | None = None
     ) -> DeviceArray: ...
+    @overload
     @staticmethod
-    def from_arrow(array: _ArrowArray | _ArrowChunks) -> DeviceArray: ...
+    def from_arrow(
+        array: _ArrowArray | _ArrowChunks,
+        *,
+        nulls: Literal["keep", "fill"] = "keep",
+        fill: object = None,
+        dtype: DTypeLike | None = None,
+    ) -> DeviceArray: ...
+    @overload
+    @staticmethod
+    def from_arrow(
+        array: _ArrowArray | _ArrowChunks,
+        *,
+        nulls: Literal["mask"],
+        fill: None = None,
+        dtype: DTypeLike | None = None,
+    ) -> tuple[DeviceArray, DeviceArray]: ...
     @property
     def dtype(self) -> np.dtype[Any]: ...
     @property
@@ -655,7 +671,9 @@ def _array_of_arrow(
     validity: CudaBuffer | None,
     is_bitmap: bool,
 ) -> DeviceArray: ...
+def _booleans_of_bits(array: DeviceArray, is_inverted: bool) -> DeviceArray: ...
 def _check_arrow(object: object) -> None: ...
+def _filled(array: DeviceArray, validity: DeviceArray, element: bytes) -> DeviceArray: ...
 def _set_writeback(array: DeviceArray, host: Any) -> None: ...
 def _with_arrow_type(
     array: DeviceArray, kind: _DataType, bits: tuple[Int, Int] | None
