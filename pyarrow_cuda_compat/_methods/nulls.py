@@ -10,7 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from .._native import DeviceArray, _booleans_of_bits, _filled
+from .. import _native
+from .._native import DeviceArray
 
 CHOICES = ("keep", "mask", "fill")
 
@@ -61,7 +62,8 @@ def _element_of(kind: Any, fill: Any) -> bytes:
         raise ValueError(f"fill={fill!r} is a null itself: pass a value of type {kind}")
     if pa.types.is_boolean(kind):
         return bytes([value[0].as_py()])
-    return value.buffers()[1].to_pybytes()[: kind.bit_width // 8]
+    element: bytes = value.buffers()[1].to_pybytes()
+    return element[: kind.bit_width // 8]
 
 
 def _converted(kind: Any, fill: Any) -> Any:
@@ -82,7 +84,7 @@ def masked(array: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
     """The values of an array of one dimension, and which of them are null."""
     validity = array.validity
     if validity is not None:
-        return _values(array), _booleans_of_bits(validity, True)
+        return _values(array), _native._booleans_of_bits(validity, True)
     values = _values(array)
     mask = DeviceArray.empty(values.shape, "|b1", context=array.context)
     mask.fill(False)
@@ -92,20 +94,20 @@ def masked(array: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
 def filled(array: DeviceArray, element: bytes) -> DeviceArray:
     """The values of an array of one dimension, with that element where they are null."""
     values, validity = _values(array), array.validity
-    return values if validity is None else _filled(values, validity, element)
+    return values if validity is None else _native._filled(values, validity, element)
 
 
-def forbidden(array: DeviceArray) -> DeviceArray:
+def forbidden(array: DeviceArray, what: str = "the column") -> DeviceArray:
     """The values of an array of one dimension that has no nulls."""
     if array.null_count:
+        length = len(array) if array.bit_length is None else array.bit_length
         raise ValueError(
-            f"the column has nulls ({array.null_count} of {array.bit_length or len(array)}), which "
-            "dtype= has no place for: nulls='mask' also returns where they are, nulls='fill' with "
-            "fill= replaces them"
+            f"{what} has nulls ({array.null_count} of {length}), which the result cannot hold: "
+            "nulls='mask' also returns where they are, nulls='fill' with fill= replaces them"
         )
     return _values(array)
 
 
 def _values(array: DeviceArray) -> DeviceArray:
     """Without the bitmap of nulls; booleans as bytes."""
-    return array.values if array.bit_length is None else _booleans_of_bits(array, False)
+    return array.values if array.bit_length is None else _native._booleans_of_bits(array, False)

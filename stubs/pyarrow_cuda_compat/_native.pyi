@@ -104,6 +104,15 @@ class _ArrowChunks(Protocol):
     @property
     def chunks(self) -> Any: ...
 
+# A table or a record batch.
+class _Columns(Protocol):
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def num_columns(self) -> int: ...
+    @property
+    def select(self) -> Any: ...
+
 class _DataType(Protocol):
     @property
     def num_buffers(self) -> Any: ...
@@ -434,6 +443,26 @@ class DeviceArray:
         fill: None = None,
         dtype: DTypeLike | None = None,
     ) -> tuple[DeviceArray, DeviceArray]: ...
+    @overload
+    @staticmethod
+    def from_columns(
+        table: _Columns,
+        columns: Iterable[str | int] | None = None,
+        *,
+        order: _Order = "C",
+        nulls: Literal["raise", "fill"] = "raise",
+        fill: object = None,
+    ) -> DeviceArray: ...
+    @overload
+    @staticmethod
+    def from_columns(
+        table: _Columns,
+        columns: Iterable[str | int] | None = None,
+        *,
+        order: _Order = "C",
+        nulls: Literal["mask"],
+        fill: None = None,
+    ) -> tuple[DeviceArray, DeviceArray]: ...
     @property
     def dtype(self) -> np.dtype[Any]: ...
     @property
@@ -511,6 +540,7 @@ class DeviceArray:
     def fill(self, value: ArrayLike) -> None: ...
     def item(self) -> Any: ...
     def to_arrow(self, type: _DataType | None = None) -> Any: ...
+    def to_columns(self, names: Iterable[str], type: _DataType | None = None) -> Table: ...
     def export_for_ipc(self) -> IpcArrayHandle: ...
     def __array__(
         self, dtype: DTypeLike | None = None, copy: bool | None = None

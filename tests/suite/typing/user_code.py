@@ -250,6 +250,9 @@ def arrays(ctx: cuda.Context, buf: CudaBuffer) -> None:
     filled: DeviceArray = DeviceArray.from_arrow(pa.array([1, None]), nulls="fill", fill=0)
     values, mask = DeviceArray.from_arrow(pa.array([True]), nulls="mask", dtype=bool)
     assert (filled.null_count, values.shape) == (0, mask.shape)
+    rows: DeviceArray = DeviceArray.from_columns(pa.table({"x": [1]}), ["x"], order="F")
+    rows, mask = DeviceArray.from_columns(pa.table({"x": [1]}), nulls="mask")
+    assert rows.to_columns(["x"], pa.int64()).num_columns == 1
     validity = arrow.validity
     assert validity is not None
     assert_type(validity.bit_offset, int)
