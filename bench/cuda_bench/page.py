@@ -7,7 +7,7 @@ from pathlib import Path
 from .table import Result, as_markdown
 from .tpch.result import TpchResult, title_of
 
-#: What the parts of a result are about, as titles of the folded tables.
+#: The titles of the folded tables, by the parts of a result.
 PARTS = {
     "table": "Copies, memory, messages, arrays, streams, programs",
     "devices": "Between two devices",
