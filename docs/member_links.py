@@ -5,7 +5,9 @@ The pages have plain code, such as `Context.table_from_file`, which GitHub shows
 
 from __future__ import annotations
 
-from docutils import nodes
+from typing import Any
+
+from docutils import nodes  # type: ignore[import-untyped]
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
@@ -15,7 +17,7 @@ _PACKAGE = "pyarrow_cuda_compat"
 class MemberLinks(SphinxPostTransform):
     default_priority = 5  # before links are made of references
 
-    def run(self) -> None:
+    def run(self, **kwargs: Any) -> None:
         if self.env.docname.startswith("generated/"):
             return
         objects = self.env.domains.python_domain.objects
