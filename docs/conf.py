@@ -17,6 +17,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from api_members import Members  # noqa: E402  (beside this file)
+from member_links import MemberLinks  # noqa: E402
+from notebook_pages import page_of  # noqa: E402
 from source_links import SourceLinks  # noqa: E402
 
 project = "pyarrow-cuda-compat"
@@ -39,7 +41,8 @@ extensions = [
 ]
 root_doc = "index"
 templates_path = ["_templates"]
-# Written by `ci/docs`, and included by pages.
+# Written by `ci/docs` and below, and included by pages.
+GENERATED = HERE / "generated"
 exclude_patterns = ["generated/*.md"]
 
 # Other projects' names become links where their inventories are in the folder that
@@ -162,3 +165,12 @@ _SOURCES = SourceLinks(HERE.parent, f"{REPOSITORY}/blob/main")
 def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
     """Where an object of the reference is written down, as `sphinx.ext.linkcode` asks for it."""
     return _SOURCES.place(info["module"], info["fullname"]) if domain == "py" else None
+
+
+NOTEBOOK = HERE.parent / "examples" / "first_steps.ipynb"
+
+
+def setup(app: Any) -> None:
+    app.add_post_transform(MemberLinks)
+    GENERATED.mkdir(exist_ok=True)
+    (GENERATED / f"{NOTEBOOK.stem}.md").write_text(page_of(NOTEBOOK))

@@ -11,6 +11,7 @@ from typing import Any
 
 from .machine import DriverError
 from .measure import FULL, QUICK
+from .page import filled
 from .peers import PEERS
 from .rows import PARTS, ROWS, chosen
 from .runner import FORMAT, Run
@@ -26,7 +27,13 @@ def parser() -> ArgumentParser:
         (tpch, "measure the queries of TPC-H"),
         (table, "show a result", "result"),
         (plot, "draw a result's sweep as SVG", "result", "folder"),
-        (page, "write what the documentation shows of a result", "result", "folder"),
+        (
+            images,
+            "draw a result for the documentation, and write what shows it",
+            "result",
+            "folder",
+        ),
+        (page, "write the tables of results into a page", "page", "results"),
     ):
         command = commands.add_parser(action.__name__, help=told)
         command.set_defaults(action=action)
@@ -112,7 +119,7 @@ def table(asked: Namespace) -> None:
     print(*loaded(asked.result).terminal(), sep="\n")
 
 
-# Only these two need matplotlib.
+# Only these three need matplotlib.
 
 
 def plots_of(result: Result) -> Any:
@@ -126,6 +133,14 @@ def plot(asked: Namespace) -> None:
     print(*plots_of(result).plot(result, asked.folder), sep="\n")
 
 
-def page(asked: Namespace) -> None:
+def images(asked: Namespace) -> None:
     result = loaded(asked.result)
-    print(plots_of(result).page(result, asked.folder))
+    shown = plots_of(result).shown(result, asked.folder)
+    path = asked.folder / f"{asked.result.stem}.md"
+    path.write_text("\n\n".join(shown) + "\n")
+    print(path)
+
+
+def page(asked: Namespace) -> None:
+    text = filled(asked.page, lambda name: loaded(asked.results / f"{name}.json"))
+    asked.page.write_text(text)

@@ -207,23 +207,6 @@ def framed(figure: Figure, axis: Any, result: Result, title: str) -> None:
     figure.legend(handles, labels, loc="lower center", ncols=count, frameon=False, fontsize=10)
 
 
-def page(result: Result, folder: Path) -> Path:
-    """Writes `speed.md`, and the plots beside it; `devices.md` of two devices alone."""
-    folder.mkdir(parents=True, exist_ok=True)
-    shown = images(folder, plot(result, folder) if result.rows_of("sweep") else {})
-    parts = [
-        "\n".join(f"* {line}" for line in [*result.about(), *result.missing()]),
-        *shown[:-8],
-        # Of a class, for the style: there are many numbers, which must not break across lines.
-        *(
-            f"```{{table}}\n:class: figures\n:widths: auto\n\n{result.markdown(part)}\n```"
-            for part in ("table", "devices", "compute")
-            if result.rows_of(part)
-        ),
-        f"{result.goals()}. The spread (±) is half the range that 80% of the times lie in.",
-        # Four of the sweep.
-        *shown[-8:],
-    ]
-    path = folder / ("speed.md" if result.rows_of("table") else "devices.md")
-    path.write_text("\n\n".join(parts) + "\n")
-    return path
+def shown(result: Result, folder: Path) -> list[str]:
+    """Draws a result into the folder, and gives the Markdown that shows the plots."""
+    return images(folder, plot(result, folder))

@@ -22,6 +22,11 @@ pub fn conformance(documents: &[Document], columns: &[Column<'_>]) -> String {
     summary(&mut page, documents, columns, &outcomes);
     for document in documents {
         let _ = write!(page, "\n## {}\n\n{}\n\n", document.document, link(&document.source));
+        let _ = write!(
+            page,
+            "<details class=\"cases\">\n<summary>{} items</summary>\n\n",
+            document.items.len()
+        );
         let mut head = vec!["Section", "Name", "What is documented", "Case"];
         head.extend(columns.iter().map(|column| column.name));
         row(&mut page, &head);
@@ -32,6 +37,7 @@ pub fn conformance(documents: &[Document], columns: &[Column<'_>]) -> String {
             cells.extend(outcomes.iter().map(|outcomes| outcome(item, outcomes)));
             row(&mut page, &cells);
         }
+        page.push_str("\n</details>\n");
     }
     examples(&mut page, columns);
     failures(&mut page, columns);
@@ -40,7 +46,7 @@ pub fn conformance(documents: &[Document], columns: &[Column<'_>]) -> String {
 
 /// The page of intended differences, and the case or test that shows each.
 pub fn differences(table: &[Difference]) -> String {
-    let mut page = String::new();
+    let mut page = String::from("<div class=\"differences\">\n\n");
     row(&mut page, &["What", "Upstream", "Here", "Why", "Shown by"]);
     row(&mut page, &["---"; 5]);
     for difference in table {
@@ -49,6 +55,7 @@ pub fn differences(table: &[Difference]) -> String {
         let Difference { topic, upstream, here, why, .. } = difference;
         row(&mut page, &[topic, upstream, here, why, &proof]);
     }
+    page.push_str("\n</div>\n");
     page
 }
 

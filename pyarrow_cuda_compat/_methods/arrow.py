@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from .. import _native
 from .._native import Context, CudaBuffer, DeviceArray
+from . import nulls as replaced
 
 #: Values for which NumPy has no number: structures of integers, the lowest word first.
 _WORDS_128 = [("low", "<u8"), ("high", "<i8")]
@@ -20,7 +21,9 @@ _INTERVAL = [("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")]
 _UNITS = ("s", "ms", "us", "ns")
 
 
-def array_from_arrow(array: Any) -> DeviceArray:
+def array_from_arrow(
+    array: Any, *, nulls: str = "keep", fill: Any = None, dtype: Any = None
+) -> DeviceArray | tuple[DeviceArray, DeviceArray]:
     """View the values of an Arrow array on a device as an array.
 
     Parameters
@@ -35,17 +38,34 @@ def array_from_arrow(array: Any) -> DeviceArray:
         their bitmap.  Each level of fixed-size lists adds a dimension, and arrays
         of `pyarrow.fixed_shape_tensor` add those of the tensor, in memory order.  Other
         extension arrays are treated as their storage.
+    nulls : {'keep', 'mask', 'fill'}, default 'keep'
+        What becomes of nulls.  'keep': the array knows its `validity`, and refuses what would show
+        their values.  'mask': the result is the values and a mask, which is True where
+        they are null, as in `numpy.ma` and pandas.  'fill': nulls have the value `fill`.
+        With 'mask' and 'fill', booleans have a byte each.
+    fill : scalar, optional
+        With 'fill', the value for nulls, which the type of `array` must have.  By default NaN for
+        floating-point numbers; others have no default.
+    dtype : numpy.dtype, optional
+        `bool` for booleans of a byte each, of an array without nulls or with `nulls`.  Other
+        dtypes must be those that the values have: nothing is converted.
 
     Returns
     -------
-    DeviceArray
+    DeviceArray, or a tuple of two with ``nulls='mask'``
         The same memory, which it retains; read-only where Arrow's is.  `arrow_type` and
         `validity` keep what Arrow knows of it, so that `to_arrow` returns an equal array.
+
+        The mask, booleans of a byte each, and values that were filled are in memory of their own.
+        The values beside a mask are undefined where it is True.
 
     Raises
     ------
     TypeError
-        If `array` is not an Arrow array, or its values are not of a fixed size.
+        If `array` is not an Arrow array, its values are not of a fixed size, or not of `dtype`.
+    ValueError
+        If `fill` is missing, or no value of the type; if whole lists of an array are null; if
+        `nulls` is none of these.
 
     Examples
     --------
@@ -55,32 +75,78 @@ def array_from_arrow(array: Any) -> DeviceArray:
     (dtype('int32'), array([  0, 365], dtype=int32))
     >>> array.to_arrow().type
     DataType(date32[day])
+    >>> prices = pa.array([1.5, None, 4.0]).copy_to(cuda.Context(0).memory_manager)
+    >>> DeviceArray.from_arrow(prices, nulls="fill").copy_to_host()
+    array([1.5, nan, 4. ])
+    >>> values, mask = DeviceArray.from_arrow(prices, nulls="mask")
+    >>> np.ma.MaskedArray(values.copy_to_host(), mask.copy_to_host())
+    masked_array(data=[1.5, --, 4.0],
+                 mask=[False,  True, False],
+           fill_value=1e+20)
     """
-    numbers = _native._numbers(array)
-    if numbers is not None:  # nothing has to be looked at
-        return numbers
+    is_kept = nulls == "keep" and fill is None
+    if is_kept and dtype is None:
+        numbers = _native._numbers(array)
+        if numbers is not None:  # nothing has to be looked at
+            return numbers
     if not isinstance(array, pa.Array | pa.ChunkedArray):
         raise TypeError(
             f"expected a pyarrow.Array or a pyarrow.ChunkedArray, got {type(array).__name__}"
             f"{_way_out(array)}"
         )
     _native._check_has_data(array)
-    dtype_of(values_type(array.type))  # before anything is copied
+    is_kept = is_kept and dtype is None
+    kind = values_type(array.type, has_bytes=not is_kept)
+    stored = dtype_of(kind)  # before anything is copied
+    element = None if is_kept else replaced.check(kind, nulls, fill, dtype, stored)
     array = _there(array)
     if isinstance(array, pa.ChunkedArray):
         array = _there(array.combine_chunks())  # of no chunks, it lies on the host
     values, shape = _flattened(array)
-    validity, data = values.buffers()
-    if validity is not None and len(shape) > 1:
+    if is_kept:
+        return _kept(array.type, values, shape)
+    return _replaced(array.type, values, shape, nulls, element)
+
+
+def _kept(kind: Any, values: Any, shape: list[int]) -> DeviceArray:
+    """The elements of an array, of that type and shape, with their nulls."""
+    has_nulls = values.buffers()[0] is not None
+    if has_nulls and len(shape) > 1:
         _check_no_nulls(values)  # a bitmap for each element has no place in several dimensions
-        validity = None
+        has_nulls = False
+    return _view(kind, values, shape, has_nulls)
+
+
+def _replaced(
+    kind: Any, values: Any, shape: list[int], nulls: str, element: bytes | None
+) -> DeviceArray | tuple[DeviceArray, DeviceArray]:
+    """The elements without nulls, in one dimension until these are replaced."""
+    is_flat = len(shape) == 1
+    flat = _view(kind if is_flat else values.type, values, [prod(shape)], True)
+    if nulls == "mask":
+        found, mask = replaced.masked(flat)
+        return _shaped(found, kind, shape), mask.reshape(shape)
+    made = replaced.forbidden(flat) if element is None else replaced.filled(flat, element)
+    return _shaped(made, kind, shape)
+
+
+def _shaped(flat: DeviceArray, kind: Any, shape: list[int]) -> DeviceArray:
+    if len(shape) == 1:
+        return flat
+    shaped = flat.reshape(shape)
+    is_arrows = flat.arrow_type is not None  # as booleans of a byte are not
+    return _native._with_arrow_type(shaped, kind, None) if is_arrows else shaped
+
+
+def _view(kind: Any, values: Any, shape: list[int], has_nulls: bool) -> DeviceArray:
+    validity, data = values.buffers()
     return _native._array_of_arrow(
-        array.type,
+        kind,
         _on_device(data),
         dtype_of(values.type),
         shape,
         values.offset,
-        None if validity is None else _on_device(validity),
+        _on_device(validity) if has_nulls and validity is not None else None,
         pa.types.is_boolean(values.type),
     )
 
@@ -97,14 +163,15 @@ def _there(array: Any) -> Any:
     return array if on_device else array.copy_to(Context(0).memory_manager)
 
 
-def values_type(kind: Any) -> Any:
-    """The type of the elements behind extensions and fixed-size lists."""
+def values_type(kind: Any, has_bytes: bool = False) -> Any:
+    """The type of the elements behind extensions and fixed-size lists; `has_bytes` says that
+    booleans become bytes."""
     if isinstance(kind, pa.BaseExtensionType):
-        return values_type(kind.storage_type)
+        return values_type(kind.storage_type, has_bytes)
     if pa.types.is_fixed_size_list(kind):
-        values = values_type(kind.value_type)
-        if pa.types.is_boolean(values):
-            raise _refused(kind, "bits in lists have no strides")
+        values = values_type(kind.value_type, has_bytes)
+        if pa.types.is_boolean(values) and not has_bytes:
+            raise _refused(kind, "bits in lists have no strides, dtype=bool makes bytes of them")
         return values
     return kind
 
@@ -165,7 +232,8 @@ def _check_no_nulls(array: Any) -> None:
     if nulls:
         raise ValueError(
             f"lists with nulls ({nulls} of {len(array)}) cannot be a device array: its elements "
-            "have no validity bitmap in several dimensions"
+            "have no validity bitmap in several dimensions, and nulls='mask' or 'fill' is for the "
+            "elements of lists that are not null themselves"
         )
 
 

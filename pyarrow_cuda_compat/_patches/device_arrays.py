@@ -135,7 +135,8 @@ def _checked(array: Any) -> _native.DeviceArray:
             return tensor
         raise ValueError(
             f"it has nulls ({tensor.null_count} of {len(array)}); "
-            "DeviceArray.from_arrow(array) has its values and their validity bitmap"
+            "DeviceArray.from_arrow(array, nulls='fill', fill=...) replaces them, and nulls='mask' "
+            "returns the values and a mask"
         )
     raise BufferError(
         f"values of type {array.type} cannot be a tensor, only integers and floating-point "

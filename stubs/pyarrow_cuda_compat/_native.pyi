@@ -113,6 +113,15 @@ class _ArrowChunks(Protocol):
     @property
     def chunks(self) -> Any: ...
 
+# A table or a record batch.
+class _Columns(Protocol):
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def num_columns(self) -> int: ...
+    @property
+    def select(self) -> Any: ...
+
 class _DataType(Protocol):
     @property
     def num_buffers(self) -> Any: ...
@@ -425,8 +434,44 @@ class DeviceArray:
     def from_host(
         array: ArrayLike, *, context: _OnContext | None = None, order: _Order | None = None
     ) -> DeviceArray: ...
+    @overload
     @staticmethod
-    def from_arrow(array: _ArrowArray | _ArrowChunks) -> DeviceArray: ...
+    def from_arrow(
+        array: _ArrowArray | _ArrowChunks,
+        *,
+        nulls: Literal["keep", "fill"] = "keep",
+        fill: object = None,
+        dtype: DTypeLike | None = None,
+    ) -> DeviceArray: ...
+    @overload
+    @staticmethod
+    def from_arrow(
+        array: _ArrowArray | _ArrowChunks,
+        *,
+        nulls: Literal["mask"],
+        fill: None = None,
+        dtype: DTypeLike | None = None,
+    ) -> tuple[DeviceArray, DeviceArray]: ...
+    @overload
+    @staticmethod
+    def from_columns(
+        table: _Columns,
+        columns: Iterable[str | int] | None = None,
+        *,
+        order: _Order = "C",
+        nulls: Literal["raise", "fill"] = "raise",
+        fill: object = None,
+    ) -> DeviceArray: ...
+    @overload
+    @staticmethod
+    def from_columns(
+        table: _Columns,
+        columns: Iterable[str | int] | None = None,
+        *,
+        order: _Order = "C",
+        nulls: Literal["mask"],
+        fill: None = None,
+    ) -> tuple[DeviceArray, DeviceArray]: ...
     @property
     def dtype(self) -> np.dtype[Any]: ...
     @property
@@ -505,6 +550,7 @@ class DeviceArray:
     def item(self) -> Any: ...
     def to_arrow(self, type: _DataType | None = None) -> Any: ...
     def __arrow_array__(self, type: _DataType | None = None) -> Any: ...
+    def to_columns(self, names: Iterable[str], type: _DataType | None = None) -> Table: ...
     def export_for_ipc(self) -> IpcArrayHandle: ...
     def __array__(
         self, dtype: DTypeLike | None = None, copy: bool | None = None
@@ -665,7 +711,9 @@ def _array_of_arrow(
     validity: CudaBuffer | None,
     is_bitmap: bool,
 ) -> DeviceArray: ...
+def _booleans_of_bits(array: DeviceArray, is_inverted: bool) -> DeviceArray: ...
 def _check_arrow(object: object) -> None: ...
+def _filled(array: DeviceArray, validity: DeviceArray, element: bytes) -> DeviceArray: ...
 def _set_writeback(array: DeviceArray, host: Any) -> None: ...
 def _with_arrow_type(
     array: DeviceArray, kind: _DataType, bits: tuple[Int, Int] | None

@@ -1,6 +1,6 @@
 """Which functions libcudf answers for which types, from the registry and from pyarrow.
 
-    python -P -m compute.covered FILE      writes the table of `docs/compute.md`
+    python -P -m compute.covered FILE      writes the table into `docs/functions.md`
     python -P -m compute.covered --count   counts functions and types
 
 A function answers a type if its kernel takes it, if pyarrow itself has the function for it, and if
@@ -382,8 +382,14 @@ def table() -> str:
     for area, names, kinds in rows():
         lines.append(f"| {area if area != last else ''} | {names} | {kinds} |")
         last = area
-    lines.append("| casts | `cast` | [see below](#casts) |")
+    lines.append("| casts | `cast` | [see there](compute.md#casts) |")
     return "\n".join(lines).replace("|  |", "| |") + "\n"
+
+
+def filled(page: str) -> str:
+    """A page with the table in its place."""
+    before, start, rest = page.partition("<!-- begin -->\n")
+    return f"{before}{start}{table()}{rest[rest.index('<!-- end -->') :]}"
 
 
 # The counts.
@@ -434,13 +440,12 @@ def _grouped() -> Iterator[tuple[str, Any]]:
 def main(given: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--count", action="store_true", help="count functions and types")
-    parser.add_argument("file", nargs="?", type=Path, help="where to write the table")
+    parser.add_argument("file", nargs="?", type=Path, help="the page with the table")
     chosen = parser.parse_args(given)
     if chosen.count:
         print(*(f"{count:6} {what}" for what, count in counts().items()), sep="\n")
     if chosen.file:
-        chosen.file.parent.mkdir(parents=True, exist_ok=True)
-        chosen.file.write_text(table())
+        chosen.file.write_text(filled(chosen.file.read_text()))
 
 
 if __name__ == "__main__":

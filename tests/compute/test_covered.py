@@ -123,3 +123,9 @@ def test_each_function_of_pyarrow_has_an_area():
 def test_the_readme_counts_the_functions(cudf):
     count = covered.counts()["functions"]
     assert re.search(rf"\b{count}\s+functions of `pyarrow\.compute`", README.read_text())
+
+
+def test_the_page_has_the_table():
+    page = README.parent / "docs" / "functions.md"
+    # `PYTHONPATH=tests python -P -m compute.covered docs/functions.md` writes it.
+    assert page.read_text() == covered.filled(page.read_text())

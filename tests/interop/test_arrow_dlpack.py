@@ -118,7 +118,7 @@ def test_columns_that_were_read_on_the_device(cuda, ctx):
 
 def test_nulls_are_counted_where_a_bitmap_is(ctx):
     array = pa.array([1, None, 3, 4, None, *range(100)]).copy_to(ctx.memory_manager)
-    named = r"DeviceArray.from_arrow\(array\) has its values and their validity bitmap"
+    named = r"DeviceArray.from_arrow\(array, nulls='fill', fill=...\) replaces them"
     for part, count in [
         (array, "2 of 105"),
         (array.slice(4, 3), "1 of 3"),

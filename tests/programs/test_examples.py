@@ -1,5 +1,6 @@
 """The programs of the gallery print what its page shows."""
 
+import json
 import re
 import runpy
 import subprocess
@@ -47,6 +48,16 @@ def test_a_program_prints_what_the_page_shows(name, tmp_path):
     )
     assert (done.returncode, done.stdout) == (0, SHOWN[name]), done.stderr
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", [*EXAMPLES.glob("*.ipynb")], ids=lambda path: path.stem)
+def test_a_notebook_runs_from_top_to_bottom(path):
+    names = {"__name__": path.stem}
+    for cell in json.loads(path.read_text())["cells"]:
+        assert not cell.get("outputs"), "clear the outputs before you commit a notebook"
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), cell["id"], "exec"), names)
+    assert "table" not in names  # the last cells have run
 
 
 def test_the_kernel_without_a_gpu(ctx, monkeypatch):

@@ -6,14 +6,13 @@ import re
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from io import StringIO
-from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from cuda_bench import cli, limits, measure, peers, rows, runner, table
+from cuda_bench import cli, limits, measure, page, peers, rows, runner, table
 from cuda_bench.peers.arrow import Ours
 from cuda_bench.space import STRIDE
 from pyarrow_cuda_compat import Context
@@ -122,26 +121,28 @@ def test_the_kept_results_are_of_these_rows(path):
         assert rows.judged(row) == row
 
 
-def test_the_page_has_the_table_and_the_plots(tmp_path):
+def test_the_tables_of_a_page_have_all_rows():
+    kept = cli.loaded(KEPT)
+    lines = "\n".join(page.tables(kept)).splitlines()
+    rows = [row["title"] for part in ("table", "compute") for row in kept.rows_of(part)]
+    titles = [line.split(" | ")[0].removeprefix("| ") for line in lines if line[:2] == "| "]
+    assert [title for title in titles if title != "work"] == rows
+
+
+def test_the_documentation_shows_each_plot(tmp_path):
     plots, found = pytest.importorskip("cuda_bench.plots"), {}
-    for action in ("page", "plot"):
+    for action in ("images", "plot"):
         assert not command(action, KEPT, tmp_path / action)[0]
         found[action] = {path.name: path.read_text() for path in (tmp_path / action).iterdir()}
-    text, drawn = found["page"].pop("speed.md"), found["page"]
+    text, drawn = found["images"].pop("h200.md"), found["images"]
     # The same result gives the same files.
     assert drawn == found["plot"]
-    lines = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("| ")]
-    titles = [
-        ("work", *(row["title"] for row in cli.loaded(KEPT).rows_of(part)))
-        for part in ("table", "compute")
-    ]
-    assert lines == [f"| {title}" for title in chain(*titles)]
     names = {f"times-{group}" for group in plots.GROUPS}
     names |= {f"{kind}-{memory}" for kind in plots.KINDS for memory in plots.MEMORY}
     assert drawn.keys() == {f"{name}{look}.svg" for name in names for look in plots.LOOKS}
     for file, drawing in drawn.items():
         shown = "dark" if "-dark" in file else "light"
-        assert re.search(rf"{{image}} page/{file}\n:alt: .+\n:class: only-{shown}\n", text), file
+        assert re.search(rf"{{image}} images/{file}\n:alt: .+\n:class: only-{shown}\n", text), file
         words = "".join(ElementTree.fromstring(drawing).itertext())
         sweep = () if "times" in file else ("256 KiB", *plots.WAYS.values())
         assert all(label in words for label in ("ours", "PyTorch", *sweep)), file
@@ -330,7 +331,7 @@ def test_out_of_time_the_rest_is_left_out(measured):
         (["run", "--peers", "ours,cudnn"], "no such peer: cudnn"),
         (["run", "--largest", "much"], "invalid size_of value: 'much'"),
         (["table", "absent.json"], "No such file"),
-        (["page", __file__, "."], "is no result of this version"),
+        (["images", __file__, "."], "is no result of this version"),
         (["plot", "other.json", "."], "is no result of this version"),
     ],
 )

@@ -50,6 +50,22 @@ def test_the_page_on_variables_has_all_of_them():
     assert sorted(rows) == sorted(_pyarrow_cuda_compat_hook.NAMES)
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("parquet", "from_a_file"),
+        ("multiple gpus", "several_gpus"),
+        ("jupyter", "notebook"),
+        ("dataloader", "training"),
+    ],
+)
+def test_a_title_has_the_words_that_people_search(words, name):
+    """The search of the documentation puts pages first whose titles have the words."""
+    titles = {page.stem: page.read_text().partition("\n")[0].lower() for page in PAGES[1:]}
+    found = [page for page, title in titles.items() if all(it in title for it in words.split())]
+    assert found == [name]
+
+
 @pytest.mark.leaks  # one of them exports memory
 @pytest.mark.parametrize("page", _with_snippets(), ids=lambda page: page.stem)
 def test_a_page_runs(page):

@@ -56,19 +56,6 @@ def bars(result: TpchResult, part: Part) -> Figure:
     return figure
 
 
-def page(result: TpchResult, folder: Path) -> Path:
-    """Writes `tpch.md`, and the plots beside it."""
-    parts = [
-        "\n".join(f"* {line}" for line in [*result.about(), *result.missing()]),
-        result.markdown_of(result.summary()),
-        *images(folder, plot(result, folder)),
-        *(
-            f":::{{dropdown}} Each query: {title_of(part)}\n"
-            f"{result.markdown_of(result.queries(part))}\n:::"
-            for part in result["parts"]
-        ),
-        *(f"* {line}" for line in result.failures()),
-    ]
-    path = folder / "tpch.md"
-    path.write_text("\n\n".join(parts) + "\n")
-    return path
+def shown(result: TpchResult, folder: Path) -> list[str]:
+    """Draws a result into the folder, and gives the Markdown that shows the plots."""
+    return images(folder, plot(result, folder))

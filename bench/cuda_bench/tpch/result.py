@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import exp, log
 from typing import Any
 
-from ..table import NONE, OURS, Result, aligned, as_markdown, digits
+from ..table import NONE, OURS, Result, aligned, digits
 
 Part = dict[str, Any]
 #: By the names of the command line.
@@ -106,6 +106,3 @@ class TpchResult(Result):
         yield from self.failures()
         yield from self.missing()
         yield f"{'' if self['is_finished'] else 'NOT FINISHED, '}in {self['took']:.0f} s"
-
-    def markdown_of(self, lines: Iterator[list[str]]) -> str:
-        return f"```{{table}}\n:class: figures\n:widths: auto\n\n{as_markdown(list(lines))}\n```"

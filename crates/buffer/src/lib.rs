@@ -31,6 +31,7 @@ mod kernels;
 pub mod range;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod scattered;
+mod selected;
 mod spans;
 mod strided;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
@@ -47,6 +48,7 @@ pub use error::Error;
 pub use foreign::{context_of, device_address, host_address, is_device_memory};
 pub use joined::{join, join_into_new};
 pub use scattered::{HostPart, copy_to_host_scattered};
+pub use selected::{Source, select};
 pub use strided::{Elements, copy_elements, copy_elements_in};
 pub use suballocated_copies::await_stream_of;
 pub use typed::DeviceSlice;

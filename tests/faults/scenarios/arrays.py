@@ -80,7 +80,15 @@ def of_arrow():
         there = values.copy_to(ctx.memory_manager)
         array = DeviceArray.from_arrow(there)
         assert array.null_count == 1
+        filled = DeviceArray.from_arrow(there, nulls="fill", fill=values[0])
+        assert filled.copy_to_host()[:2].tolist() == [values[0].as_py()] * 2
+        _, mask = DeviceArray.from_arrow(there, nulls="mask")
+        assert mask.copy_to_host()[:2].tolist() == [False, True]
         assert array.to_arrow().copy_to(CPU).equals(values)
+    for order in "CF":
+        table = pa.table({"a": [1, 2], "b": [3, 4]}).copy_to(ctx.memory_manager)
+        columns = DeviceArray.from_columns(table, order=order).to_columns(table.column_names)
+        assert columns.copy_to(CPU).equals(table.copy_to(CPU))
     plain = DeviceArray.from_arrow(pa.array([1.5, 2.5]).copy_to(ctx.memory_manager))
     assert plain.copy_to_host().tolist() == [1.5, 2.5]
     assert plain[::-1].copy().to_arrow().copy_to(CPU).to_pylist() == [2.5, 1.5]

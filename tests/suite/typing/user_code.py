@@ -254,6 +254,12 @@ def arrays(ctx: cuda.Context, buf: CudaBuffer) -> None:
     assert_type(DeviceArray.from_host([[1, 2], [3, 4]], context=ctx, order="F"), DeviceArray)
 
     arrow = DeviceArray.from_arrow(pa.array([1, None]).copy_to(ctx.memory_manager))
+    filled: DeviceArray = DeviceArray.from_arrow(pa.array([1, None]), nulls="fill", fill=0)
+    values, mask = DeviceArray.from_arrow(pa.array([True]), nulls="mask", dtype=bool)
+    assert (filled.null_count, values.shape) == (0, mask.shape)
+    rows: DeviceArray = DeviceArray.from_columns(pa.table({"x": [1]}), ["x"], order="F")
+    rows, mask = DeviceArray.from_columns(pa.table({"x": [1]}), nulls="mask")
+    assert rows.to_columns(["x"], pa.int64()).num_columns == 1
     validity = arrow.validity
     assert validity is not None
     assert_type(validity.bit_offset, int)

@@ -9,6 +9,7 @@ mod copies;
 mod host;
 mod import;
 mod index;
+mod nulls;
 mod protocols;
 #[expect(unsafe_op_in_unsafe_fn, reason = "PyO3's code in the expansion of local macros")]
 mod scalar;
@@ -27,6 +28,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         arrow::numbers,
         arrow::with_arrow_type,
         host::check_arrow,
+        nulls::booleans_of_bits,
+        nulls::filled,
         protocols::interface_of,
         copies::set_writeback,
     )
