@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from .. import _native
 from .._methods.pickling import reduce_array
+from .._progress import Progress, reporting
 from .patching import Method, add, named, override
 from .read_ahead import reader_of_copies
 
@@ -37,24 +38,48 @@ _STREAM = """stream : Stream or object with ``__cuda_stream__``, optional
     the stream and the default stream, and they are complete on return."""
 
 
-def _copy(cls: type, original: Method, data: Any, destination: Any, *, stream: Any = None) -> Any:
-    copied = _native._copy_to(data, cls, destination, stream)
+_PROGRESS = """progress : callable or bool, optional
+    Is called on this thread as ``progress(done, total)``, numbers of bytes: every
+    64 MiB or less of host memory, and at the end.  If it raises, nothing more is
+    copied, and the exception goes on to the caller.  True shows a bar: of tqdm where
+    that is installed, else a line on standard error."""
+
+
+def _copy(
+    cls: type,
+    original: Method,
+    data: Any,
+    destination: Any,
+    *,
+    stream: Any = None,
+    progress: Progress = None,
+) -> Any:
+    copied = _copied(data, cls, destination, stream, progress)
     return original(data, destination) if copied is None else copied
 
 
+def _copied(data: Any, cls: type, destination: Any, stream: Any, progress: Progress) -> Any:
+    if progress is None:
+        return _native._copy_to(data, cls, destination, stream)
+    with reporting(progress, "copy_to") as report:
+        return _native._copy_to(data, cls, destination, stream, report)
+
+
 def _describe(copy_to: Any) -> None:
-    """Adds the parameter `stream` to the documentation of a method, once."""
+    """Adds our parameters to the documentation of a method, once."""
     parameters, returns, rest = (copy_to.__doc__ or "").partition("Returns\n")
     if returns and "stream :" not in parameters:
         indent = parameters.rpartition("\n")[2]
-        stream = _STREAM.replace("\n", f"\n{indent}")
-        parameters = f"{parameters.rstrip()}\n{indent}{stream}\n\n{indent}"
+        ours = f"{_STREAM}\n{_PROGRESS}".replace("\n", f"\n{indent}")
+        parameters = f"{parameters.rstrip()}\n{indent}{ours}\n\n{indent}"
         copy_to.__doc__ = parameters + returns + rest
 
 
 def _copies_chunks(cls: type) -> Method:
-    def copy_to(self: Any, destination: Any, *, stream: Any = None) -> Any:
-        return _native._copy_to(self, cls, destination, stream)
+    def copy_to(
+        self: Any, destination: Any, *, stream: Any = None, progress: Progress = None
+    ) -> Any:
+        return _copied(self, cls, destination, stream, progress)
 
     copy_to.__doc__ = f"""
         Copy the entire {cls.__name__} to destination device.
@@ -82,7 +107,7 @@ def _copy_reader(
     *,
     stream: Any = None,
     read_ahead: int = 64 << 20,
-    progress: Any = None,
+    progress: Progress = None,
 ) -> Any:
     """
     Return a reader of the same batches, copied to destination device.
@@ -101,10 +126,11 @@ def _copy_reader(
     read_ahead : int, default 64 MiB
         The thread waits while it has read this many bytes, or one batch, that nobody has asked
         for.  0 reads each batch when it is asked for, in the thread that asks.
-    progress : callable, optional
-        Is called with the rows and the bytes that have been copied so far, after each copy.
-        An exception from it reaches the caller who asks for the batch; the next call returns
-        that batch.
+    progress : callable or bool, optional
+        Is called as ``progress(done, total)`` after each copy: with the bytes that have been
+        copied so far, and None, since nobody knows how many follow.  An exception from it reaches
+        the caller who asks for the batch; the next call returns that batch.  True shows a
+        bar, which ends with the reader.
 
     Returns
     -------
