@@ -18,9 +18,9 @@ from .. import _native
 from .._cudf import rmm_resource
 from .._cudf.library import attempted
 from .._cudf.refusals import Refusal, RefusedByLibrary
+from .._progress import Progress, Report
 
 _T = TypeVar("_T")
-_Report = Callable[[int, int], object] | None
 
 #: How files begin, by pyarrow's name of their format.
 _MAGIC = {b"PAR1": "parquet", b"PARE": "parquet", b"ARROW1": "ipc", b"ORC": "orc"}
@@ -81,6 +81,20 @@ class Scan:
         count: int = self.dataset.count_rows()
         return count
 
+    def size(self) -> int | None:
+        """The bytes of its files; None if one of them says nothing of its size."""
+        import pyarrow.dataset as ds
+
+        sizes = []
+        for fragment in self.dataset.get_fragments():
+            if not isinstance(fragment, ds.FileFragment):
+                return None
+            if fragment.buffer is not None:
+                sizes.append(fragment.buffer.size)
+            else:
+                sizes.append(fragment.filesystem.get_file_info(fragment.path).size)
+        return None if None in sizes else sum(sizes)
+
 
 def _dataset_of(source: Any, file_format: str, options: dict[str, Any]) -> Any:
     import pyarrow.dataset as ds  # takes milliseconds, as does the next one
@@ -132,7 +146,7 @@ def _expression_of(filters: Any) -> Any:
     return pq.filters_to_expression(filters)
 
 
-def read_table(context: _native.Context, scan: Scan, progress: _Report) -> pa.Table:
+def read_table(context: _native.Context, scan: Scan, progress: Report | None) -> pa.Table:
     """All rows of a scan in a table on the device."""
     try:
         return _read_table(context, scan, progress)
@@ -141,22 +155,31 @@ def read_table(context: _native.Context, scan: Scan, progress: _Report) -> pa.Ta
         raise _native.OutOfMemoryError(f"{error}: {way_out}") from error
 
 
-def _read_table(context: _native.Context, scan: Scan, progress: _Report) -> pa.Table:
-    report = _Progress(progress, scan)
+def _read_table(context: _native.Context, scan: Scan, progress: Report | None) -> pa.Table:
+    report = _Reports(progress, scan)
     try:
         tables, rows = [], 0
         for table, count in _decoded(context, scan, _ALL_ROWS):
             tables.append(table)
             rows += count
-            report(rows)
+            report(rows, table.columns)
         found = pa.concat_tables(tables)
     except Refusal:
-        found = _copied(context, scan, lambda rows, _: report(rows)).read_all()
+        report.begin_anew()
+        batches, rows = [], 0
+        with _copied(context, scan) as reader:
+            for batch in reader:
+                batches.append(batch)
+                rows += batch.num_rows
+                report(rows, batch.columns)
+        found = pa.Table.from_batches(batches, scan.schema)
     report.end()
     return found
 
 
-def read_batches(context: _native.Context, scan: Scan, batch_size: int) -> pa.RecordBatchReader:
+def read_batches(
+    context: _native.Context, scan: Scan, batch_size: int, progress: Progress = None
+) -> pa.RecordBatchReader:
     """The rows of a scan in batches on the device, of at most so many rows."""
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -167,13 +190,14 @@ def read_batches(context: _native.Context, scan: Scan, batch_size: int) -> pa.Re
                     rows += len(batch)
                     yield batch
         except Refusal:
-            for batch in _copied(context, scan, None, batch_size):
+            for batch in _copied(context, scan, batch_size):
                 if len(batch) > rows:
                     yield batch.slice(rows)
                 rows -= min(rows, len(batch))
 
     # A thread reads on while batches are used.
-    return pa.RecordBatchReader.from_batches(scan.schema, batches()).copy_to(context)
+    reader = pa.RecordBatchReader.from_batches(scan.schema, batches())
+    return reader.copy_to(context, progress=progress)
 
 
 def _decoded(context: _native.Context, scan: Scan, rows: int) -> Iterator[tuple[pa.Table, int]]:
@@ -213,27 +237,45 @@ def _tables_of(reader: Any, groups: Any) -> list[tuple[pa.Table, int]]:
     return [*reader.tables(groups)]
 
 
-def _copied(
-    context: _native.Context, scan: Scan, progress: _Report, batch_size: int = _ROWS_AT_ONCE
-) -> Any:
+def _copied(context: _native.Context, scan: Scan, batch_size: int = _ROWS_AT_ONCE) -> Any:
     """A reader of rows that pyarrow decodes on the host, while earlier ones are copied."""
     reader = scan.scanner(batch_size=batch_size).to_reader()
-    return reader.copy_to(context, progress=progress)
+    return reader.copy_to(context)
 
 
-class _Progress:
-    """Tells a callback how many rows of the files are on the device, or are not wanted."""
+class _Reports:
+    """Tells a callback how much of the files is on the device, or is not wanted."""
 
-    def __init__(self, progress: _Report, scan: Scan) -> None:
-        self._progress, self._done = progress, 0
-        self._total = 0 if progress is None else scan.rows()
+    def __init__(self, report: Report | None, scan: Scan) -> None:
+        self._report, self._done, self._nbytes = report, 0, 0
+        if report is not None:
+            self._rows, self._size = scan.rows(), scan.size()
 
-    def __call__(self, rows: int) -> None:
-        """Rows from the first one on; a reader that begins anew reports none of them twice."""
-        if self._progress is not None and self._done < rows < self._total:
-            self._done = rows
-            self._progress(rows, self._total)
+    def begin_anew(self) -> None:
+        """The bytes so far do not count: others come in their place."""
+        self._nbytes = 0
+
+    def __call__(self, rows: int, columns: Any) -> None:
+        """The rows from the first one on, and the last ones of them, which are on the device."""
+        if self._report is None:
+            return
+        self._nbytes += _size_of(columns)
+        if self._size is None:
+            done = self._nbytes
+        elif rows >= self._rows:
+            return  # `end` tells so
+        else:
+            done = self._size * rows // self._rows
+        if done > self._done:  # a reader that begins anew reports nothing twice
+            self._done = done
+            self._report(done, self._size)
 
     def end(self) -> None:
-        if self._progress is not None:
-            self._progress(self._total, self._total)
+        if self._report is not None:
+            self._report(self._nbytes if self._size is None else self._size, self._size)
+
+
+def _size_of(columns: Any) -> int:
+    """The bytes of all buffers."""
+    chunks = [each for it in columns for each in getattr(it, "chunks", [it])]
+    return sum(it.size for chunk in chunks for it in chunk.buffers() if it is not None)

@@ -16,18 +16,18 @@ this thread, or the error that KvikIO is not installed.
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import pyarrow
 
 from .. import _native
+from .._progress import Progress, Report, reporting
 from . import kvikio as kvikio_files
 from . import refused_files
 
 _Name: TypeAlias = str | bytes | int
-_Progress: TypeAlias = Callable[[int, int], object] | None
 
 #: How much is read or written at a time where one thread does it in Python.  Some files of `/proc`
 #: refuse 4 MiB.
@@ -42,7 +42,7 @@ def buffer_from_file(
     *,
     direct: bool | None = None,
     kvikio: bool | None = None,
-    progress: _Progress = None,
+    progress: Progress = None,
 ) -> _native.CudaBuffer:
     """Allocate device memory and read a file into it.
 
@@ -71,10 +71,11 @@ def buffer_from_file(
         it does if it is installed, GPUDirect Storage is available, at least
         1 MiB is read of which most is not in the page cache, and `direct` is not
         False.
-    progress : callable, optional
+    progress : callable or bool, optional
         Is called on this thread as ``progress(done, total)``, numbers of bytes:
         every 64 MiB or less, and at the end.  If it raises, nothing more is read,
-        and the exception goes on to the caller.
+        and the exception goes on to the caller.  True shows a bar: of tqdm where that is
+        installed, else a line on standard error.
 
     Returns
     -------
@@ -107,13 +108,14 @@ def buffer_from_file(
     b'columns'
     b'um'
     """
-    options = _native._reading_options(offset, nbytes, direct, kvikio, progress)
-    return _native._recorded(
-        "transfer",
-        "Context.buffer_from_file",
-        lambda: _read(self, path, *options),
-        lambda buffer: (buffer.size, self.device_number),
-    )
+    with reporting(progress, "buffer_from_file") as report:
+        options = _native._reading_options(offset, nbytes, direct, kvikio, report)
+        return _native._recorded(
+            "transfer",
+            "Context.buffer_from_file",
+            lambda: _read(self, path, *options),
+            lambda buffer: (buffer.size, self.device_number),
+        )
 
 
 def _read(
@@ -123,7 +125,7 @@ def _read(
     nbytes: int | None,
     direct: bool | None,
     kvikio: bool | None,
-    progress: _Progress,
+    progress: Report | None,
 ) -> _native.CudaBuffer:
     if kvikio:
         kvikio_files.require()
@@ -166,7 +168,7 @@ def buffer_to_file(
     offset: int | None = None,
     direct: bool = False,
     kvikio: bool | None = None,
-    progress: _Progress = None,
+    progress: Progress = None,
 ) -> int:
     """Write the buffer to a file.
 
@@ -195,10 +197,11 @@ def buffer_to_file(
         Whether KvikIO writes the file, by GPUDirect Storage if it can.  By default
         it does if it is installed, GPUDirect Storage is available, and at least
         1 MiB is written with `direct`.
-    progress : callable, optional
+    progress : callable or bool, optional
         Is called on this thread as ``progress(done, total)``, numbers of bytes:
         every 64 MiB or less, and at the end.  If it raises, nothing more is
-        written, and the exception goes on to the caller.
+        written, and the exception goes on to the caller.  True shows a bar, as for
+        `Context.buffer_from_file`.
 
     Returns
     -------
@@ -232,13 +235,14 @@ def buffer_to_file(
     2
     b'0783456789'
     """
-    options = _native._writing_options(self, position, nbytes, offset, direct, kvikio, progress)
-    return _native._recorded(
-        "transfer",
-        "CudaBuffer.copy_to_file",
-        lambda: _write(path, *options),
-        lambda size: (size, self.context.device_number),
-    )
+    with reporting(progress, "copy_to_file") as report:
+        options = _native._writing_options(self, position, nbytes, offset, direct, kvikio, report)
+        return _native._recorded(
+            "transfer",
+            "CudaBuffer.copy_to_file",
+            lambda: _write(path, *options),
+            lambda size: (size, self.context.device_number),
+        )
 
 
 def _write(
@@ -247,7 +251,7 @@ def _write(
     offset: int | None,
     direct: bool,
     kvikio: bool | None,
-    progress: _Progress,
+    progress: Report | None,
 ) -> int:
     if kvikio:
         kvikio_files.require()
@@ -319,7 +323,7 @@ def _buffer_from_pieces(
     name: _Name,
     offset: int,
     nbytes: int | None,
-    progress: _Progress,
+    progress: Report | None,
 ) -> _native.CudaBuffer:
     if nbytes is None:
         if stat.S_ISCHR(os.fstat(file).st_mode):
@@ -365,7 +369,7 @@ def pieces_of(file: int, name: _Name, offset: int, nbytes: int | None) -> Iterat
 
 
 def _write_pieces(
-    buffer: _native.CudaBuffer, file: int, name: _Name, offset: int, progress: _Progress
+    buffer: _native.CudaBuffer, file: int, name: _Name, offset: int, progress: Report | None
 ) -> None:
     """Writes to what has no positions."""
     if offset:

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .._progress import Report
 from .._start.optional import required
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 _LEAST = 1 << 20
 #: With a callback, this many bytes are copied between two of its calls.
 _PIECE = 64 << 20
-
-_Progress = Callable[[int, int], object] | None
 
 
 def is_worth_it(nbytes: int) -> bool:
@@ -56,7 +55,7 @@ def require() -> Any:
 
 
 def read(
-    buffer: _native.CudaBuffer, file: int, name: object, offset: int, progress: _Progress
+    buffer: _native.CudaBuffer, file: int, name: object, offset: int, progress: Report | None
 ) -> None:
     """Reads an open file, from `offset` on, into a whole buffer."""
     with _Copies(file, "r", "pread") as copies:
@@ -68,7 +67,7 @@ def read(
 
 
 def write(
-    buffer: _native.CudaBuffer, file: int, name: object, offset: int, progress: _Progress
+    buffer: _native.CudaBuffer, file: int, name: object, offset: int, progress: Report | None
 ) -> None:
     """Writes a whole buffer into an open file, from `offset` on."""
     with _Copies(file, "r+", "pwrite") as copies:
@@ -170,7 +169,7 @@ def _task_size() -> int:
 
 
 def _parts(
-    buffer: _native.CudaBuffer, progress: _Progress
+    buffer: _native.CudaBuffer, progress: Report | None
 ) -> Iterator[tuple[_native.CudaBuffer, int]]:
     """The parts to copy one after the other, and where they begin; tells `progress` of each."""
     # KvikIO's copies are in no order with the streams of the device.

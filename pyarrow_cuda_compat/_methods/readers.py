@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
+from .._progress import Progress
 from . import datasets, refused_files
 from .files import opened, pieces_of
 from .tables import data_of, expanded, has_size, names_of
@@ -27,6 +28,7 @@ def reader_from_file(
     filesystem: Any = None,
     partitioning: Any = "hive",
     batch_size: int = 1 << 20,
+    progress: Progress = None,
 ) -> pa.RecordBatchReader:
     """Read Arrow or Parquet files in batches on the device.
 
@@ -41,6 +43,8 @@ def reader_from_file(
         As in `table_from_file`.
     batch_size : int, default 1,048,576
         The most rows of a batch.
+    progress : callable or bool, optional
+        As in `RecordBatchReader.copy_to`: the bytes that are on the device so far, and None.
 
     Returns
     -------
@@ -79,22 +83,22 @@ def reader_from_file(
         file.seek(0)
         if kind is None and filters is None and schema is None:
             with refused_files.explained(beginning):
-                return _of_stream(self, file, names)
+                return _of_stream(self, file, names, progress)
         if not isinstance(source, str):
             source = file
     scan = datasets.Scan(source, names, filters, kind, options)
-    return datasets.read_batches(self, scan, batch_size)
+    return datasets.read_batches(self, scan, batch_size, progress)
 
 
 def _of_stream(
-    context: _native.Context, file: pa.NativeFile, names: list[str] | None
+    context: _native.Context, file: pa.NativeFile, names: list[str] | None, progress: Progress
 ) -> pa.RecordBatchReader:
     """A reader of an Arrow stream, whose batches stay as they are."""
     stream = pa.ipc.open_stream(file)
     if names is not None:
         schema = pa.schema([stream.schema.field(name) for name in names], stream.schema.metadata)
         stream = pa.RecordBatchReader.from_batches(schema, (it.select(names) for it in stream))
-    return stream.copy_to(context)
+    return stream.copy_to(context, progress=progress)
 
 
 def _file_of(source: Any) -> Any:

@@ -18,8 +18,9 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
+from .._progress import Progress, Report, reporting
 from . import datasets, refused_files
-from .files import _Progress, opened, pieces_of
+from .files import opened, pieces_of
 
 #: Formats of which the messages are read here: streams, and files if all rows are wanted.
 _MESSAGES = (None, "ipc")
@@ -34,7 +35,7 @@ def table_from_file(
     schema: pa.Schema | None = None,
     filesystem: Any = None,
     partitioning: Any = "hive",
-    progress: _Progress = None,
+    progress: Progress = None,
 ) -> pa.Table:
     """Read Arrow or Parquet files into a table on the device.
 
@@ -66,10 +67,13 @@ def table_from_file(
         Where the paths are; by default on this machine, or as a URI says.
     partitioning : pyarrow.dataset.Partitioning, str or list of str, default "hive"
         How the folders of a path name values of columns.
-    progress : callable, optional
+    progress : callable or bool, optional
         Is called on this thread as ``progress(done, total)``, now and then and at the end:
-        numbers of bytes of an Arrow file, and of rows of Parquet files.  If it raises,
-        nothing more is read, and the exception goes on to the caller.
+        numbers of bytes.  Of an Arrow file they are those of its columns, of Parquet files those
+        of the files, in proportion to the rows that were read.  Where nobody knows the
+        size of the files, `done` counts bytes on the device, and `total` is None.
+        If it raises, nothing more is read, and the exception goes on to the caller.
+        True shows a bar, as for `buffer_from_file`.
 
     Returns
     -------
@@ -107,15 +111,15 @@ def table_from_file(
     >>> of_parquet.copy_to("cpu").to_pylist()
     [{'x': 2, 'y': 'b'}]
     """
-    _native._check_progress(progress)
-    names, source = names_of(columns), expanded(source)
-    options = {"schema": schema, "filesystem": filesystem, "partitioning": partitioning}
-    return _native._recorded(
-        "transfer",
-        "Context.table_from_file",
-        lambda: _read(self, source, names, filters, options, progress),
-        lambda table: (table.get_total_buffer_size(), self.device_number),
-    )
+    with reporting(progress, "table_from_file") as report:
+        names, source = names_of(columns), expanded(source)
+        options = {"schema": schema, "filesystem": filesystem, "partitioning": partitioning}
+        return _native._recorded(
+            "transfer",
+            "Context.table_from_file",
+            lambda: _read(self, source, names, filters, options, report),
+            lambda table: (table.get_total_buffer_size(), self.device_number),
+        )
 
 
 def names_of(columns: Iterable[str] | None) -> list[str] | None:
@@ -139,7 +143,7 @@ def _read(
     names: list[str] | None,
     filters: Any,
     options: dict[str, Any],
-    progress: _Progress,
+    progress: Report | None,
 ) -> pa.Table:
     def of_dataset(source: Any, kind: str | None) -> pa.Table:
         scan = datasets.Scan(source, names, filters, kind, options)
@@ -219,7 +223,7 @@ def _table(
     file: int | None,
     data: Any,
     columns: list[str] | None,
-    progress: _Progress,
+    progress: Report | None,
 ) -> pa.Table:
     table = _native._table_of(context, file, data, columns, progress)
     if table is None:

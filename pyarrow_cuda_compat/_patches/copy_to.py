@@ -28,6 +28,7 @@ import pyarrow as pa
 
 from .. import _native
 from .._methods.pickling import reduce_array
+from .._progress import Progress, reporting
 from .patching import DESCRIBED, Method, add, named, override
 from .read_ahead import reader_of_copies
 
@@ -38,9 +39,31 @@ _STREAM = """stream : Stream, CuPy's or PyTorch's, or object with ``__cuda_strea
     the stream and the default stream, and they are complete on return."""
 
 
-def _copy(cls: type, original: Method, data: Any, destination: Any, *, stream: Any = None) -> Any:
-    copied = _native._copy_to(data, cls, destination, stream)
+_PROGRESS = """progress : callable or bool, optional
+    Is called on this thread as ``progress(done, total)``, numbers of bytes: every
+    64 MiB or less of host memory, and at the end.  If it raises, nothing more is
+    copied, and the exception goes on to the caller.  True shows a bar: of tqdm where
+    that is installed, else a line on standard error."""
+
+
+def _copy(
+    cls: type,
+    original: Method,
+    data: Any,
+    destination: Any,
+    *,
+    stream: Any = None,
+    progress: Progress = None,
+) -> Any:
+    copied = _copied(data, cls, destination, stream, progress)
     return original(data, _native._destination(destination)) if copied is None else copied
+
+
+def _copied(data: Any, cls: type, destination: Any, stream: Any, progress: Progress) -> Any:
+    if progress is None:
+        return _native._copy_to(data, cls, destination, stream)
+    with reporting(progress, "copy_to") as report:
+        return _native._copy_to(data, cls, destination, stream, report)
 
 
 _EXAMPLES = """
@@ -51,26 +74,30 @@ Examples
 >>> there = {name}.copy_to(ctx)
 >>> there.is_cpu
 False
->>> there.copy_to(pa.default_cpu_memory_manager()).equals({name})
+>>> there.copy_to("cpu").equals({name})
 True"""
 
 
 def _describe(copy_to: Any, name: str, make: str) -> None:
-    """Adds the parameter `stream` and examples to the documentation of a method, once."""
+    """Adds our parameters and examples to the documentation of a method, once."""
     parameters, returns, rest = (copy_to.__doc__ or "").partition("Returns\n")
     if returns and "stream :" not in parameters:
         indent = parameters.rpartition("\n")[2]
-        stream = _STREAM.replace("\n", f"\n{indent}")
+        ours = f"{_STREAM}\n{_PROGRESS}".replace("\n", f"\n{indent}")
         examples = _EXAMPLES.format(name=name, make=make).replace("\n", f"\n{indent}")
-        parameters = parameters.replace("destination)", "destination, *, stream=None)", 1)
+        parameters = parameters.replace(
+            "destination)", "destination, *, stream=None, progress=None)", 1
+        )
         parameters = parameters.replace("r pyarrow.Device\n", "r pyarrow.Device, Context or int\n")
-        parameters = f"{parameters.rstrip()}\n{indent}{stream}\n\n{indent}"
+        parameters = f"{parameters.rstrip()}\n{indent}{ours}\n\n{indent}"
         copy_to.__doc__ = f"{parameters}{returns}{rest.rstrip()}{examples}\n"
 
 
 def _copies_chunks(cls: type, name: str, make: str) -> Method:
-    def copy_to(self: Any, destination: Any, *, stream: Any = None) -> Any:
-        return _native._copy_to(self, cls, destination, stream)
+    def copy_to(
+        self: Any, destination: Any, *, stream: Any = None, progress: Progress = None
+    ) -> Any:
+        return _copied(self, cls, destination, stream, progress)
 
     copy_to.__doc__ = f"""
         Copy the entire {cls.__name__} to destination device.
@@ -99,7 +126,7 @@ def _copy_reader(
     *,
     stream: Any = None,
     read_ahead: int = 64 << 20,
-    progress: Any = None,
+    progress: Progress = None,
 ) -> Any:
     """
     Return a reader of the same batches, copied to destination device.
@@ -119,10 +146,11 @@ def _copy_reader(
     read_ahead : int, default 64 MiB
         The thread waits while it has read this many bytes, or one batch, that nobody has asked
         for.  0 reads each batch when it is asked for, in the thread that asks.
-    progress : callable, optional
-        Is called with the rows and the bytes that have been copied so far, after each copy.
-        An exception from it reaches the caller who asks for the batch; the next call returns
-        that batch.
+    progress : callable or bool, optional
+        Is called as ``progress(done, total)`` after each copy: with the bytes that have been
+        copied so far, and None, since nobody knows how many follow.  An exception from it reaches
+        the caller who asks for the batch; the next call returns that batch.  True shows a
+        bar, which ends with the reader.
 
     Returns
     -------

@@ -22,9 +22,8 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
+from .._progress import Progress, Report, end, report_of
 from .patching import override
-
-_Progress = Callable[[int, int], object] | None
 
 #: Seconds to wait for the batch that a thread reads, when its reader or the process ends.
 _PATIENCE = 1.0
@@ -34,18 +33,18 @@ class _Copies:
     """Copies of the batches of a reader, in their order."""
 
     def __init__(
-        self, reader: Any, destination: Any, stream: Any, nbytes: int, progress: _Progress
+        self, reader: Any, destination: Any, stream: Any, nbytes: int, report: Report | None
     ) -> None:
         self._ahead = _native._read_ahead(reader, nbytes, destination, stream is not None)
         self._thread: threading.Thread | None = None
         if nbytes:
             self._thread = threading.Thread(target=_run, args=(self._ahead,), daemon=True)
         self._process = os.getpid()
-        self._destination, self._stream, self._progress = destination, stream, progress
-        self._lock = threading.RLock()  # `progress` may ask for batches
+        self._destination, self._stream, self._report = destination, stream, report
+        self._lock = threading.RLock()  # `report` may ask for batches
         self._copied: deque[Any] = deque()
         self._has_copied = True  # the batches that were taken last
-        self._rows = self._nbytes = 0
+        self._nbytes = 0
         weakref.finalize(self, _close, self._ahead, self._process).atexit = False
 
     def __iter__(self) -> _Copies:
@@ -60,6 +59,7 @@ class _Copies:
     def close(self) -> None:
         """Has the thread end once it has read its batch, and waits a moment for that."""
         self._copied.clear()
+        end(self._report)
         _close(self._ahead, self._process)
         if self._thread is not None and self._thread.is_alive():
             self._thread.join(_PATIENCE)
@@ -67,16 +67,17 @@ class _Copies:
     def _copy_group(self) -> None:
         self._begin()
         has_copied, self._has_copied = self._has_copied, False
-        copies, rows, nbytes, are_last = _native._copy_ahead(
+        copies, _, nbytes, are_last = _native._copy_ahead(
             self._ahead, self._destination, self._stream, has_copied
         )
         # An interrupt comes before or after these two, which are one.
         copied = deque(copies)
         self._copied, self._has_copied = copied, True
-        self._rows, self._nbytes = self._rows + rows, self._nbytes + nbytes
-        if copies and self._progress is not None:
-            self._progress(self._rows, self._nbytes)
+        self._nbytes += nbytes
+        if copies and self._report is not None:
+            self._report(self._nbytes, None)
         if are_last and not copies:
+            end(self._report)
             self._ahead.read_next_batch()  # ends or fails as the reader has done
 
     def _begin(self) -> None:
@@ -112,14 +113,13 @@ def _close(ahead: Any, process: int) -> None:
 
 
 def reader_of_copies(
-    reader: Any, destination: Any, stream: Any, nbytes: int, progress: _Progress
+    reader: Any, destination: Any, stream: Any, nbytes: int, progress: Progress
 ) -> Any:
     """A reader that takes the batches of another one over."""
-    if progress is not None and not callable(progress):
-        raise TypeError(f"'progress' must be callable, not {type(progress).__name__}")
     if (nbytes := operator.index(nbytes)) < 0:
         raise ValueError(f"'read_ahead' must not be negative: {nbytes}")
-    copies = _Copies(reader, destination, stream, nbytes, progress)
+    report = report_of(progress, "copy_to")
+    copies = _Copies(reader, destination, stream, nbytes, report)
     # The batches know where they lie.
     original = _native._unguarded(pa.RecordBatchReader.from_batches)
     made = (original or pa.RecordBatchReader.from_batches)(reader.schema, copies)

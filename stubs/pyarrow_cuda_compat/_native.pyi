@@ -143,7 +143,11 @@ class _Dataset(Protocol):
 _Source: TypeAlias = _File | _Data | Sequence[str | PathLike[str]] | _Dataset
 _Condition: TypeAlias = tuple[str, str, Any]
 _Filters: TypeAlias = list[_Condition] | list[list[_Condition]]
-_Progress: TypeAlias = Callable[[int, int], object]
+# True shows a bar.
+_Progress: TypeAlias = Callable[[int, int], object] | bool
+# The bytes that there are may be unknown.
+_Report: TypeAlias = Callable[[int, int | None], object]
+_OpenProgress: TypeAlias = _Report | bool
 _OnDevice: TypeAlias = _SupportsDLPack | _HasArrayInterface
 _Shape: TypeAlias = Int | Sequence[Int]
 _Order: TypeAlias = Literal["C", "F"]
@@ -198,7 +202,7 @@ class Context:
         schema: _Schema | None = None,
         filesystem: Any = None,
         partitioning: Any = "hive",
-        progress: _Progress | None = None,
+        progress: _OpenProgress | None = None,
     ) -> Table: ...
     def reader_from_file(
         self,
@@ -210,6 +214,7 @@ class Context:
         filesystem: Any = None,
         partitioning: Any = "hive",
         batch_size: int = ...,
+        progress: _OpenProgress | None = None,
     ) -> RecordBatchReader: ...
     def buffers_from_data(self, data: Iterable[CudaBuffer | _Data]) -> list[CudaBuffer]: ...
     def buffer_from_object(self, obj: Buffer | _HasArrayInterface) -> CudaBuffer: ...
@@ -771,7 +776,13 @@ def _table_of(
 ) -> Table | None: ...
 def _is_cached(descriptor: int, offset: int, nbytes: int) -> bool: ...
 def _combine(object: _T, cls: type) -> Any: ...
-def _copy_to(object: _T, cls: type, destination: object, stream: object | None) -> _T | None: ...
+def _copy_to(
+    object: _T,
+    cls: type,
+    destination: object,
+    stream: object | None,
+    progress: _Report | None = None,
+) -> _T | None: ...
 def _copy_slice(object: _T, cls: type) -> _T | None: ...
 def _buffer_to(buffer: object, destination: object, is_view: bool) -> Any: ...
 def _destination(destination: object) -> Any: ...
@@ -806,8 +817,8 @@ def _reading_options(
     nbytes: Int | None,
     direct: bool | None,
     kvikio: bool | None,
-    progress: _Progress | None,
-) -> tuple[int, int | None, bool | None, bool | None, _Progress | None]: ...
+    progress: _Report | None,
+) -> tuple[int, int | None, bool | None, bool | None, _Report | None]: ...
 def _writing_options(
     buffer: CudaBuffer,
     position: Int,
@@ -815,9 +826,8 @@ def _writing_options(
     offset: Int | None,
     direct: bool,
     kvikio: bool | None,
-    progress: _Progress | None,
-) -> tuple[CudaBuffer, int | None, bool, bool | None, _Progress | None]: ...
-def _check_progress(progress: object) -> None: ...
+    progress: _Report | None,
+) -> tuple[CudaBuffer, int | None, bool, bool | None, _Report | None]: ...
 def _set_current_device(number: Int) -> None: ...
 def _start(bridge: str | PathLike[str]) -> None: ...
 def _stream(context: Context, flags: Int) -> Stream: ...

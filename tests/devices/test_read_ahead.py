@@ -108,8 +108,8 @@ def test_what_was_read_meanwhile_is_copied_together(ctx):
     calls = []
     copies = reader_of([ROW] * 5000).copy_to(ctx, progress=lambda *done: calls.append(done))
     assert sum(batch.num_rows for batch in copies) == 5000
-    assert calls[-1] == (5000, 5000 * 8)
-    assert calls == sorted(calls)
+    assert calls[-1] == (5000 * 8, None)
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
     assert len(calls) < 2500
 
 
@@ -121,7 +121,7 @@ def test_slices_count_as_what_they_reach(ctx):
         ctx, progress=lambda *done: calls.append(done)
     )
     assert len(list(copies)) == 100
-    assert calls[-1] == (1000, 8000)
+    assert calls[-1] == (8000, None)
 
 
 def test_the_bytes_that_are_read_ahead_are_bounded(ctx):
@@ -223,7 +223,7 @@ def test_batches_without_rows_are_bounded_too(ctx):
 
 
 def test_no_batch_is_lost_when_progress_raises(ctx):
-    def progress(_rows, _nbytes):
+    def progress(_done, _total):
         raise ValueError("stop")
 
     copies = reader_of([ROW, ROW]).copy_to(ctx, read_ahead=0, progress=progress)

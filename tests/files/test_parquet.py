@@ -147,11 +147,19 @@ def test_datasets_have_their_own_files(ctx, path, name, value):
                 read(source, **{name: value})
 
 
-def test_progress_counts_rows(ctx, path):
+def test_progress_counts_bytes(ctx, path):
     reports = []
     ctx.table_from_file(path, progress=lambda *report: reports.append(report))
-    assert reports[-1] == (5, 5)
-    assert all(done <= total == 5 for done, total in reports)
+    size = Path(path).stat().st_size
+    assert reports[-1] == (size, size)
+    assert all(done <= total == size for done, total in reports)
+    dataset = ds.dataset(pa.table({"a": [1, 2]}))  # has no files
+    ctx.table_from_file(dataset, progress=lambda *report: reports.append(report))
+    assert reports[-1][0] > 0
+    assert reports[-1][1] is None
+    with ctx.reader_from_file(path, progress=lambda *report: reports.append(report)) as reader:
+        assert sum(batch.num_rows for batch in reader) == 5
+    assert reports[-1][1] is None
 
     def stop(*_):
         raise KeyError("stop")

@@ -38,6 +38,7 @@ mod strided;
 mod suballocated_copies;
 mod suballocation;
 mod typed;
+mod watched;
 
 pub use allocator::{Allocation, Allocator, set_allocator, with_own_memory};
 pub use arrow_cuda_transfer::{CopyOrder, ReadError, copy_from_producer, read_at};
@@ -52,3 +53,4 @@ pub use selected::{Source, select};
 pub use strided::{Elements, copy_elements, copy_elements_in};
 pub use suballocated_copies::await_stream_of;
 pub use typed::DeviceSlice;
+pub use watched::{Seen, watched};

@@ -1,7 +1,7 @@
 //! Copies between device buffers and many parts of host memory.
 
 use crate::copy::too_large;
-use crate::{DeviceBuffer, Error, range};
+use crate::{DeviceBuffer, Error, range, watched};
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer as transfer;
 use std::mem::MaybeUninit;
@@ -143,6 +143,41 @@ pub fn copy_to_host_scattered(mut parts: Vec<HostPart<'_>>) -> Result<(), Error>
         range::within(0, out.len() as u64, from.size)?;
     }
     parts.retain(|(_, out)| !out.is_empty());
+    if !watched::begin(parts.iter().map(|(_, out)| out.len() as u64).sum()) {
+        return scatter(parts);
+    }
+    for (bytes, mut piece) in pieces(parts) {
+        scatter(piece.iter_mut().map(|(from, out)| (&*from, &mut **out)).collect())?;
+        watched::advance(bytes as u64)?;
+    }
+    Ok(())
+}
+
+type Piece<'a> = (usize, Vec<(DeviceBuffer, &'a mut [MaybeUninit<u8>])>);
+
+/// Cuts parts into pieces, each with the number of its bytes, which is at most `PIECE`.
+fn pieces(parts: Vec<HostPart<'_>>) -> Vec<Piece<'_>> {
+    let mut pieces: Vec<Piece<'_>> = Vec::new();
+    for (from, out) in parts {
+        let (mut at, mut rest) = (0, out);
+        while !rest.is_empty() {
+            let room = pieces.last().map_or(0, |(bytes, _)| watched::PIECE - bytes);
+            if room == 0 {
+                pieces.push((0, Vec::new()));
+                continue;
+            }
+            let Some((bytes, piece)) = pieces.last_mut() else { break };
+            let (now, later) = rest.split_at_mut(room.min(rest.len()));
+            let size = now.len();
+            piece.push((from.part(at, size as u64), now));
+            *bytes += size;
+            (at, rest) = (at + size as u64, later);
+        }
+    }
+    pieces
+}
+
+fn scatter(mut parts: Vec<HostPart<'_>>) -> Result<(), Error> {
     for group in parts.chunk_by_mut(|a, b| is_behind(a.0, b.0, MAX_GAP)) {
         let ((first, _), (last, _)) = ends(group);
         let (whole, start) = (first.through(last), first.private_address);

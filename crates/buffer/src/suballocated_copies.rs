@@ -5,7 +5,7 @@
 
 use crate::copy::{begin, check_order_of, order_after};
 use crate::scattered::{ends, is_behind};
-use crate::{DeviceBuffer, Error};
+use crate::{DeviceBuffer, Error, watched};
 use arrow_cuda_context::{Completed, Context, Current, Retained, Stream, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult};
 use arrow_cuda_transfer::{CopyOrder, Part, copy_from_producer, is_pinned};
@@ -66,6 +66,7 @@ impl DeviceBuffer {
             CopyOrder::Now => Completed::default(),
             CopyOrder::On(stream) if are_pinned(context, parts)? => {
                 let buffers = Self::suballocate(context, &sizes_of(parts))?;
+                watched::begin(sizes_of(parts).iter().sum());
                 let retained = Box::new((buffers.clone(), owner));
                 let queued = stream.enqueue(retained, |current, stream| {
                     clear(current, &buffers, stream)?;
@@ -182,6 +183,7 @@ impl DeviceBuffer {
         sources.iter().try_for_each(|source| source.check_memory())?;
         let sizes: Vec<_> = sources.iter().map(|source| source.size).collect();
         let copies = Self::suballocate(context, &sizes)?;
+        watched::begin(sizes.iter().sum());
         let outcome = match order {
             CopyOrder::Now => copy_all(&copies, sources).map(|()| Completed::default()),
             CopyOrder::On(stream) => queue_all(stream, &copies, sources, owner),
@@ -199,7 +201,8 @@ fn copy_all(copies: &[DeviceBuffer], sources: &[&DeviceBuffer]) -> Result<(), Er
         if let Some(before) = before.replace(last_to).filter(|before| is_next(before, to)) {
             to.gap_from(before.private_address + before.size).fill(0)?;
         }
-        to.through(last_to).copy_from_device(0, &from.through(last_from))
+        to.through(last_to).copy_from_device(0, &from.through(last_from))?;
+        watched::advance(group.iter().map(|(copy, _)| copy.size).sum())
     })
 }
 
@@ -249,6 +252,8 @@ fn are_alike(a: &Pair<'_>, b: &Pair<'_>) -> bool {
 /// Copies the bytes of each part to its buffer, and clears the gaps between buffers.
 fn copy_parts(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> Result<(), Error> {
     let mut filled = Vec::with_capacity(parts.len());
+    let is_watched = watched::begin(parts.iter().map(|part| part.len() as u64).sum());
+    let most = if is_watched { watched::PIECE } else { usize::MAX };
     for (to, part) in buffers.iter().zip(parts).filter(|(to, _)| !to.is_empty()) {
         // The device reads pinned memory faster than others can gather it, if it is much.
         let is_direct = part.len() >= LARGE && is_pinned(context, part.as_ptr(), part.len())?;
@@ -261,16 +266,58 @@ fn copy_parts(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> R
             let ((first, part, is_direct), (last, ..)) = ends(group);
             if *is_direct {
                 first.gap_from(end).fill(0)?;
-                first.copy_from_host(0, part)?;
+                for (number, piece) in part.chunks(most).enumerate() {
+                    first.copy_from_host((number * most) as u64, piece)?;
+                    watched::advance(piece.len() as u64)?;
+                }
             } else {
                 let at = |to: &DeviceBuffer| (to.private_address - end) as usize;
                 let placed: Vec<_> = group.iter().map(|(to, part, _)| (at(to), *part)).collect();
-                first.gap_from(end).through(last).copy_from_host_placed(0, &placed)?;
+                let whole = first.gap_from(end).through(last);
+                let all = Piece { placed, ..Piece::default() };
+                for piece in if is_watched { all.cut(most) } else { vec![all] } {
+                    whole.copy_from_host_placed(piece.start as u64, &piece.placed)?;
+                    watched::advance(piece.bytes as u64)?;
+                }
             }
             end = last.private_address + last.size;
         }
     }
     Ok(())
+}
+
+/// Some of the parts that are copied together.
+#[derive(Default)]
+struct Piece<'a> {
+    /// Where the piece before it ends.
+    start: usize,
+    /// The parts, each with its distance from the start.
+    placed: Vec<(usize, &'a [u8])>,
+    bytes: usize,
+}
+
+impl<'a> Piece<'a> {
+    /// Pieces of at most so many bytes.
+    fn cut(self, most: usize) -> Vec<Self> {
+        let mut pieces: Vec<Self> = Vec::new();
+        let mut end = 0;
+        for (mut at, mut rest) in self.placed {
+            while !rest.is_empty() {
+                let room = pieces.last().map_or(0, |piece| most - piece.bytes);
+                if room == 0 {
+                    pieces.push(Self { start: end, ..Self::default() });
+                    continue;
+                }
+                let Some(piece) = pieces.last_mut() else { break };
+                let (now, later) = rest.split_at(room.min(rest.len()));
+                piece.placed.push((at - piece.start, now));
+                piece.bytes += now.len();
+                end = at + now.len();
+                (at, rest) = (end, later);
+            }
+        }
+        pieces
+    }
 }
 
 /// The buffers, which a failed copy has exposed: it may leave work in flight that uses any of them.

@@ -6,7 +6,6 @@
 use super::cuda_buffer::{Methods, facts_of};
 use crate::copies::source::{Data, HostData};
 use crate::errors::{OrRaise, incorrect_type, non_negative, out_of_range};
-use crate::files::check_progress;
 use crate::pyarrow::from_pyarrow::{
     check_pool, cuda_buffer_argument, device_buffer, host_bytes_mut, span,
 };
@@ -330,7 +329,6 @@ pub(super) fn writing_options<'py>(
 ) -> PyResult<WritingOptions<'py>> {
     let part = part(buffer.py(), cuda_buffer_argument(buffer)?, position, nbytes)?;
     let offset = offset.map(|offset| non_negative("offset", offset)).transpose()?;
-    check_progress(progress.as_ref())?;
     Ok((wrap_slice(buffer, part)?, offset, direct, kvikio, progress))
 }
 

@@ -4,29 +4,36 @@
 use crate::contexts::argument::{Place, place_of};
 use crate::contexts::context::memory_manager;
 use crate::errors::{OrRaise, expected, with_less_memory};
+use crate::interpreter::{call_out, with_interpreter};
 use crate::pyarrow::from_pyarrow::{is_of, object_ref, span};
 use crate::pyarrow::to_pyarrow::{made, replaced, wrap_memory_of};
 use crate::pyarrow::{Pyarrow, pyarrow};
 use crate::streams::argument::{ChosenOrder, Named, ask};
 use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_bridge::{Bridge, Contexts, DataKind, Destination, Fault, Object, ObjectRef};
+use arrow_cuda_buffer::{Seen, watched};
 use arrow_cuda_context::{Context, Stream};
+use arrow_cuda_driver::uninterrupted;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// `ARROW_DEVICE_CUDA`.
 const CUDA: i32 = 2;
 
 /// A copy of an object with data in the memory of a `pyarrow.Device` or `pyarrow.MemoryManager`, on a
 /// stream if one is given.  `cls` is the pyarrow class that the method belongs to.  `None` if pyarrow
-/// itself makes the copy or refuses the destination, because no device memory is involved.
-#[pyfunction(name = "_copy_to")]
+/// itself makes the copy or refuses the destination, because no device memory is involved.  `progress` is called with
+/// the bytes that were copied, and with all bytes.
+#[pyfunction(name = "_copy_to", signature = (object, cls, destination, stream, progress=None))]
 pub(crate) fn copy_to<'py>(
     object: &Bound<'py, PyAny>,
     cls: &Bound<'py, PyType>,
     destination: &Bound<'py, PyAny>,
     stream: Option<&Bound<'py, PyAny>>,
+    progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let copy = || {
@@ -46,13 +53,15 @@ pub(crate) fn copy_to<'py>(
             }
             None => ChosenOrder::NOW,
         };
-        let copied =
-            pyarrow.bridge.copy_to(object_ref(object), kind, place.as_ref(), chosen.stream());
-        let copied = copied
-            .or_raise(py)
+        let attempt =
+            || pyarrow.bridge.copy_to(object_ref(object), kind, place.as_ref(), chosen.stream());
+        let (copied, seen) = reported(py, progress, attempt)
             .map_err(|error| with_less_memory(py, error, "copy fewer columns or rows"))?;
         let copy = copied.map(|copy| made(py, |_| Ok(copy))).transpose()?;
         chosen.finish(py)?;
+        if let Some(progress) = progress.filter(|_| seen.done < seen.total || seen.total == 0) {
+            call_out(progress, (seen.total, seen.total))?;
+        }
         Ok(copy)
     };
     traced(py, Area::Transfer, "copy_to", copy, |copied| facts_of(object, copied.as_ref()))
@@ -66,6 +75,29 @@ fn facts_of(object: &Bound<'_, PyAny>, copied: Option<&Bound<'_, PyAny>>) -> Fac
     let nbytes = copied.call_method0("get_total_buffer_size").and_then(|nbytes| nbytes.extract());
     let device = [copied, object].map(|data| pyarrow.bridge.contexts_of(object_ref(data)).device());
     Facts { nbytes: nbytes.ok(), device: device.into_iter().flatten().next() }
+}
+
+/// Does work that copies, and calls `progress` meanwhile.  What that raises ends the work.
+fn reported<T>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce() -> Result<T, Fault>,
+) -> PyResult<(T, Seen)> {
+    let Some(progress) = progress else { return Ok((work().or_raise(py)?, Seen::default())) };
+    let raised = Rc::new(RefCell::new(None));
+    let (progress, raises) = (progress.clone().unbind(), raised.clone());
+    let watch = move |done: u64, total: u64| {
+        // C++ has released the GIL.  The callback may copy itself.
+        let told = uninterrupted(|| {
+            with_interpreter(|py| call_out(progress.bind(py), (done, total)).map(drop))
+        });
+        told.map_err(|error| raises.replace(Some(error))).is_ok()
+    };
+    let (made, seen) = watched(watch, work);
+    match raised.take() {
+        Some(error) => Err(error),
+        None => Ok((made.or_raise(py)?, seen)),
+    }
 }
 
 /// A copy, on the same device, of a slice that reaches little of its memory; else `None`.

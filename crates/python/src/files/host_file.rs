@@ -3,7 +3,7 @@
 //! The Python package opens the files and chooses the ranges; see `_methods/files.py`.
 
 use super::regular_file::duplicate;
-use crate::errors::{incorrect_type, non_negative, of_descriptor, of_file};
+use crate::errors::{non_negative, of_descriptor, of_file};
 use crate::interpreter::call_out;
 use crate::pyarrow::from_pyarrow::cuda_buffer_argument;
 use crate::signals::copy_for_signals;
@@ -67,22 +67,11 @@ pub(super) fn reading_options<'py>(
 ) -> PyResult<ReadingOptions<'py>> {
     let offset = non_negative("offset", offset)?;
     let nbytes = nbytes.map(|nbytes| non_negative("nbytes", nbytes)).transpose()?;
-    check_progress(progress.as_ref())?;
     Ok((offset, nbytes, direct, kvikio, progress))
 }
 
 type ReadingOptions<'py> =
     (u64, Option<u64>, Option<bool>, Option<bool>, Option<Bound<'py, PyAny>>);
-
-#[pyfunction(name = "_check_progress")]
-pub(crate) fn check_progress(progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    match progress {
-        Some(progress) if !progress.is_callable() => {
-            Err(incorrect_type("progress", "callable", progress))
-        }
-        _ => Ok(()),
-    }
-}
 
 /// Makes a copy, in pieces if there is a callback, which is called after each.
 fn copy_pieces(

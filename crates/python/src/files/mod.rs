@@ -6,8 +6,6 @@ mod regular_file;
 mod tables;
 pub(crate) mod writer;
 
-pub(crate) use host_file::check_progress;
-
 use crate::registration::private;
 use pyo3::prelude::*;
 
@@ -20,7 +18,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         host_file::copy_to_file,
         host_file::is_cached,
         host_file::reading_options,
-        host_file::check_progress,
         tables::table_of,
     )
 }
