@@ -13,8 +13,6 @@ class Conversion(NamedTuple):
     context: Any
     #: The same as libcudf's column or table: booleans are in bytes there.
     column: Any
-    #: Whether it is a result, which counts as unchanged.  A program may write to other data.
-    is_result: bool
     #: Its values, which are not null, are at least 0 and less than this; 0 if that is not known.
     upper_bound: int
 
@@ -22,13 +20,12 @@ class Conversion(NamedTuple):
 _conversions: dict[int, Conversion] = {}
 
 
-def remember(
-    data: Any, context: Any, column: Any, *, is_result: bool, upper_bound: int = 0
-) -> None:
+def remember(data: Any, context: Any, column: Any, upper_bound: int = 0) -> None:
+    """Remembers a result, which counts as unchanged.  A program may write to other data."""
     place = id(data)
     # Compiled code, whose default is the reference itself: no signal's handler raises in it.
     weak = ref(data, partial(_conversions.pop, place))
-    _conversions[place] = Conversion(weak, context, column, is_result, upper_bound)
+    _conversions[place] = Conversion(weak, context, column, upper_bound)
 
 
 def conversion_of(data: Any) -> Conversion | None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -56,14 +56,6 @@ def _place(schema: pa.Schema, reference: Any) -> int:
     return int(places[0])
 
 
-def _columns(table: Any, places: Iterable[int]) -> Any:
-    """Some columns of a table as libcudf's."""
-    if conversion_of(table) is None:
-        return table_of(table.select(list(places)))
-    columns = table_of(table).columns()
-    return plc.Table([columns[place] for place in places])
-
-
 def filter_table(compute: Callable[..., Any], table: Any, expression: Any) -> Any:
     """The rows where an expression is true, whose functions `compute` answers for columns."""
     schema = table.schema
@@ -109,12 +101,18 @@ _results = Cache(256)
 
 
 def _result_of(original: _Original, *arguments: Any, **options: Any) -> Any:
-    """What pyarrow's function makes of tables without rows, which takes it half a millisecond."""
+    """What pyarrow's function makes of tables without rows, which takes it half a millisecond.
+    Schemas among the arguments stand for the tables."""
     named = options.items()
+
+    def make() -> Any:
+        empty = (it.empty_table() if isinstance(it, pa.Schema) else it for it in arguments)
+        return original(*empty, **options)
+
     return _results.get(
-        lambda: original(*arguments, **options),
+        make,
         original.__name__,
-        *(it.schema if isinstance(it, pa.Table) else it for it in arguments),
+        *arguments,
         *((name, serialized(it) if isinstance(it, pc.Expression) else it) for name, it in named),
     )
 
@@ -124,8 +122,7 @@ def group_by(
 ) -> Any:
     """The groups come in no order, or without threads in that of their first rows."""
     _need_no_abort(table.schema, aggregates)
-    empty = table.schema.empty_table()
-    nothing = _result_of(original, empty, aggregates, keys, use_threads=use_threads)
+    nothing = _result_of(original, table.schema, aggregates, keys, use_threads=use_threads)
     schema = nothing.schema
     keys = [keys] if isinstance(keys, str) else list(keys or ())
     if not keys:
@@ -137,7 +134,7 @@ def group_by(
     fields = [table.schema.field(key) for key in keys]
     _need_kinds(pa.schema(fields), f"{KEYS} null view")
     used = dict.fromkeys([*keys, *targets])
-    columns = dict(zip(used, _columns(table, used).columns(), strict=True))
+    columns = dict(zip(used, table_of(table, [*used]).columns(), strict=True))
     by = plc.Table([op.keys_of(columns[key]) for key in keys])
     wanted = [
         Group(columns, by, place, table.schema.field(place).type, (*each, kind))
@@ -235,11 +232,9 @@ def join(
     """The rows come in no order."""
     # pyarrow says what is wrong with others than tables.
     sides = (left, right)
-    empty = [it.schema.empty_table() if isinstance(it, pa.Table) else it for it in sides]
+    first, second = (it.schema if isinstance(it, pa.Table) else it for it in sides)
     options = {"coalesce_keys": coalesce_keys, "filter_expression": filter_expression, **options}
-    schema = _result_of(
-        original, join_type, empty[0], left_keys, empty[1], right_keys, **options
-    ).schema
+    schema = _result_of(original, join_type, first, left_keys, second, right_keys, **options).schema
     need(all(isinstance(it, pa.Table) for it in sides), "not with others than tables")
     lists = [[*it] if isinstance(it, list | tuple) else [it] for it in (left_keys, right_keys)]
     halves = [_Side(table, keys) for table, keys in zip(sides, lists, strict=True)]
@@ -290,7 +285,7 @@ class _Side:
         fields = [table.schema.field(place) for place in places]
         _need_kinds(pa.schema(fields), KEYS)
         columns = map(
-            _values_of, _columns(self.table, places).columns(), map(self.table.column, places)
+            _values_of, table_of(self.table, places).columns(), map(self.table.column, places)
         )
         self.by = plc.Table([*map(op.keys_of, columns)])
         self.has_dictionary = any(_is.is_dictionary(field.type) for field in fields)
@@ -309,7 +304,7 @@ class _Side:
         """Columns of the result, each with the one of the table that it is of."""
         if self.map is None or not places:
             return []
-        rows = op.gathered(_columns(self.table, places), self.map, may_lack=self.may_lack)
+        rows = op.gathered(table_of(self.table, places), self.map, may_lack=self.may_lack)
         return [*zip(rows.columns(), map(self.table.column, places), strict=True)]
 
 
@@ -327,7 +322,7 @@ def _filtered_pairs(
         places = [place for place, name in enumerate(side.names()) if name in used]
         fields += [side.schema.field(place) for place in places]
         if places:
-            columns += op.gathered(_columns(side.table, places), rows).columns()
+            columns += op.gathered(table_of(side.table, places), rows).columns()
             data += map(side.table.column, places)
     compute = _by_values(compute, columns, data)
     mask = Evaluation(columns, pa.schema(fields), compute).of(expression, folds=False)
