@@ -228,11 +228,11 @@ def to_chunks(column: Any, kind: pa.DataType, like: Any = None) -> Any:
 
 def _part_of(column: Any, kind: pa.DataType, like: Any, split: Callable[..., list[Any]]) -> Any:
     """What `_table_over_memory` makes a column of."""
-    found = split(column, kind)
-    if len(found) > 1:
-        return pa.chunked_array([_array_of(piece, kind, like) for piece in found])
-    memory = spans.memory_of(found[0], kind)
-    return _array_of(found[0], kind, like) if memory is None else memory
+    memory = spans.memory_of(column, kind)
+    if memory is not None:
+        return memory
+    arrays = [_array_of(piece, kind, like) for piece in split(column, kind)]
+    return arrays[0] if len(arrays) == 1 else pa.chunked_array(arrays)
 
 
 def _made(parts: list[Any], schema: pa.Schema, cls: Any = pa.Table) -> Any:

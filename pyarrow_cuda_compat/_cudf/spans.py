@@ -106,17 +106,17 @@ def _addresses(column: Any) -> list[int]:
 
 
 def memory_of(column: Any, kind: pa.DataType) -> Any:
-    """What `_table_over_memory` takes for a column that has the layout of a type and starts at its
-    first row: the rows, the nulls and the memory of each buffer.  None for other types."""
-    name, rows = form_of(kind).kind, column.size()
-    if not rows or pa.types.is_dictionary(kind):
+    """What `_table_over_memory` takes for a column that starts at its first row: the rows, the
+    nulls and the memory of each buffer.  None if it has not the layout of the type."""
+    form, rows = form_of(kind), column.size()
+    if not rows or column.type() != form.cudf or pa.types.is_dictionary(kind):
         return None
-    if name in _FLAT:
-        spans = [column.data()]
-    elif name in _OFFSETS and column.num_children():
-        spans = [column.child(0).data(), column.data()]
-    else:
-        return None
+    spans = [column.data()]
+    if form.kind not in _FLAT:
+        offsets = column.child(0) if form.kind in _OFFSETS and column.num_children() else None
+        if offsets is None or offsets.type() != _OFFSETS[form.kind]:
+            return None
+        spans = [offsets.data(), column.data()]
     nulls = column.null_count()
     return rows, nulls, (column.null_mask() if nulls else None, *spans)
 
