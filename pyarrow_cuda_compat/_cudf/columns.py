@@ -6,6 +6,7 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
+from operator import is_
 from typing import Any
 
 import pyarrow as pa
@@ -70,18 +71,32 @@ def to_cudf(value: Any) -> Any:
 
 
 def table_of(data: Any, places: Sequence[int] | None = None) -> Any:
-    """A table or record batch, or some columns of it, as libcudf's table."""
+    """A table or record batch, or some columns of it, as libcudf's table.  A whole one that is a
+    view is remembered."""
     found = conversion_of(data)
     if found is not None:
+        if found.is_view:
+            _native._make_ready(data)
         columns = found.column.columns()
         return found.column if places is None else plc.Table([columns[it] for it in places])
     every = data.columns if places is None else [data.column(it) for it in places]
-    return plc.Table(_columns_of(every))
+    views = spans.columns_of(every)
+    columns = [*map(_settled, views, every)]
+    made = plc.Table(columns)
+    if places is None and all(map(is_, views, columns)):
+        remember(data, _native._here(), made, is_view=True)
+    return made
 
 
 def _columns_of(arrays: list[Any]) -> list[Any]:
-    pairs = zip(spans.columns_of(arrays), arrays, strict=True)
-    return [_converted(array) if column is None else column for column, array in pairs]
+    return [*map(_settled, spans.columns_of(arrays), arrays)]
+
+
+def _settled(view: Any, array: Any) -> Any:
+    """The view of an array's memory, or the column of a copy."""
+    column = _converted(array) if view is None else view
+    # Joins and gathers mix up the nulls of slices.
+    return column.copy() if column.offset() and column.null_count() else column
 
 
 def _converted(array: Any) -> Any:
@@ -94,11 +109,7 @@ def _converted(array: Any) -> Any:
     stored = whole.storage if isinstance(whole, pa.ExtensionArray) else whole
     stored, form = admitted(stored)
     (column,) = spans.columns_of([stored])
-    if column is not None:
-        return column
-    column = _imported(stored, form.kind)
-    # Joins and gathers mix up the nulls of slices.
-    return column.copy() if column.offset() and column.null_count() else column
+    return _imported(stored, form.kind) if column is None else column
 
 
 def _imported(array: Any, kind: str) -> Any:

@@ -58,9 +58,7 @@ def _column_of(array: Any, memory: Any) -> Any:
     if offsets is not None:
         children = [plc.Column(offsets, end + 1, rest[0], None, 0, 0, [])]
     mask = mask if nulls else None
-    column = plc.Column(form.cudf, len(array), rest[-1], mask, nulls, first, children)
-    # Joins and gathers mix up the nulls of slices.
-    return column.copy() if first and nulls else column
+    return plc.Column(form.cudf, len(array), rest[-1], mask, nulls, first, children)
 
 
 def large_list_column_of(array: Any, kind: Any, elements: Any) -> Any:
