@@ -1,4 +1,5 @@
-"""The gate towards libcudf: every array passes `admitted` before it becomes a column.
+"""The gate towards libcudf: every array passes `admitted` before it becomes a column, but those
+that `spans.columns_of` finds in order.
 
 ===========  ===================================================================================
 place        all memory must be on the device.  Otherwise it is copied there
@@ -32,9 +33,9 @@ def need_rows(count: int, most: int) -> None:
         )
 
 
-def admitted(array: Any) -> tuple[Any, Form, list[Any]]:
-    """An array that libcudf can read, which is the given one or a copy on the device that computes;
-    its form and its buffers.
+def admitted(array: Any) -> tuple[Any, Form]:
+    """An array that libcudf can read, which is the given one or a copy on the device that computes,
+    and its form.
 
     Raises
     ------
@@ -49,8 +50,7 @@ def admitted(array: Any) -> tuple[Any, Form, list[Any]]:
         buffers = array.buffers()
     if array.offset + len(array) > form.most_rows or (form.has_parts and _are_far(buffers, form)):
         array = _from_first_row(array)
-        buffers = array.buffers()
-    return array, form, buffers
+    return array, form
 
 
 def _are_aligned(buffers: list[Any], form: Form) -> bool:

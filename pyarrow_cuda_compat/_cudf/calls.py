@@ -114,6 +114,8 @@ def _has_exact_equality(value: Any) -> bool:
     """Of the value of an option: 0.0 equals -0.0, and types forget what is within."""
     if isinstance(value, pa.DataType):
         return is_flat(value)
+    if isinstance(value, list | dict):
+        return all(map(_has_exact_equality, value.values() if isinstance(value, dict) else value))
     return value is None or isinstance(value, bool | int | str)
 
 

@@ -4,7 +4,9 @@ bytes."""
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
+from operator import is_
 from typing import Any
 
 import pyarrow as pa
@@ -14,9 +16,9 @@ from .. import _native
 from .._data import batch_of
 from . import spans
 from .admission import admitted, need_rows
-from .caches import Cache
+from .caches import Cache, of_flat_types
 from .conversions import conversion_of, remember
-from .layouts import VIEWS, conforming, pieces
+from .layouts import VIEWS, conforming, one_piece, pieces
 from .refusals import need
 from .types import MOST_ROWS, carrier_of, cudf_type, form_of, kind_of
 
@@ -24,8 +26,8 @@ _is = pa.types
 
 
 def on_device(data: Any) -> Any:
-    """Data in one piece on a device; data on the host is copied there.  It stays in chunks if these
-    have more bytes than the offsets of one array can count."""
+    """Data on a device, and each column of it in one piece; data on the host is copied there.  It
+    stays in chunks if these have more bytes than the offsets of one array can count."""
     need_rows(len(data), MOST_ROWS)
     if not _native._is_on_device(data):
         data = data.copy_to(_native._here().memory_manager)
@@ -33,7 +35,8 @@ def on_device(data: Any) -> Any:
     try:
         if isinstance(data, pa.ChunkedArray):
             return data.combine_chunks() if data.num_chunks != 1 else data.chunk(0)
-        return batch_of(data) if isinstance(data, pa.Table) else data
+        is_whole = not isinstance(data, pa.Table) or all(it.num_chunks == 1 for it in data.columns)
+        return data if is_whole else batch_of(data)
     except pa.ArrowInvalid as error:
         if not str(error).startswith("offset overflow"):
             raise
@@ -61,34 +64,63 @@ _TABLES = pa.RecordBatch | pa.Table
 
 
 def to_cudf(value: Any) -> Any:
-    """An array, a record batch or a scalar as libcudf's column, table or scalar."""
+    """An array, a table or a scalar as libcudf's column, table or scalar."""
     if isinstance(value, _TABLES):
-        return plc.Table([*map(to_cudf, value.columns)])
-    if isinstance(value, pa.Scalar):
-        return scalar_of(value)
-    if isinstance(value, pa.ChunkedArray):
-        piece = on_device(value)
-        if piece is not value:
-            return to_cudf(piece)
-        # libcudf's own strings may be longer than those of one array.
-        return plc.concatenate.concatenate([*map(to_cudf, value.chunks)])
-    if isinstance(value, pa.RunEndEncodedArray):
-        return _of_runs(value)
-    stored = value.storage if isinstance(value, pa.ExtensionArray) else value
-    array, form, buffers = admitted(stored)
-    column = spans.column_of(array, form, buffers)
-    if column is None:
-        column = _imported(array, form.kind)
-    elif form.kind == "dictionary":
-        need(not array.dictionary.null_count, "not with nulls in a dictionary")
+        return table_of(value)
+    return scalar_of(value) if isinstance(value, pa.Scalar) else _columns_of([value])[0]
+
+
+def table_of(data: Any, places: Sequence[int] | None = None) -> Any:
+    """A table or record batch, or some columns of it, as libcudf's table.  A whole one that is a
+    view is remembered."""
+    found = conversion_of(data)
+    if found is not None:
+        if found.is_view:
+            _native._make_ready(data)
+        columns = found.column.columns()
+        return found.column if places is None else plc.Table([columns[it] for it in places])
+    every = data.columns if places is None else [data.column(it) for it in places]
+    views = spans.columns_of(every)
+    columns = [*map(_settled, views, every)]
+    made = plc.Table(columns)
+    if places is None and all(map(is_, views, columns)):
+        remember(data, _native._here(), made, is_view=True)
+    return made
+
+
+def _columns_of(arrays: list[Any]) -> list[Any]:
+    return [*map(_settled, spans.columns_of(arrays), arrays)]
+
+
+def _settled(view: Any, array: Any) -> Any:
+    """The view of an array's memory, or the column of a copy."""
+    column = _converted(array) if view is None else view
     # Joins and gathers mix up the nulls of slices.
     return column.copy() if column.offset() and column.null_count() else column
+
+
+def _converted(array: Any) -> Any:
+    """The column of an array that is in several pieces, of another type, or not where libcudf can
+    read it."""
+    whole = on_device(array)
+    if isinstance(whole, pa.ChunkedArray):
+        # libcudf's own strings may be longer than those of one array.
+        return plc.concatenate.concatenate(_columns_of(whole.chunks))
+    if isinstance(whole, pa.RunEndEncodedArray):
+        return _of_runs(whole)
+    stored = whole.storage if isinstance(whole, pa.ExtensionArray) else whole
+    stored, form = admitted(stored)
+    (column,) = spans.columns_of([stored])
+    return _imported(stored, form.kind) if column is None else column
 
 
 def _imported(array: Any, kind: str) -> Any:
     """A column of an array that spans do not describe."""
     if kind == "null":
         return _nulls(array.type, len(array))
+    if kind == "dictionary":
+        need(not array.dictionary.null_count, "not with nulls in a dictionary")
+        return to_cudf(array.indices)
     carrier = carrier_of(array.type)
     if kind == "large_list":
         if not len(array):
@@ -194,41 +226,10 @@ def _content(value: pa.Scalar) -> Any:
     return str(value.as_py()) if kind == "decimal" else value.as_py()
 
 
-def argument(value: Any) -> tuple[Any, Any, int]:
-    """An argument, maybe in one piece on the device, as libcudf's, and the upper bound of
-    its values."""
-    if isinstance(value, pa.Scalar):
-        return value, scalar_of(value), 0
-    if isinstance(value, _TABLES):
-        return value, table_of(value), 0
-    found = conversion_of(value)
-    if found is not None:
-        return value, found.column, found.upper_bound
-    piece = on_device(value)
-    return piece, to_cudf(piece), 0
-
-
-def table_of(data: Any) -> Any:
-    """A table or record batch as libcudf's, which is remembered if it is a view."""
-    found = conversion_of(data)
-    if found is None:
-        made = to_cudf(on_device(data))
-        if _is_view(made, data):
-            remember(data, _native._here(), made, is_result=False)
-        return made
-    if not found.is_result:
-        _native._make_ready(data)
-    return found.column
-
-
-def _is_view(made: Any, data: Any) -> bool:
-    """Whether a table of libcudf's is over the memory of the data itself."""
-    columns = data.columns
-    if isinstance(data, pa.Table):
-        if any(column.num_chunks != 1 for column in columns):
-            return False
-        columns = [column.chunk(0) for column in columns]
-    return all(map(spans.is_view, made.columns(), columns))
+def argument(value: Any) -> tuple[Any, int]:
+    """An argument as libcudf's, and the upper bound of its values."""
+    found = None if isinstance(value, pa.Scalar) else conversion_of(value)
+    return (to_cudf(value), 0) if found is None else (found.column, found.upper_bound)
 
 
 def to_arrow(column: Any, kind: pa.DataType, like: Any = None) -> Any:
@@ -248,9 +249,27 @@ def rows_of_views(data: Any, rows: Any) -> tuple[Any, Any]:
 
 
 def to_chunks(column: Any, kind: pa.DataType, like: Any = None) -> Any:
-    """The same; a chunked array if its strings are too long for one array."""
-    arrays = [_array_of(piece, kind, like) for piece in pieces(from_first_row(column), kind)]
+    """The same as a chunked array, of several chunks if its strings are too long for one."""
+    part = _part_of(from_first_row(column), kind, like, pieces)
+    return _made([part], _schema_of(kind)).column(0)
+
+
+def _part_of(column: Any, kind: pa.DataType, like: Any, split: Callable[..., list[Any]]) -> Any:
+    """What `_table_over_memory` makes a column of."""
+    memory = spans.memory_of(column, kind)
+    if memory is not None:
+        return memory
+    arrays = [_array_of(piece, kind, like) for piece in split(column, kind)]
     return arrays[0] if len(arrays) == 1 else pa.chunked_array(arrays)
+
+
+def _made(parts: list[Any], schema: pa.Schema, cls: Any = pa.Table) -> Any:
+    return _native._table_over_memory(_native._here(), schema, parts, issubclass(cls, pa.Table))
+
+
+@of_flat_types
+def _schema_of(kind: pa.DataType) -> pa.Schema:
+    return pa.schema([pa.field("", kind)])
 
 
 def from_first_row(column: Any) -> Any:
@@ -273,15 +292,15 @@ def _array_of(column: Any, kind: pa.DataType, like: Any = None) -> Any:
         need(is_whole, f"libcudf's result is not of type {kind}")
     if name == "view":
         need(like is not None, f"not with results of type {kind}")
-        return spans.view_array_of(column, like)
+        return spans.view_array_of(column, on_device(like))
     if form_of(kind).has_parts:
         children = column.children()[name != "struct" :]  # a list's first child has its offsets
         types = [kind.field(place).type for place in range(kind.num_fields)]
         parts = [_array_of(from_first_row(it), of) for it, of in zip(children, types, strict=True)]
         return spans.parts_of(column, kind, parts)
-    array = spans.array_of(column, kind)
-    if array is not None:
-        return array
+    memory = spans.memory_of(column, kind)
+    if memory is not None:
+        return _made([memory], _schema_of(kind), pa.RecordBatch).column(0)
     _, array = column.__arrow_c_device_array__()  # booleans become bits
     return pa.Array._import_from_c_device_capsule(kind.__arrow_c_schema__(), array)
 
@@ -318,11 +337,12 @@ def to_table(
     """A table or a record batch of columns, which are remembered for it.  Those with dictionaries
     have those of `likes`, arrays of which there is one for each column."""
     columns = [*map(from_first_row, columns)]
-    converted = to_chunks if cls is pa.Table else to_arrow
-    likes = [None] * len(columns) if likes is None else likes
-    result = cls.from_arrays([*map(converted, columns, schema.types, likes)], schema=schema)
+    likes = repeat(None) if likes is None else likes
+    split = pieces if issubclass(cls, pa.Table) else one_piece
+    parts = [*map(_part_of, columns, schema.types, likes, repeat(split))]
+    result = _made(parts, schema, cls)
     if all(map(is_as_imported, columns, schema.types)):
-        remember(result, _native._here(), plc.Table(columns), is_result=True)
+        remember(result, _native._here(), plc.Table(columns))
     return result
 
 

@@ -13,22 +13,24 @@ class Conversion(NamedTuple):
     context: Any
     #: The same as libcudf's column or table: booleans are in bytes there.
     column: Any
-    #: Whether it is a result, which counts as unchanged.  A program may write to other data.
-    is_result: bool
     #: Its values, which are not null, are at least 0 and less than this; 0 if that is not known.
     upper_bound: int
+    #: Whether it is the program's own memory, to which work may be queued; else it is a result.
+    is_view: bool
 
 
 _conversions: dict[int, Conversion] = {}
 
 
 def remember(
-    data: Any, context: Any, column: Any, *, is_result: bool, upper_bound: int = 0
+    data: Any, context: Any, column: Any, upper_bound: int = 0, *, is_view: bool = False
 ) -> None:
+    """Remembers a result, which counts as unchanged, or a view of memory that a program may write
+    to; no copy, which would not follow."""
     place = id(data)
     # Compiled code, whose default is the reference itself: no signal's handler raises in it.
     weak = ref(data, partial(_conversions.pop, place))
-    _conversions[place] = Conversion(weak, context, column, is_result, upper_bound)
+    _conversions[place] = Conversion(weak, context, column, upper_bound, is_view)
 
 
 def conversion_of(data: Any) -> Conversion | None:

@@ -97,9 +97,9 @@ def run(
             prototype,
         )
     made = {id(it): argument(it) for it in given}
-    pieces, values, upper_bounds = zip(*(made[id(it)] for it in given), strict=True)
-    types = [None if isinstance(it, _TABLES) else it.type for it in pieces]
-    call = Call(function.name, list(values), types, decoded, prototype, list(pieces), upper_bounds)
+    values, upper_bounds = zip(*(made[id(it)] for it in given), strict=True)
+    types = [None if isinstance(it, _TABLES) else it.type for it in given]
+    call = Call(function.name, list(values), types, decoded, prototype, given, upper_bounds)
     if call.name in casts.BY_VALUE:
         _decode(call)
     return _in_form(call, kernel.answer(call, *kernel.extra))
@@ -219,14 +219,11 @@ def _in_form(call: Call, found: Any) -> Any:
     found = from_first_row(found)
     if isinstance(prototype, pa.ChunkedArray):
         result = to_chunks(found, call.type, like)
-        result = pa.chunked_array([result]) if isinstance(result, pa.Array) else result
     else:
         result = to_arrow(found, call.type, like)
     # An argument's own memory may be written to by the program.
     if is_as_imported(found, call.type) and not spans.has_memory_of(found, call.values):
-        remember(
-            result, _native._here(), found, is_result=True, upper_bound=call.result_upper_bound
-        )
+        remember(result, _native._here(), found, call.result_upper_bound)
     return result
 
 

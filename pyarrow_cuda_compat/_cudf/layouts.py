@@ -58,6 +58,10 @@ def _of_parts(column: Any, kind: pa.DataType, is_list: bool) -> Any:
     return _with_children(column, [*children[:is_list], *conform])
 
 
+def one_piece(column: Any, kind: pa.DataType) -> list[Any]:
+    return [conforming(column, kind)]
+
+
 def pieces(column: Any, kind: pa.DataType) -> list[Any]:
     """The column with the layout of a type, in as many pieces as its strings need."""
     try:

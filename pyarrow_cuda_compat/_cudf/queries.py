@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,9 +31,9 @@ _Nulls = plc.types.NullPolicy
 _Original = Callable[..., Any]
 
 
-def _need_kinds(schema: pa.Schema, kinds: str) -> None:
+def _need_kinds(types: list[pa.DataType], kinds: str) -> None:
     allowed = kinds.split()
-    others = [kind for kind in schema.types if kind_of(kind) not in allowed]
+    others = [kind for kind in types if kind_of(kind) not in allowed]
     need(not others, f"not with columns of type {others and others[0]}")
 
 
@@ -56,20 +56,12 @@ def _place(schema: pa.Schema, reference: Any) -> int:
     return int(places[0])
 
 
-def _columns(table: Any, places: Iterable[int]) -> Any:
-    """Some columns of a table as libcudf's."""
-    if conversion_of(table) is None:
-        return table_of(table.select(list(places)))
-    columns = table_of(table).columns()
-    return plc.Table([columns[place] for place in places])
-
-
 def filter_table(
     compute: Callable[..., Any], _original: _Original, table: Any, expression: Any
 ) -> Any:
     """The rows where an expression is true, whose functions `compute` answers for columns."""
     schema = table.schema
-    _need_kinds(schema, ANY)
+    _need_kinds(schema.types, ANY)
     every = table_of(table)
     columns = every.columns()
     compute = _by_values(compute, columns, table.columns)
@@ -90,7 +82,7 @@ def project(
     schema: pa.Schema,
 ) -> Any:
     """A table of what expressions are, whose functions `compute` answers for columns."""
-    _need_kinds(table.schema, ANY)
+    _need_kinds(table.schema.types, ANY)
     columns = table_of(table).columns()
     found = []
     for expression, wanted in zip(expressions, schema.types, strict=True):
@@ -131,16 +123,24 @@ def _computed(
     return compute(name, values, types, kept)
 
 
-_results = Cache(256)
+_plans = Cache(256)
 
 
-def _result_of(original: _Original, *arguments: Any, **options: Any) -> Any:
-    """What pyarrow's function makes of tables without rows, which takes it half a millisecond."""
+def _planned(
+    plan: Callable[[Any], Any], original: _Original, *arguments: Any, **options: Any
+) -> Any:
+    """What is planned for the result that pyarrow's function has for tables without rows, which
+    takes it half a millisecond.  Schemas among the arguments stand for the tables."""
     named = options.items()
-    return _results.get(
-        lambda: original(*arguments, **options),
+
+    def make() -> Any:
+        empty = (it.empty_table() if isinstance(it, pa.Schema) else it for it in arguments)
+        return plan(original(*empty, **options))
+
+    return _plans.get(
+        make,
         original.__name__,
-        *(it.schema if isinstance(it, pa.Table) else it for it in arguments),
+        *arguments,
         *((name, serialized(it) if isinstance(it, pc.Expression) else it) for name, it in named),
     )
 
@@ -149,29 +149,29 @@ def group_by(
     original: _Original, table: Any, aggregates: Any, keys: Any, use_threads: bool = True
 ) -> Any:
     """The groups come in no order, or without threads in that of their first rows."""
-    _need_no_abort(table.schema, aggregates)
-    empty = table.schema.empty_table()
-    nothing = _result_of(original, empty, aggregates, keys, use_threads=use_threads)
+    given = table.schema
+    _need_no_abort(given, aggregates)
+    nothing = _planned(lambda it: it, original, given, aggregates, keys, use_threads=use_threads)
     schema = nothing.schema
     keys = [keys] if isinstance(keys, str) else list(keys or ())
     if not keys:
         return _of_whole_columns(table, aggregates, schema) if aggregates else nothing
     if not len(table):
         return schema.empty_table().copy_to(_native._here().memory_manager)
-    keys = [_place(table.schema, key) for key in keys]
-    targets = [_place(table.schema, target[0]) if target else keys[0] for target, *_ in aggregates]
-    fields = [table.schema.field(key) for key in keys]
-    _need_kinds(pa.schema(fields), f"{KEYS} null view")
+    keys = [_place(given, key) for key in keys]
+    targets = [_place(given, target[0]) if target else keys[0] for target, *_ in aggregates]
+    types = given.types
+    _need_kinds([types[key] for key in keys], f"{KEYS} null view")
     used = dict.fromkeys([*keys, *targets])
-    columns = dict(zip(used, _columns(table, used).columns(), strict=True))
+    columns = dict(zip(used, table_of(table, [*used]).columns(), strict=True))
     by = plc.Table([op.keys_of(columns[key]) for key in keys])
     wanted = [
-        Group(columns, by, place, table.schema.field(place).type, (*each, kind))
+        Group(columns, by, place, types[place], (*each, kind))
         for place, each, kind in zip(targets, aggregates, schema.types[len(keys) :], strict=True)
     ]
-    for field in map(table.schema.field, {*keys, *targets}):
-        _need_no_float_values(field.type)
-    are_views = [kind_of(field.type) == "view" for field in fields]
+    for place in used:
+        _need_no_float_values(types[place])
+    are_views = [kind_of(types[key]) == "view" for key in keys]
     numbers = op.counter(len(table)) if any(are_views) or not use_threads else None
     groups, firsts = _aggregated(by, wanted, numbers)
     made = [
@@ -195,8 +195,8 @@ def _need_no_abort(schema: pa.Schema, aggregates: Any) -> None:
         if name == "hash_distinct":
             # A path or number may be that of each column.
             is_name = any(each in schema.names for each in target)
-            fields = [field for field in schema if not is_name or field.name in target]
-            _need_kinds(pa.schema(fields), SIMPLE)
+            types = [field.type for field in schema if not is_name or field.name in target]
+            _need_kinds(types, SIMPLE)
 
 
 def _aggregated(by: Any, wanted: list[Group], numbers: Any) -> tuple[Any, Any]:
@@ -259,21 +259,17 @@ def join(
     **options: Any,
 ) -> Any:
     """The rows come in no order."""
-    # pyarrow says what is wrong with others than tables.
     sides = (left, right)
-    empty = [it.schema.empty_table() if isinstance(it, pa.Table) else it for it in sides]
+    first, second = (it.schema if isinstance(it, pa.Table) else it for it in sides)
     options = {"coalesce_keys": coalesce_keys, "filter_expression": filter_expression, **options}
-    schema = _result_of(
-        original, join_type, empty[0], left_keys, empty[1], right_keys, **options
-    ).schema
-    need(all(isinstance(it, pa.Table) for it in sides), "not with others than tables")
-    lists = [[*it] if isinstance(it, list | tuple) else [it] for it in (left_keys, right_keys)]
-    halves = [_Side(table, keys) for table, keys in zip(sides, lists, strict=True)]
-    for one, other in zip(*(side.kinds for side in halves), strict=True):
-        need(one == other, "not with keys of several types")
-    if join_type == "full outer" and coalesce_keys:
-        has_dictionary = any(side.has_dictionary for side in halves)
-        need(not has_dictionary, "not with the keys of several dictionaries in one column")
+    plan = _planned(
+        lambda it: _plan_of_join(
+            it, join_type, (first, second), (left_keys, right_keys), coalesces=coalesce_keys
+        ),
+        *(original, join_type, first, left_keys, second, right_keys),
+        **options,
+    )
+    halves = [*map(_Side, sides, plan.keys, plan.columns)]
     name, is_exchanged = _JOINS[join_type]
     first, second = reversed(halves) if is_exchanged else halves
     is_one_sided = "semi" in join_type or "anti" in join_type
@@ -286,8 +282,68 @@ def join(
     first.map, second.map = maps
     first.may_lack = join_type == "full outer"
     second.may_lack = "outer" in join_type
-    columns, likes = _joined(join_type, *halves, coalesces=coalesce_keys)
-    return to_table(columns, schema, likes=likes)
+    from_left, from_right = (side.rows() for side in halves)
+    for place, other in plan.merged.items():
+        column, like = from_left[place]
+        from_left[place] = op.filled(column, from_right[other][0]), like
+    every = [*from_left, *(from_right[place] for place in plan.kept)]
+    return to_table([it for it, _ in every], plan.schema, likes=[like for _, like in every])
+
+
+class _JoinPlan(NamedTuple):
+    """What a join does, whatever the rows are.  Each pair is for the left and the right table."""
+
+    #: Of the result.
+    schema: pa.Schema
+    #: The places of the keys, and of the columns whose rows are gathered.
+    keys: tuple[list[int], list[int]]
+    columns: tuple[list[int], list[int]]
+    #: The numbers of gathered columns of the left, by that of the right which fills their nulls.
+    merged: dict[int, int]
+    #: The numbers of gathered columns of the right that the result has.
+    kept: list[int]
+
+
+def _plan_of_join(
+    nothing: pa.Table, join_type: str, schemas: Any, keys: Any, *, coalesces: bool
+) -> _JoinPlan:
+    # pyarrow has said what is wrong with others than tables.
+    need(all(isinstance(it, pa.Schema) for it in schemas), "not with others than tables")
+    keys = [[*it] if isinstance(it, list | tuple) else [it] for it in keys]
+    places = [[_place(it, key) for key in names] for it, names in zip(schemas, keys, strict=True)]
+    types = [[it.types[place] for place in of] for it, of in zip(schemas, places, strict=True)]
+    for schema, kinds in zip(schemas, types, strict=True):
+        _need_kinds(schema.types, ANY)
+        _need_kinds(kinds, KEYS)
+    for one, other in zip(*types, strict=True):
+        need(_type_of_values(one) == _type_of_values(other), "not with keys of several types")
+    is_full = join_type == "full outer" and coalesces
+    if is_full:
+        has_dictionary = any(map(_is.is_dictionary, types[0] + types[1]))
+        need(not has_dictionary, "not with the keys of several dictionaries in one column")
+    names = [schema.names for schema in schemas]
+    for side, one_sided in enumerate((("right semi", "right anti"), ("left semi", "left anti"))):
+        if join_type in one_sided:
+            names[side] = []
+    if not coalesces:
+        columns = [*range(len(names[0]))], [*range(len(names[1]))]
+        return _JoinPlan(nothing.schema, (places[0], places[1]), columns, {}, columns[1])
+    # pyarrow looks up the names of columns as it looks up those of keys.
+    for side, types_of_joins in enumerate((("right outer",), ("inner", "left outer"))):
+        if join_type in types_of_joins:
+            names[side] = [name for name in names[side] if name not in keys[side]]
+    left, right = ([_place(it, name) for name in of] for it, of in zip(schemas, names, strict=True))
+    merged, kept = dict[int, int](), [*range(len(right))]
+    if is_full:
+        # Of a key that is there twice, the last one counts.
+        last = dict(zip(*keys, strict=True))
+        merged = {n: names[1].index(last[it]) for n, it in enumerate(names[0]) if it in last}
+        kept = [number for number, name in enumerate(names[1]) if name not in keys[1]]
+    return _JoinPlan(nothing.schema, (places[0], places[1]), (left, right), merged, kept)
+
+
+def _type_of_values(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if _is.is_dictionary(kind) else kind
 
 
 def _need_no_float_values(kind: pa.DataType) -> None:
@@ -307,36 +363,25 @@ def _values_of(column: Any, data: Any) -> Any:
 class _Side:
     """A table of a join."""
 
-    def __init__(self, table: Any, keys: list[Any]) -> None:
-        _need_kinds(table.schema, ANY)
+    def __init__(self, table: Any, keys: list[int], places: list[int]) -> None:
         # Chunks become one only once.
-        self.table, self.keys = table if conversion_of(table) else on_device(table), keys
-        self.schema = table.schema
-        places = [_place(table.schema, key) for key in keys]
-        fields = [table.schema.field(place) for place in places]
-        _need_kinds(pa.schema(fields), KEYS)
-        columns = map(
-            _values_of, _columns(self.table, places).columns(), map(self.table.column, places)
-        )
-        self.by = plc.Table([*map(op.keys_of, columns)])
-        self.has_dictionary = any(_is.is_dictionary(field.type) for field in fields)
-        self.kinds = [
-            it.type.value_type if _is.is_dictionary(it.type) else it.type for it in fields
-        ]
+        self.table = table if conversion_of(table) else on_device(table)
+        self._places = places
+        used = dict.fromkeys([*keys, *places])
+        found = dict(zip(used, table_of(self.table, [*used]).columns(), strict=True))
+        values = map(_values_of, map(found.get, keys), map(self.table.column, keys))
+        self.by = plc.Table([*map(op.keys_of, values)])
+        self._columns = [found[place] for place in places]
         #: The numbers of the rows of the result, of which those that are too large are null.
         self.map: Any = None
         self.may_lack = False
 
-    def names(self) -> list[str]:
-        names: list[str] = self.schema.names
-        return names
-
-    def rows(self, places: list[int]) -> list[Any]:
+    def rows(self) -> list[Any]:
         """Columns of the result, each with the one of the table that it is of."""
-        if self.map is None or not places:
+        if not self._places:
             return []
-        rows = op.gathered(_columns(self.table, places), self.map, may_lack=self.may_lack)
-        return [*zip(rows.columns(), map(self.table.column, places), strict=True)]
+        rows = op.gathered(plc.Table(self._columns), self.map, may_lack=self.may_lack)
+        return [*zip(rows.columns(), map(self.table.column, self._places), strict=True)]
 
 
 def _filtered_pairs(
@@ -350,10 +395,11 @@ def _filtered_pairs(
     columns, fields = list[Any](), list[Any]()
     for side, rows in zip((first, second), pairs, strict=True):
         # pyarrow refuses names of several columns.
-        places = [place for place, name in enumerate(side.names()) if name in used]
-        fields += [side.schema.field(place) for place in places]
+        schema = side.table.schema
+        places = [place for place, name in enumerate(schema.names) if name in used]
+        fields += map(schema.field, places)
         if places:
-            columns += op.gathered(_columns(side.table, places), rows).columns()
+            columns += op.gathered(table_of(side.table, places), rows).columns()
             data += map(side.table.column, places)
     compute = _by_values(compute, columns, data)
     mask = Evaluation(columns, pa.schema(fields), compute).of(expression, folds=False)
@@ -386,35 +432,3 @@ def _completed(name: str, first: _Side, second: _Side, pairs: list[Any]) -> tupl
     nothing = [plc.Column.from_scalar(op.scalar(_NO_ROW, pa.int32()), it.size()) for it in lonely]
     left, right = [pairs[0], lonely[0], *nothing[1:]], [pairs[1], nothing[0], *lonely[1:]]
     return plc.concatenate.concatenate(left), plc.concatenate.concatenate(right)
-
-
-def _joined(
-    join_type: str, left: _Side, right: _Side, *, coalesces: bool
-) -> tuple[list[Any], list[Any]]:
-    """The columns of a result, and those of the tables."""
-    sides = left, right
-    if not coalesces:
-        every = [each for side in sides for each in side.rows([*range(len(side.names()))])]
-        return [column for column, _ in every], [like for _, like in every]
-    # pyarrow looks up the names of columns as it looks up those of keys.
-    lefts, rights = (side.names() for side in sides)
-    if join_type in ("inner", "left outer"):
-        rights = [name for name in rights if name not in right.keys]
-    elif join_type == "right outer":
-        lefts = [name for name in lefts if name not in left.keys]
-    from_left, from_right = (
-        side.rows([_place(side.schema, name) for name in names] if side.map is not None else [])
-        for side, names in zip(sides, (lefts, rights), strict=True)
-    )
-    if "full" in join_type:
-        for place, name in enumerate(lefts):
-            if name in left.keys:
-                # Of a key that is there twice, the last one counts.
-                last = len(left.keys) - 1 - left.keys[::-1].index(name)
-                other, _ = from_right[rights.index(right.keys[last])]
-                column, like = from_left[place]
-                from_left[place] = op.filled(column, other), like
-        pairs = zip(rights, from_right, strict=True)
-        from_right = [each for name, each in pairs if name not in right.keys]
-    every = [*from_left, *from_right]
-    return [column for column, _ in every], [like for _, like in every]

@@ -138,6 +138,10 @@ _native._assemble(pa.schema([]), Lying([]))
 _native._assemble(pa.schema([]), range(2**62))
 _native._assemble(pa.schema([]), itertools.repeat(pa.array([1])))
 _native._array_of_arrow(None, buf, "|u1", range(2**62), 0, None, False)
+_native._memory_of(range(2**62))
+_native._memory_of([None]) + 1
+_native._table_over_memory(ctx, pa.schema([]), itertools.repeat(1), True)
+_native._table_over_memory(ctx, pa.schema([("", pa.int8())]), [3], True)
 """
 
 # Some classes have to be these very ones, because their fields are read.

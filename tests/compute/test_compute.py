@@ -77,12 +77,22 @@ def test_views_of_tables_are_kept(there, libcudf):
     assert conversions.conversion_of(table).column.columns()[0].data().ptr == data.address
     del table, sliced
     assert place not in conversions._conversions
-    chunks = pa.chunked_array([values, values])
-    copied = pa.table({"a": chunks})
-    copied.filter(pc.field("a") > 1)
-    assert (
-        conversions.conversion_of(copied) is None
-    )  # such a copy would not follow the program's writes
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda it: pa.chunked_array([it, it]),
+        lambda it: it.slice(1),
+        lambda it: it.cast(pa.bool_()),
+    ],
+)
+def test_copies_of_tables_are_not_kept(there, libcudf, column):
+    """They would not follow the program's writes."""
+    values = there(pa.array([1, None, 3]))
+    copied = pa.table({"a": column(values), "b": column(values)})
+    copied.filter(pc.field("a").is_valid())
+    assert conversions.conversion_of(copied) is None
 
 
 def test_a_stream_in_a_block_waits_for_results(there, default_stream):

@@ -6,6 +6,7 @@ The stand-ins do what libraries do, by calls of the driver: a producer's work tu
 
 import ctypes
 import pickle
+from types import SimpleNamespace
 
 import pyarrow as pa
 
@@ -101,6 +102,15 @@ ENTRIES = {
         ),
         False,
     ),
+    "libcudf's table": (
+        lambda ctx, memory, work: _native._table_over_memory(
+            ctx,
+            pa.schema([("", pa.uint8())]),
+            [(SIZE, 0, (None, SimpleNamespace(ptr=memory.address, size=SIZE, owner=memory)))],
+            False,
+        ).column(0),
+        False,
+    ),
 }
 
 
@@ -179,6 +189,12 @@ def by_libcudf(array, consumer):
     return array
 
 
+def by_memory(array, consumer):
+    ((_, _, (_, (address, _))),) = _native._memory_of([array])
+    consumer.read(address, DEFAULT)
+    return array
+
+
 def by_handle(export):
     """Another process, whose work nothing orders: it reads once it has the handle."""
 
@@ -200,6 +216,7 @@ OTHERS = {
     "C Device array": by_c_device,
     "C Device stream": by_stream,
     "libcudf": by_libcudf,
+    "libcudf, by addresses": by_memory,
     "lend": by_handle(_native._lend),
     "export_for_ipc": by_handle(CudaBuffer.export_for_ipc),
 }

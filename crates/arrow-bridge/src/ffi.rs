@@ -14,7 +14,7 @@
 //! side lets an exception or a panic cross the border.
 
 use crate::kind::Kind;
-use crate::object_ref::Object;
+use crate::object_ref::{Object, ObjectRef};
 use std::ffi::c_void;
 
 pub(crate) use crate::body_reader::BodyReader as RustBodyReader;
@@ -31,7 +31,7 @@ pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads,
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 25;
+pub const ABI_VERSION: u32 = 26;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -238,6 +238,34 @@ pub struct Elements {
     pub offset: i64,
     /// How many there are.
     pub length: i64,
+}
+
+/// The memory on a device of an array without parts: of numbers, times or strings.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlatArray {
+    /// The number of its first row in the memory.
+    pub offset: i64,
+    /// How many values are null.
+    pub nulls: i64,
+    /// How many buffers it has; 0 for other arrays.
+    pub count: usize,
+    /// The address of each buffer.
+    pub addresses: [u64; 3],
+    /// The size of each buffer, -1 for one that is not there.
+    pub sizes: [i64; 3],
+}
+
+/// A column of a new table.
+#[repr(C)]
+pub(crate) struct NewColumn<'a> {
+    /// The column itself, which then has nothing else.
+    pub(crate) ready: Option<ObjectRef<'a>>,
+    pub(crate) length: i64,
+    pub(crate) nulls: i64,
+    /// Owned; null for one that is not there.
+    pub(crate) buffers: [*mut RustBuffer; 3],
+    pub(crate) count: usize,
 }
 
 /// A range of host memory to read.

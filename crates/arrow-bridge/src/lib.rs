@@ -18,10 +18,11 @@ mod object_ref;
 
 pub use address_exposure::watch_addresses;
 pub use body_reader::Watch;
-pub use bridge::{Bridge, Contents, NewTable, Payload};
+pub use bridge::{Bridge, Column, Contents, NewTable, Payload};
 pub use fault::Fault;
 pub use ffi::{
-    BatchSource, BatchesTaken, Contexts, Conversion, DataKind, Elements, PyarrowApi, Span,
+    BatchSource, BatchesTaken, Contexts, Conversion, DataKind, Elements, FlatArray, PyarrowApi,
+    Span,
 };
 pub use kind::Kind;
 pub use object_ref::{Destination, Object, ObjectRef, PyObject};

@@ -50,8 +50,8 @@ def call(
 
 def query(original: _Original, *arguments: Any, **keywords: Any) -> Any:
     """A function of `pyarrow.acero`, which may have data on a device."""
-    found: list[Any] = []
-    _native._map_device_data((arguments, keywords), lambda data, _: found.append(data))
+    given = (*arguments, *keywords.values())
+    found = [it for it in given if isinstance(it, _DATA) and _native._is_on_device(it)]
     if not found:
         return original(*arguments, **keywords)
     name = original.__name__

@@ -1,6 +1,7 @@
 //! The C++ library: how it is loaded, and the functions that it has for Rust.
 
 mod c_data;
+mod columns;
 mod copies;
 mod messages;
 mod objects;
@@ -8,9 +9,11 @@ mod readers;
 mod tables;
 
 pub(crate) use self::{
-    c_data::Table as CDataTable, copies::Table as CopiesTable, messages::Table as MessagesTable,
-    objects::Table as ObjectsTable, readers::Table as ReadersTable, tables::Table as TablesTable,
+    c_data::Table as CDataTable, columns::Table as ColumnsTable, copies::Table as CopiesTable,
+    messages::Table as MessagesTable, objects::Table as ObjectsTable,
+    readers::Table as ReadersTable, tables::Table as TablesTable,
 };
+pub use columns::Column;
 pub use messages::Payload;
 pub use objects::Contents;
 pub use tables::NewTable;
@@ -37,6 +40,7 @@ struct BridgeApi {
     c_data: CDataTable,
     readers: ReadersTable,
     tables: TablesTable,
+    columns: ColumnsTable,
     decoders: decoders::Table,
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod array_interface;
 pub(crate) mod asarray;
 mod buffer_address;
 mod c_device;
+mod columns;
 mod copy_to;
 mod device_streams;
 pub(crate) mod dlpack;
@@ -28,6 +29,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         c_device::finish_export,
         c_device::export_places,
         c_device::prepare,
+        columns::memory_of,
+        columns::table_over_memory,
         foreign_memory::view_memory,
         lazy_tensors::check_resolved_owner,
         copy_to::combine,
