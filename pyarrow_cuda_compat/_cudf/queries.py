@@ -93,8 +93,7 @@ def project(
         evaluation = Evaluation(columns, table.schema, _by_values(compute, columns, table.columns))
         column, kind = evaluation.column(expression)
         need(kind == wanted, f"libcudf's result is not of type {wanted}")
-        made = to_chunks(op.column_of(column, len(table)), wanted)
-        found.append(made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made]))
+        found.append(to_chunks(op.column_of(column, len(table)), wanted))
     return pa.Table.from_arrays(found, schema=schema)
 
 

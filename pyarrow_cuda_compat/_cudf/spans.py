@@ -42,9 +42,11 @@ def columns_of(arrays: list[Any]) -> list[Any]:
 
 
 def _column_of(array: Any, memory: Any) -> Any:
+    if memory is None:
+        return None
     form = form_of(array.type)
     offsets = _OFFSETS.get(form.kind)
-    if memory is None or (form.kind not in _FLAT and (offsets is None or not len(array))):
+    if form.kind not in _FLAT and (offsets is None or not len(array)):
         return None
     first, nulls, buffers = memory
     end = first + len(array)

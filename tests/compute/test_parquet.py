@@ -147,7 +147,8 @@ def test_progress_may_raise_errors_of_files(libcudf, path, monkeypatch):
 
     with pytest.raises(Stop):
         cuda.Context(0).table_from_file(path, progress=progress)
-    assert calls == [3]
+    assert len(calls) == 1
+    assert 0 < calls[0] < Path(path).stat().st_size
 
 
 def test_files_of_one_form_are_read_at_once(read, path, tmp_path):

@@ -17,8 +17,9 @@ from ..._methods import sizes
 
 _DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
 _Original = Callable[..., Any]
-#: The methods of tables that call a function of `pyarrow.acero`.
+#: The methods that call a function of `pyarrow.acero` or of `datasets`.
 _METHODS = {
+    "_project": "dataset.Dataset.to_table",
     "_filter_table": "Table.filter",
     "_group_by": "TableGroupBy.aggregate",
     "_perform_join": "Table.join",
