@@ -240,7 +240,9 @@ def install() -> None:
     ):
         override(cls, "copy_to", partial(_copy, cls))
         copy_to = vars(cls)["copy_to"]
-        copy_to.__signature__ = signature(lambda self, destination, *, stream=None: None)
+        copy_to.__signature__ = signature(
+            lambda self, destination, *, stream=None, progress=None: None
+        )
         _describe(copy_to, name, make)
         DESCRIBED.add(f"{cls.__name__}.copy_to")
     override(lib.Array, "__reduce__", _reduce)

@@ -25,7 +25,7 @@ def _method(cls: type) -> Method:
         destination : pyarrow.MemoryManager, pyarrow.Device, Context, int or str
             The destination device to copy the batches to; an int is its number, and ``"cuda:0"``
             and ``"cpu"`` are names.
-        **options
+        **options : optional
             The options of `RecordBatchReader.copy_to`: `stream`, `read_ahead` and `progress`.
 
         Returns
@@ -33,6 +33,13 @@ def _method(cls: type) -> Method:
         RecordBatchReader
             Of the columns and rows of the scanner; ``dataset.scanner(columns=, filter=)`` makes one
             of some of them.
+
+        Examples
+        --------
+        >>> import pyarrow.dataset
+        >>> dataset = pyarrow.dataset.dataset(pa.table({"x": [1, 2, 3]}))
+        >>> dataset.scanner(filter=pyarrow.dataset.field("x") > 1).copy_to(ctx).read_all().num_rows
+        2
         """
         is_scanner = isinstance(self, sys.modules[_MODULE].Scanner)
         scanner = self if is_scanner else self.scanner()

@@ -18,6 +18,8 @@ Method = Callable[..., Any]
 #: Public members that the package adds to pyarrow's classes, or gives further parameters.  The API
 #: reference describes them.
 DESCRIBED: set[str] = set()
+#: By module: where pyarrow shows its classes, if not as names of its own.
+_PUBLIC = {"pyarrow._dataset": "dataset."}
 
 
 def guard(found: Any, guard: Any) -> bool:
@@ -53,7 +55,7 @@ def add(cls: type, name: str, member: Any) -> None:
         _namespace(cls)[name] = member
         _native._class_changed(cls)
         if not name.startswith("_"):
-            DESCRIBED.add(f"{cls.__name__}.{name}")
+            DESCRIBED.add(f"{_PUBLIC.get(cls.__module__, '')}{cls.__name__}.{name}")
 
 
 def named(function: Method, cls: type, name: str) -> Method:

@@ -98,7 +98,7 @@ def documented(module: str) -> dict[str, object]:
 
 def added_to_pyarrow() -> dict[str, object]:
     """What the package adds to pyarrow's classes, by its name there."""
-    import pyarrow
+    import pyarrow.dataset  # whose import adds methods
 
     described = import_module(f"{PACKAGE}._patches.patching").DESCRIBED
     return {f"pyarrow.{name}": attrgetter(name)(pyarrow) for name in sorted(described)}

@@ -66,8 +66,10 @@ def test_what_the_destination_does_not_see(ctx, other_ctx):
 @pytest.mark.parametrize("name", ["copy", "view"])
 def test_wrong_arguments(ctx, name):
     method = getattr(pa.Buffer, name)
+    with pytest.raises(TypeError, match="'gpu' names no place"):
+        method(pa.py_buffer(b"x"), "gpu")
     with pytest.raises(TypeError, match="expected a pyarrow Device or MemoryManager"):
-        method(pa.py_buffer(b"x"), "cuda:0")
+        method(pa.py_buffer(b"x"), 0.5)
     for destination in (pa.Device.__new__(pa.Device), pa.MemoryManager.__new__(pa.MemoryManager)):
         with pytest.raises(TypeError, match="initialised"):
             method(pa.py_buffer(b"x"), destination)

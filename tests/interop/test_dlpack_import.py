@@ -188,7 +188,7 @@ def test_objects_that_fail_on_the_way(memory, method, answer, error, text):
 
 
 def test_wrong_options(memory):
-    for options in ({"device": 0.0}, {"device": "cuda"}, {"copy": "yes"}, {"stream": 1}):
+    for options in ({"device": 0.0}, {"device": "gpu"}, {"copy": "yes"}, {"stream": 1}):
         with pytest.raises(TypeError):
             from_dlpack(memory, **options)
 

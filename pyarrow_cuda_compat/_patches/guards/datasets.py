@@ -1,18 +1,15 @@
-"""Datasets of tables on a device, as `pyarrow.dataset.dataset` makes them.
+"""`pyarrow.dataset` with data on a device: it makes a `device_datasets.DeviceDataset` of it.
 
-Their methods are those of the table.  libarrow's own dataset, which would read the data in host
-memory, has no rows: it says what is wrong with arguments, and has the schema of each result.
+`pyarrow.dataset` is imported by a program, or not at all.
 """
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 
 from ... import _native
 from .actions import copy_to_host
-from .compute import query
 
 
 def in_memory_dataset(
@@ -27,7 +24,9 @@ def in_memory_dataset(
     empty = original([part.schema.empty_table() for part in parts], schema, **options)
     tables = [it if isinstance(it, pa.Table) else pa.Table.from_batches([it]) for it in parts]
     batches = [batch for table in tables for batch in table.to_batches()]
-    return _class()(empty, pa.Table.from_batches(batches, schema=empty.schema))
+    from .device_datasets import DeviceDataset
+
+    return DeviceDataset(empty, pa.Table.from_batches(batches, schema=empty.schema))
 
 
 def _has_device_data(source: Any) -> bool:
@@ -38,116 +37,8 @@ def _has_device_data(source: Any) -> bool:
 
 def write_dataset(original: Callable[..., Any], data: Any, *arguments: Any, **keywords: Any) -> Any:
     """`pyarrow.dataset.write_dataset`, which writes what it gets from the host."""
-    data = data.to_table() if isinstance(data, _class()) else data
+    from .device_datasets import DeviceDataset
+
+    data = data.to_table() if isinstance(data, DeviceDataset) else data
     given = _native._map_device_data(((data, *arguments), keywords), copy_to_host)
     return original(*given[0], **given[1])
-
-
-@lru_cache(maxsize=1)
-def _class() -> Any:
-    """The class of these datasets, for which pyarrow.dataset has to be imported."""
-    from pyarrow.dataset import Dataset, InMemoryDataset, dataset
-
-    class DeviceDataset(InMemoryDataset):  # type: ignore[misc]
-        def __init__(self, empty: Any, table: Any) -> None:
-            super().__init__(empty.schema.empty_table())
-            #: The same dataset, with its filter, of no rows on the host.
-            self._empty, self._table = empty, table
-
-        def __arrow_c_device_array__(self, *arguments: Any, **keywords: Any) -> Any:
-            """By which guards know that it has data on a device."""
-            return self._table.__arrow_c_device_array__(*arguments, **keywords)
-
-        def _rows(self, filter: Any) -> Any:
-            both = self._empty._scanner_options({"filter": filter}).get("filter")
-            return self._table if both is None else self._table.filter(both)
-
-        def to_table(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
-            found = self._empty.to_table(columns=columns, filter=filter, **options)
-            return _projected(self._rows(filter), columns, found.schema)
-
-        def count_rows(self, filter: Any = None, **options: Any) -> int:
-            self._empty.count_rows(filter=filter, **options)
-            return len(self._rows(filter))
-
-        def head(self, num_rows: int, **options: Any) -> Any:
-            self._empty.head(num_rows, **options)
-            return self.to_table(**options).slice(0, max(num_rows, 0))
-
-        def take(self, indices: Any, **options: Any) -> Any:
-            return self.to_table(**options).take(indices)
-
-        def to_batches(self, batch_size: int = 131072, **options: Any) -> Iterator[Any]:
-            return iter(self.to_table(**options).to_batches(batch_size))
-
-        def scanner(self, **options: Any) -> Any:
-            return _Scanner(self, self._empty.scanner(**options), options)
-
-        def filter(self, expression: Any) -> Any:
-            return DeviceDataset(self._empty.filter(expression), self._table)
-
-        def sort_by(self, sorting: Any, **options: Any) -> Any:
-            empty = self._empty.sort_by(sorting, **options)
-            return _of(self.to_table().sort_by(sorting, **options), empty.schema)
-
-        def join(self, right_dataset: Any, keys: Any, *more: Any, **options: Any) -> Any:
-            right = right_dataset
-            if isinstance(right, Dataset):
-                right = dataset(right.schema.empty_table())
-            empty = self._empty.join(right, keys, *more, **options)
-            found = self.to_table().join(right_dataset.to_table(), keys, *more, **options)
-            return _of(found, empty.schema)
-
-        def _refuse(self, *_: Any, **__: Any) -> None:
-            _native._refuse(self._table, "pyarrow.dataset.Dataset")
-
-        join_asof = get_fragments = _get_fragments = replace_schema = _refuse
-
-    def _of(table: Any, schema: pa.Schema) -> Any:
-        return dataset(pa.Table.from_arrays(table.columns, schema=schema))
-
-    return DeviceDataset
-
-
-class _Scanner:
-    """What a dataset on a device answers to a scanner's methods."""
-
-    def __init__(self, dataset: Any, empty: Any, options: dict[str, Any]) -> None:
-        self._dataset, self._options = dataset, options
-        self.dataset_schema, self.projected_schema = empty.dataset_schema, empty.projected_schema
-
-    def to_table(self) -> Any:
-        return self._dataset.to_table(**self._options)
-
-    def to_batches(self) -> Iterator[Any]:
-        return self._dataset.to_batches(**self._options)  # type: ignore[no-any-return]
-
-    def to_reader(self) -> Any:
-        return self.to_table().to_reader()
-
-    def count_rows(self) -> int:
-        return len(self.to_table())
-
-    def head(self, num_rows: int) -> Any:
-        return self._dataset.head(num_rows, **self._options)
-
-    def take(self, indices: Any) -> Any:
-        return self.to_table().take(indices)
-
-
-def _projected(table: Any, columns: Any, schema: pa.Schema) -> Any:
-    if columns is None:
-        return table
-    if not len(schema):
-        _native._refuse(table, "pyarrow.dataset.Dataset.to_table")
-    if isinstance(columns, dict):
-        return query(_project, table, [*columns.values()], schema)
-    names = table.schema.names
-    if any(names.count(name) != 1 for name in columns):  # it may be a path
-        _native._refuse(table, "pyarrow.dataset.Dataset.to_table")
-    return pa.Table.from_arrays([table.column(name) for name in columns], schema=schema)
-
-
-def _project(table: Any, expressions: Any, schema: pa.Schema) -> Any:
-    """A table of what expressions are, which the engine computes."""
-    raise NotImplementedError

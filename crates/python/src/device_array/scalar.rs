@@ -165,6 +165,10 @@ impl PyDeviceArray {
         other: &Bound<'py, PyAny>,
         comparison: CompareOp,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let is_equality = matches!(comparison, CompareOp::Eq | CompareOp::Ne);
+        if is_equality && self.array.layout().ndim() > 0 {
+            return Ok(other.py().NotImplemented().into_bound(other.py())); // as they hash
+        }
         let operator = match comparison {
             CompareOp::Lt => "lt",
             CompareOp::Le => "le",
