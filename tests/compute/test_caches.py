@@ -157,7 +157,7 @@ def test_no_scalar_of_a_device_is_kept_without_its_context(there, cudf):
     for context in (cuda.Context(0), cuda.Context(1)):
         _native._computing(
             [pa.array([0]).copy_to(context)],
-            lambda: made.append(of("functions.strings")._whitespace_scalar("utf8_trim_whitespace")),
+            lambda: made.append(of("columns").scalar_of(pa.scalar(1, pa.int64()))),
         )
     assert made[0] is not made[1]
     assert made[0].to_py() == made[1].to_py()

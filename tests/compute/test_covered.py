@@ -116,7 +116,9 @@ def test_types_have_few_words(cudf, wanted, lacking, text):
 
 
 def test_each_function_of_pyarrow_has_an_area():
-    named = set(pc.list_functions()) - {it for it in pc.list_functions() if it.startswith("hash_")}
+    # Other tests register functions, whose names have spaces.
+    listed = {name for name in pc.list_functions() if " " not in name}
+    named = {name for name in listed if not name.startswith("hash_")}
     assert {name for name in named if covered.area_of(name) == "others"} <= {"random"}
 
 
