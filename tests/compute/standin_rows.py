@@ -20,6 +20,11 @@ _JOINS = {
 }
 
 
+def _unsliced(value: Any) -> Any:
+    """pyarrow 21 makes wrong strings of slices."""
+    return value if isinstance(value, pa.Scalar) else pa.concat_arrays([value])
+
+
 def _with_one_nan(values: Any) -> Any:
     if not pa.types.is_floating(values.type):
         return values
@@ -158,7 +163,7 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
     names.copying.slice = lambda it, ends: [column(it.value.slice(ends[0], ends[1] - ends[0]))]
     names.copying.get_element = lambda it, place: column(it.value.slice(place, 1)).to_scalar()
     names.copying.copy_if_else = lambda yes, no, mask: column(
-        pc.if_else(mask.value.fill_null(False), yes.value, no.value)
+        pc.if_else(mask.value.fill_null(False), _unsliced(yes.value), _unsliced(no.value))
     )
 
 
