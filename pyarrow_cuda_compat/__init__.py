@@ -83,9 +83,8 @@ else:
         if name in _MODULES:
             try:
                 return import_module(f".{name}", __name__)
-            except (
-                ImportError
-            ) as error:  # for `hasattr`, and for whoever reads all that `dir` lists
+            except ImportError as error:
+                # `hasattr` expects it, as do programs that read all that `dir` lists.
                 raise AttributeError(f"{text}: {error}", name=name) from error
         if name == "SmartArray":
             from .smart_array import SmartArray

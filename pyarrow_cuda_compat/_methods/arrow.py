@@ -65,7 +65,7 @@ def array_from_arrow(
         If `array` is not an Arrow array, its values are not of a fixed size, or not of `dtype`.
     ValueError
         If `fill` is missing, or no value of the type; if whole lists of an array are null; if
-        `nulls` is none of these.
+        `nulls` is another word.
 
     Examples
     --------

@@ -87,12 +87,12 @@ class Scan:
 
         sizes = []
         for fragment in self.dataset.get_fragments():
-            if not isinstance(fragment, ds.FileFragment):
-                return None
-            if fragment.buffer is not None:
+            if isinstance(fragment, ds.FileFragment) and fragment.buffer is not None:
                 sizes.append(fragment.buffer.size)
-            else:
+            elif isinstance(fragment, ds.FileFragment) and fragment.filesystem is not None:
                 sizes.append(fragment.filesystem.get_file_info(fragment.path).size)
+            else:  # rows in memory, or an open file
+                return None
         return None if None in sizes else sum(sizes)
 
 

@@ -40,7 +40,7 @@ def array_from_columns(
         Whether the elements of a row or those of a column lie beside each other.  'F' takes the
         least time, and `to_columns` then copies nothing.
     nulls : {'raise', 'mask', 'fill'}, default 'raise'
-        What becomes of nulls: an error, or as for `from_arrow`.
+        'raise': nulls are an error.  The others are as for `from_arrow`.
     fill : scalar, optional
         With 'fill', the value for nulls, as for `from_arrow`.
 

@@ -154,9 +154,11 @@ def test_progress_counts_bytes(ctx, path):
     assert reports[-1] == (size, size)
     assert all(done <= total == size for done, total in reports)
     dataset = ds.dataset(pa.table({"a": [1, 2]}))  # has no files
-    ctx.table_from_file(dataset, progress=lambda *report: reports.append(report))
-    assert reports[-1][0] > 0
-    assert reports[-1][1] is None
+    data = Path(path).read_bytes()
+    for source in (dataset, data, pa.BufferReader(data), pa.memory_map(path)):
+        ctx.table_from_file(source, progress=lambda *report: reports.append(report))
+        assert reports[-1][0] > 0
+        assert reports[-1][1] is None
     with ctx.reader_from_file(path, progress=lambda *report: reports.append(report)) as reader:
         assert sum(batch.num_rows for batch in reader) == 5
     assert reports[-1][1] is None
