@@ -46,9 +46,10 @@ def _nations_of(t: Tables, region: str) -> pa.Table:
     return t["nation"].join(regions, "n_regionkey", "r_regionkey", join_type="left semi")
 
 
-def _suppliers_of(t: Tables, nation: str) -> pa.Table:
+def _suppliers_of(t: Tables, nation: str, columns: list[str]) -> pa.Table:
     nations = t["nation"].filter(field("n_name") == nation)
-    return t["supplier"].join(nations, "s_nationkey", "n_nationkey", join_type="left semi")
+    suppliers = t["supplier"].select(["s_nationkey", *columns])
+    return suppliers.join(nations, "s_nationkey", "n_nationkey", join_type="left semi")
 
 
 def _between(name: str, first: date, end: date) -> Any:
@@ -92,7 +93,8 @@ def q1(t: Tables) -> pa.Table:
 
 def q2(t: Tables) -> pa.Table:
     """Minimum cost supplier."""
-    parts = t["part"].filter((field("p_size") == 15) & pc.ends_with(field("p_type"), "BRASS"))
+    parts = t["part"].select(["p_partkey", "p_mfgr", "p_size", "p_type"])
+    parts = parts.filter((field("p_size") == 15) & pc.ends_with(field("p_type"), "BRASS"))
     parts = parts.select(["p_partkey", "p_mfgr"])
     nations = _nations_of(t, "EUROPE").select(["n_nationkey", "n_name"])
     suppliers = t["supplier"].join(nations, "s_nationkey", "n_nationkey", join_type="inner")
@@ -119,7 +121,8 @@ def q2(t: Tables) -> pa.Table:
 def q3(t: Tables) -> pa.Table:
     """Shipping priority."""
     day = pa.scalar(date(1995, 3, 15))
-    customers = t["customer"].filter(field("c_mktsegment") == "BUILDING").select(["c_custkey"])
+    customers = t["customer"].select(["c_custkey", "c_mktsegment"])
+    customers = customers.filter(field("c_mktsegment") == "BUILDING")
     orders = t["orders"].select(["o_orderkey", "o_custkey", "o_orderdate", "o_shippriority"])
     orders = orders.filter(field("o_orderdate") < day)
     orders = orders.join(customers, "o_custkey", "c_custkey", join_type="left semi")
@@ -215,7 +218,8 @@ def q7(t: Tables) -> pa.Table:
 
 def q8(t: Tables) -> pa.Table:
     """National market share."""
-    parts = t["part"].filter(field("p_type") == "ECONOMY ANODIZED STEEL").select(["p_partkey"])
+    parts = t["part"].select(["p_partkey", "p_type"])
+    parts = parts.filter(field("p_type") == "ECONOMY ANODIZED STEEL")
     nations = _nations_of(t, "AMERICA").select(["n_nationkey"])
     customers = t["customer"].select(["c_custkey", "c_nationkey"])
     customers = customers.join(nations, "c_nationkey", "n_nationkey", join_type="left semi")
@@ -241,7 +245,8 @@ def q8(t: Tables) -> pa.Table:
 
 def q9(t: Tables) -> pa.Table:
     """Product type profit measure."""
-    parts = t["part"].filter(pc.match_substring(field("p_name"), "green")).select(["p_partkey"])
+    parts = t["part"].select(["p_partkey", "p_name"])
+    parts = parts.filter(pc.match_substring(field("p_name"), "green"))
     nations = t["nation"].select(["n_nationkey", "n_name"])
     suppliers = t["supplier"].select(["s_suppkey", "s_nationkey"])
     suppliers = suppliers.join(nations, "s_nationkey", "n_nationkey", join_type="inner")
@@ -290,8 +295,9 @@ def q10(t: Tables) -> pa.Table:
 
 def q11(t: Tables) -> pa.Table:
     """Important stock identification."""
-    suppliers = _suppliers_of(t, "GERMANY").select(["s_suppkey"])
-    stock = t["partsupp"].join(suppliers, "ps_suppkey", "s_suppkey", join_type="left semi")
+    suppliers = _suppliers_of(t, "GERMANY", ["s_suppkey"])
+    stock = t["partsupp"].select(["ps_partkey", "ps_suppkey", "ps_availqty", "ps_supplycost"])
+    stock = stock.join(suppliers, "ps_suppkey", "s_suppkey", join_type="left semi")
     value = pc.multiply(stock["ps_supplycost"], stock["ps_availqty"])
     groups = stock.append_column("value", value).group_by("ps_partkey")
     groups = groups.aggregate([("value", "sum")])
@@ -373,11 +379,11 @@ def q16(t: Tables) -> pa.Table:
     """Parts/supplier relationship."""
     parts = t["part"].select(["p_partkey", "p_brand", "p_type", "p_size"])
     sizes = pa.array([49, 14, 23, 45, 19, 3, 36, 9], parts.schema.field("p_size").type)
-    parts = parts.filter(pc.is_in(parts["p_size"], value_set=sizes))
     is_medium = pc.starts_with(field("p_type"), "MEDIUM POLISHED")
-    parts = parts.filter((field("p_brand") != "Brand#45") & ~is_medium)
-    has_complaints = pc.match_like(field("s_comment"), "%Customer%Complaints%")
-    suppliers = t["supplier"].filter(has_complaints).select(["s_suppkey"])
+    is_other = (field("p_brand") != "Brand#45") & ~is_medium
+    parts = parts.filter(field("p_size").isin(sizes) & is_other)
+    suppliers = t["supplier"].select(["s_suppkey", "s_comment"])
+    suppliers = suppliers.filter(pc.match_like(field("s_comment"), "%Customer%Complaints%"))
     offers = t["partsupp"].select(["ps_partkey", "ps_suppkey"])
     offers = offers.join(parts, "ps_partkey", "p_partkey", join_type="inner")
     offers = offers.join(suppliers, "ps_suppkey", "s_suppkey", join_type="left anti")
@@ -396,7 +402,7 @@ def q16(t: Tables) -> pa.Table:
 def q17(t: Tables) -> pa.Table:
     """Small-quantity-order revenue."""
     is_wanted = (field("p_brand") == "Brand#23") & (field("p_container") == "MED BOX")
-    parts = t["part"].filter(is_wanted).select(["p_partkey"])
+    parts = t["part"].select(["p_partkey", "p_brand", "p_container"]).filter(is_wanted)
     items = t["lineitem"].select(["l_partkey", "l_quantity", "l_extendedprice"])
     items = items.join(parts, "l_partkey", "p_partkey", join_type="left semi")
     means = items.group_by("l_partkey").aggregate([("l_quantity", "mean")])
@@ -455,7 +461,8 @@ def q19(t: Tables) -> pa.Table:
 
 def q20(t: Tables) -> pa.Table:
     """Potential part promotion."""
-    parts = t["part"].filter(pc.starts_with(field("p_name"), "forest")).select(["p_partkey"])
+    parts = t["part"].select(["p_partkey", "p_name"])
+    parts = parts.filter(pc.starts_with(field("p_name"), "forest"))
     items = t["lineitem"].select(["l_partkey", "l_suppkey", "l_quantity", "l_shipdate"])
     items = items.filter(_between("l_shipdate", date(1994, 1, 1), date(1995, 1, 1)))
     items = items.join(parts, "l_partkey", "p_partkey", join_type="left semi")
@@ -465,7 +472,7 @@ def q20(t: Tables) -> pa.Table:
     stock = stock.join(sold, *keys, join_type="inner")
     half = pc.multiply(stock["l_quantity_sum"], 0.5)
     stock = stock.filter(pc.greater(stock["ps_availqty"], half)).select(["ps_suppkey"])
-    suppliers = _suppliers_of(t, "CANADA")
+    suppliers = _suppliers_of(t, "CANADA", ["s_suppkey", "s_name", "s_address"])
     suppliers = suppliers.join(stock, "s_suppkey", "ps_suppkey", join_type="left semi")
     return suppliers.sort_by("s_name").select(["s_name", "s_address"])
 
@@ -483,7 +490,7 @@ def q21(t: Tables) -> pa.Table:
     only_one = late.group_by("l_orderkey").aggregate(ends).filter(is_one).select(["l_orderkey"])
     orders = t["orders"].select(["o_orderkey", "o_orderstatus"])
     orders = orders.filter(field("o_orderstatus") == "F").select(["o_orderkey"])
-    suppliers = _suppliers_of(t, "SAUDI ARABIA").select(["s_suppkey", "s_name"])
+    suppliers = _suppliers_of(t, "SAUDI ARABIA", ["s_suppkey", "s_name"])
     late = late.join(suppliers, "l_suppkey", "s_suppkey", join_type="inner")
     late = late.join(only_one, "l_orderkey", join_type="left semi")
     late = late.join(several, "l_orderkey", join_type="left semi")

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from . import calls
 from .caches import Cache
 from .expressions import Part, Path, parsed
-from .refusals import need
+from .functions.zones import PER_SECOND
+from .refusals import NotCovered, need
 from .types import SIMPLE, kind_of
 
 _is = pa.types
@@ -165,11 +166,15 @@ _SMALLER = {
 }
 
 
-def _smaller(kind: pa.DataType) -> list[pa.DataType]:
-    if not _is.is_timestamp(kind):
-        return _SMALLER.get(kind, [])
-    units = ["s", "ms", "us", "ns"]
-    return [pa.timestamp(unit, kind.tz) for unit in units[: units.index(kind.unit)]]
+def _small_time(value: pa.Scalar) -> pa.Scalar:
+    """pyarrow takes remainders of unsigned numbers, by which most times before 1970 keep their
+    unit; others get one that does not have them."""
+    number = value.value % 2**64 if value.is_valid else 0
+    units = (it for it in PER_SECOND if not number % (PER_SECOND[value.type.unit] // PER_SECOND[it]))
+    try:
+        return value.cast(pa.timestamp(next(units), value.type.tz))
+    except pa.ArrowInvalid:
+        raise NotCovered(f"not with the time {value}, of which pyarrow may lose digits") from None
 
 
 def _small(argument: Bound) -> Bound:
@@ -177,7 +182,10 @@ def _small(argument: Bound) -> Bound:
     value."""
     if not argument.is_literal:
         return argument
-    for kind in _smaller(argument.type):
+    if _is.is_timestamp(argument.type):
+        found = _small_time(argument.content)
+        return Bound(found, found.type)
+    for kind in _SMALLER.get(argument.type, []):
         with suppress(pa.ArrowInvalid):
             small = argument.content.cast(kind)
             if _is_same(small, argument.content):

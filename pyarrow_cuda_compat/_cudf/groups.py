@@ -249,29 +249,37 @@ def _pair(*parts: Callable[[Group], _Later]) -> Callable[[Group], _Later]:
     return pair
 
 
-def _counted(make: Callable[[Any], Any], note: str | None = None) -> Callable[[Group], _Later]:
-    """The number of values, of nulls or of both."""
-
-    def counted(group: Group) -> _Later:
-        need("mode" in group.options, f"not {group.name} with options of another function")
-        has_bits = note is not None and _is.is_floating(group.given)
-        values = (op.keys_of(group.values), note) if has_bits else ()
-        rules = _COUNTED[group.options["mode"]]
-        first, *others = (group.ask(make(it), *values) for it in rules)
-
-        def number() -> Any:
-            count = op.cast(first(), op.INT64)
-            return op.on_int64("SUB", op.cast(others[0](), op.INT64), count) if others else count
-
-        return number
-
-    return counted
+def _count(group: Group) -> _Later:
+    return _number(group, group.ask(_VALID), lambda: group.ask(ALL_ROWS))
 
 
-#: By pyarrow's number for what it counts: the rules of counts, of which the first is subtracted if
-#: there are two.
-_COUNTED = {0: [_Nulls.EXCLUDE], 1: [_Nulls.EXCLUDE, _Nulls.INCLUDE], 2: [_Nulls.INCLUDE]}
-_ONLY_VALID, _ALL = 0, 2
+def _count_distinct(group: Group) -> _Later:
+    """Counts first rows: libcudf's own count sorts the groups."""
+    is_first, is_valid = _is_first(group), op.is_valid(group.values)
+
+    def count(mask: Any, note: str) -> _Later:
+        return group.ask(_ask.sum(), op.cast(mask, op.INT64), note)
+
+    valid = count(op.binary("LOGICAL_AND", is_first, is_valid), "first values")
+    return _number(group, valid, lambda: count(is_first, "first rows"))
+
+
+def _number(group: Group, valid: _Later, ask_every: Callable[[], _Later]) -> _Later:
+    """The number of values, of nulls or of both, by those of values and of both."""
+    need("mode" in group.options, f"not {group.name} with options of another function")
+    mode = group.options["mode"]
+    every = valid if mode == _ONLY_VALID else ask_every()
+
+    def number() -> Any:
+        count = op.cast(every(), op.INT64)
+        is_of_nulls = mode == _ONLY_NULL
+        return op.on_int64("SUB", count, op.cast(valid(), op.INT64)) if is_of_nulls else count
+
+    return number
+
+
+#: pyarrow's numbers for what it counts.
+_ONLY_VALID, _ONLY_NULL, _ALL = 0, 1, 2
 
 
 def _list(group: Group) -> _Later:
@@ -283,11 +291,16 @@ def _distinct(group: Group) -> _Later:
     values, mode = group.values, group.options.get("mode")
     allowed = (_ONLY_VALID,) if values.null_count() else (_ONLY_VALID, _ALL)
     need(mode in allowed, f"not {group.name} of nulls")
+    alone = op.null_where(op.invert(_is_first(group)), values)
+    return group.ask(_ask.collect_list(_Nulls.EXCLUDE), alone, "distinct")
+
+
+def _is_first(group: Group) -> Any:
+    """Whether no row before has the same value in the same group."""
+    values = group.values
     table = plc.Table([*group.keys.columns(), op.keys_of(values)])
     firsts = plc.stream_compaction.distinct_indices(table, op.FIRST, op.EQUAL, op.NANS_EQUAL)
-    is_first = op.are_among(values.size(), firsts)
-    alone = op.null_where(op.invert(is_first), values)
-    return group.ask(_ask.collect_list(_Nulls.EXCLUDE), alone, "distinct")
+    return op.are_among(values.size(), firsts)
 
 
 #: Not bytes: libcudf's extremes begin with a text that is the largest in UTF-8 only.
@@ -303,8 +316,8 @@ _AGGREGATIONS: dict[str, tuple[str, Callable[[Group], _Later]]] = {
     "hash_min_max": (_COMPARED, _pair(_minimum, _maximum)),
     "hash_variance": (f"{NUMBERS} decimal", _spread(_ask.variance)),
     "hash_stddev": (f"{NUMBERS} decimal", _spread(_ask.std)),
-    "hash_count": (f"{ANY} view", _counted(_ask.count)),
-    "hash_count_distinct": (f"{KEYS} view", _counted(_ask.nunique, "bits")),
+    "hash_count": (f"{ANY} view", _count),
+    "hash_count_distinct": (f"{KEYS} view", _count_distinct),
     "hash_any": ("bool", lambda it: _of_valid(it, it.ask(_ask.max()), nothing=False)),
     "hash_all": ("bool", lambda it: _of_valid(it, it.ask(_ask.min()), nothing=True)),
     "hash_first": (SIMPLE, _nth(0)),

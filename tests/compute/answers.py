@@ -114,7 +114,8 @@ def plain(result: Any) -> Any:
         # Where null is: a value, or an index.
         chunks = result.chunks if isinstance(result, pa.ChunkedArray) else [result]
         indices = [index for chunk in chunks for index in chunk.indices.to_pylist()]
-        return [indices, *(plain(chunk.dictionary) for chunk in chunks[:1] if indices)]
+        filled = [chunk for chunk in chunks if len(chunk)]
+        return [indices, *(plain(chunk.dictionary) for chunk in filled[:1])]
     if pa.types.is_struct(kind):
         chunks = result.chunks if isinstance(result, pa.ChunkedArray) else [result]
         return [item for chunk in chunks for item in _structs(chunk)]

@@ -134,6 +134,11 @@ def test_what_pyarrow_folds(there, expression):
         F("t") > MIDNIGHT,
         F("t") > datetime.datetime(2300, 1, 1),
         F("m") > MIDNIGHT,
+        F("m") > MIDNIGHT.replace(microsecond=5),
+        F("m") >= datetime.datetime(1960, 1, 1),
+        F("m") < F("t"),
+        F("w") > pa.scalar(-1, pa.timestamp("ns", "Europe/Paris")),
+        F("h") > pa.scalar(1, pa.duration("ns")),
         F("h") >= datetime.timedelta(seconds=1),
         F("h") >= pa.scalar(1000, pa.duration("s")),
         F("y") > datetime.date(1970, 1, 1),
@@ -159,7 +164,6 @@ def test_the_types_of_literals(there, expression):
 @pytest.mark.parametrize(
     "expression",
     [
-        F("m") > MIDNIGHT.replace(microsecond=5),
         F("y") > MIDNIGHT.replace(hour=1),
         F("t") - MIDNIGHT > pa.scalar(0, pa.duration("ns")),
     ],
@@ -169,6 +173,22 @@ def test_times_of_several_units_are_refused(there, expression):
     ROWS.filter(expression)
     with pytest.raises(NotImplementedError, match=r"several (types|units)"):
         there(ROWS).filter(expression)
+
+
+@pytest.mark.parametrize("number", [-616, -551616, -1000, 1000, 384])
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_times_that_pyarrow_raises_an_error_for(there, number, unit):
+    """pyarrow casts columns to the unit of a time before 1970, or that time to a unit that lacks
+    it."""
+    table = pa.table({"far": pa.array([2**61, None], pa.timestamp(unit))})
+    chosen = F("far") > pa.scalar(number, pa.timestamp("us"))
+    try:
+        expected = table.filter(chosen)
+    except pa.ArrowInvalid:
+        with pytest.raises(NotImplementedError, match=r"so far away|lose digits"):
+            there(table).filter(chosen)
+    else:
+        assert there(table).filter(chosen).copy_to(HOST).equals(expected)
 
 
 SETS = {

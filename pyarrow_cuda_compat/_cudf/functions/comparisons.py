@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from ..refusals import need
 from ..registry import kernel
 from ..types import ANY, BYTES, KEYS, NUMBERS, ORDERED_TIMES, SIMPLE, TIMES, cudf_type, kind_of
 from .casts import DIGITS, cast_without_loss
+from .zones import PER_SECOND
 
 _is = pa.types
 #: libcudf mixes up the nulls of slices of booleans in some of its functions.
@@ -58,20 +59,33 @@ def _digits(kind: pa.DataType) -> tuple[int, int]:
     return 0, DIGITS[kind]
 
 
-def _are_times_of_one_unit(left: pa.DataType, right: pa.DataType) -> bool:
+def _are_times(left: pa.DataType, right: pa.DataType) -> bool:
+    """Whether both are times, or both durations."""
     if not (_is.is_timestamp(left) and _is.is_timestamp(right)):
-        return False
+        return bool(_is.is_duration(left) and _is.is_duration(right))
     if (left.tz is None) != (right.tz is None):
         text = "Cannot compare timestamp with timezone to timestamp without timezone"
         raise pa.ArrowInvalid(f"{text}, got: {left} and {right}")
-    return bool(left.unit == right.unit)
+    return True
+
+
+def _in_unit_of(finest: pa.DataType, value: Any, kind: pa.DataType) -> Any:
+    factor = PER_SECOND[finest.unit] // PER_SECOND[kind.unit]
+    if factor == 1:
+        return value
+    column = op.column_of(value, 1)
+    need(op.are_within(column, (2**63 - 1) // factor), "not with times so far away")
+    found = op.cast(column, cudf_type(finest))
+    return plc.copying.get_element(found, 0) if isinstance(value, plc.Scalar) else found
 
 
 def _in_common_type(call: Call) -> list[Any]:
     left, right = call.types
-    are_one = _are_times_of_one_unit(left, right) or _are_one(left, right, _BYTES)
-    if left == right or are_one:
+    if left == right or _are_one(left, right, _BYTES):
         return call.values
+    if _are_times(left, right):
+        finest = max(call.types, key=lambda it: PER_SECOND[it.unit])
+        return [*map(partial(_in_unit_of, finest), call.values, call.types)]
     call.need(_is_number(left) and _is_number(right), "not with several types")
     kind = common_type(left, right)
     return [cast_without_loss(*each, kind) for each in zip(call.values, call.types, strict=True)]
