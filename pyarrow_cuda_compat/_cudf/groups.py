@@ -28,27 +28,30 @@ _Later: TypeAlias = Callable[[], Any]
 
 
 class Group:
-    """One of the results of a grouping."""
+    """One of the results of a grouping.  What makes the result is kept elsewhere: it has the group,
+    and in a circle of both the columns would stay until Python looks for circles."""
 
     def __init__(self, columns: Any, keys: Any, place: int, given: Any, wanted: Any) -> None:
         #: The columns by their places, the keys as libcudf's table, the place of the values.
         self.columns, self.keys, self.place = columns, keys, place
-        target, self.name, options, _, self.kind = wanted
+        self.target, self.name, self._given_options, _, self.kind = wanted
         self.given = given
         self.options: dict[str, Any] = {}
         #: A key of the values, the values, and the aggregation.
         self.asked: list[tuple[Any, Any, Any]] = []
         #: libcudf's results for these.
         self.found: list[Any] = []
-        if not target and self.name == "hash_count_all":
+
+    def ask_all(self) -> _Later:
+        """Asks for all that the result is made of, and returns what makes it."""
+        if not self.target and self.name == "hash_count_all":
             found = self.ask(ALL_ROWS)
-            self.result: _Later = lambda: op.cast(found(), op.INT64)
-            return
-        need(len(target) == 1 and self.name in _AGGREGATIONS, f"not with {self.name}")
+            return lambda: op.cast(found(), op.INT64)
+        need(len(self.target) == 1 and self.name in _AGGREGATIONS, f"not with {self.name}")
         kinds, make = _AGGREGATIONS[self.name]
-        need(kind_of(given) in kinds.split(), f"not {self.name} of type {given}")
-        _, self.options = options_of(pc.get_function(self.name), options)
-        self.result = make(self)
+        need(kind_of(self.given) in kinds.split(), f"not {self.name} of type {self.given}")
+        _, self.options = options_of(pc.get_function(self.name), self._given_options)
+        return make(self)
 
     @property
     def values(self) -> Any:

@@ -172,6 +172,7 @@ def group_by(
         _need_no_float_values(types[place])
     are_views = [kind_of(types[key]) == "view" for key in keys]
     numbers = op.counter(len(table)) if any(are_views) or not use_threads else None
+    results = [each.ask_all() for each in wanted]
     groups, firsts = _aggregated(by, wanted, numbers)
     made = [
         op.same_bits(column, columns[key].type())
@@ -181,7 +182,7 @@ def group_by(
     for place, is_view in enumerate(are_views):
         if is_view:
             made[place], likes[place] = rows_of_views(likes[place], firsts)
-    made += [each.result() for each in wanted]
+    made += [result() for result in results]
     if not use_threads:
         order = op.order_of([(firsts, False, False)], is_float=[False])
         made = op.gathered(plc.Table(made), order).columns()

@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import cuda
 
+from pyarrow_cuda_compat import memory_stats
+
 from .conftest import back, of
 
 pytestmark = [pytest.mark.simulator, pytest.mark.independent]  # it needs RMM
@@ -90,6 +92,15 @@ def test_errors_of_the_process_are_those_of_libcudf(process, files):
     path, table = files("refused")
     assert back(context.table_from_file(path)).equals(table)
     assert len(process._processes) == 1
+
+
+def test_this_process_lends_the_other_one_its_unused_memory(process, files):
+    context = cuda.Context(0)
+    context.new_buffer(1 << 20)  # which ends at once
+    assert memory_stats(context)["cached_bytes"]
+    path, table = files("huge")
+    assert back(context.table_from_file(path)).equals(table)
+    assert not memory_stats(context)["cached_bytes"]
 
 
 @pytest.mark.parametrize("program", ["/bin/false", "/no/such/program", "", None])

@@ -133,6 +133,9 @@ def unpacked(request: Request) -> Any:
         process = _process_of(key)
         try:
             answer = process.answer(request)
+            if isinstance(answer, Refused) and answer.is_of_memory:
+                _native.empty_cache(context)  # which this process keeps from the other one
+                answer = process.answer(request)
             if isinstance(answer, Packed):
                 span = _copied(context, answer)
                 process.has_been_copied()
