@@ -1,6 +1,7 @@
 """Who answers the queries: each engine as its users would call it."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -97,25 +98,36 @@ class Device(Engine):
         return lambda: data.to_host(queries.QUERIES[name](self.tables))
 
     def answer_from_files(self, folder: Path, name: str) -> Call:
-        columns = data.columns_in(TEXTS[name])
-
-        def answer() -> Any:
-            tables = {it: self.read(folder, it, names) for it, names in columns.items()}
-            return data.to_host(queries.QUERIES[name](tables))
-
-        return answer
+        read = self.reader(folder, data.columns_in(TEXTS[name]))
+        return lambda: data.to_host(queries.QUERIES[name](read()))
 
     def read_items(self, folder: Path) -> Call:
-        def read() -> Any:
-            self.read(folder, "lineitem", ITEM_COLUMNS)
+        read = self.reader(folder, {"lineitem": ITEM_COLUMNS})
+
+        def call() -> Any:
+            read()
             self.context.synchronize()
 
-        return read
+        return call
 
-    def read(self, folder: Path, name: str, columns: list[str]) -> Any:
-        path = data.path_of(folder, name)
-        schema = data.usable_schema(pq.read_schema(path), decimals=True)
-        return self.context.table_from_file(path, columns=columns, schema=schema)
+    def reader(self, folder: Path, columns: dict[str, list[str]]) -> Callable[[], dict[str, Any]]:
+        """Reads columns of several tables, each in a thread.  The schemas are known before, as
+        DuckDB knows those of its views."""
+        paths = {it: data.path_of(folder, it) for it in columns}
+        schemas = {
+            it: data.usable_schema(pq.read_schema(path), decimals=True)
+            for it, path in paths.items()
+        }
+
+        def read(name: str) -> Any:
+            options = {"columns": columns[name], "schema": schemas[name]}
+            return self.context.table_from_file(paths[name], **options)
+
+        def read_all() -> dict[str, Any]:
+            with ThreadPoolExecutor() as threads:
+                return dict(zip(columns, threads.map(read, columns), strict=True))
+
+        return read_all
 
 
 class DuckDB(Engine):

@@ -39,6 +39,12 @@ def _folders() -> str:
     return os.pathsep.join(it for it in sys.path if it and isinstance(it, str))
 
 
+def _threads() -> dict[str, str]:
+    """How many threads read files, unless the program has chosen: their own number is four."""
+    count = str(min(os.cpu_count() or 1, 16))
+    return dict.fromkeys(("KVIKIO_NTHREADS", "LIBCUDF_NUM_HOST_WORKERS"), count)
+
+
 class _Process:
     """The process that decodes for a device."""
 
@@ -51,7 +57,7 @@ class _Process:
             self._process = subprocess.Popen(
                 [*command, str(device)],
                 pass_fds=[theirs.fileno()],
-                env={**os.environ, "PYTHONPATH": _folders()},
+                env={**_threads(), **os.environ, "PYTHONPATH": _folders()},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
