@@ -170,7 +170,9 @@ def _small_time(value: pa.Scalar) -> pa.Scalar:
     """pyarrow takes remainders of unsigned numbers, by which most times before 1970 keep their
     unit; others get one that does not have them."""
     number = value.value % 2**64 if value.is_valid else 0
-    units = (it for it in PER_SECOND if not number % (PER_SECOND[value.type.unit] // PER_SECOND[it]))
+    units = (
+        it for it in PER_SECOND if not number % (PER_SECOND[value.type.unit] // PER_SECOND[it])
+    )
     try:
         return value.cast(pa.timestamp(next(units), value.type.tz))
     except pa.ArrowInvalid:
