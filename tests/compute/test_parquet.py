@@ -2,6 +2,7 @@
 
 import io
 import os
+from base64 import b64decode, b64encode
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pyarrow.fs as fs
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import cuda
+from pyarrow.parquet import encryption
 
 from pyarrow_cuda_compat._cudf.parquet import footers
 from pyarrow_cuda_compat._cudf.refusals import RefusedByLibrary
@@ -270,31 +272,44 @@ def test_other_files_are_left_to_pyarrow(read, tmp_path):
         assert read(path, columns=columns) == 0
 
 
-def test_encrypted_files_are_known_by_their_last_bytes(libcudf, tmp_path):
-    """The footers of files that are partly encrypted are followed by a signature of 28 bytes."""
-    pq.write_table(pa.table({"a": [1]}), tmp_path / "x.parquet")
-    data = (tmp_path / "x.parquet").read_bytes()
-    fragment = ds.ParquetFileFormat().make_fragment(pa.py_buffer(data))
-    footers._need_plain_footer(fragment)
-    size = int.from_bytes(data[-8:-4], "little")
-    signed = data[:-8] + bytes(28) + (size + 28).to_bytes(4, "little")
+class Keys(encryption.KmsClient):
+    """Keys that are no secret."""
 
-    class Footer:
-        serialized_size = size
+    def __init__(self, _connection):
+        super().__init__()
 
-    class Fragment:
-        metadata = Footer()
-        filesystem = None
+    def wrap_key(self, key, _name):
+        return b64encode(key)
 
-        def __init__(self, magic):
-            self.data = signed + magic
+    def unwrap_key(self, key, _name):
+        return b64decode(key)
 
-        def open(self):
-            return pa.BufferReader(self.data)
 
-    for magic, text in ((b"PAR1", "partly encrypted"), (b"PARE", "not encrypted")):
-        with pytest.raises(Exception, match=text):
-            footers._need_plain_footer(Fragment(magic))
+@pytest.mark.parametrize(
+    ("has_plain_footer", "reason"), [(False, "not encrypted"), (True, "partly encrypted")]
+)
+def test_encrypted_files_are_read_by_pyarrow(libcudf, tmp_path, has_plain_footer, reason):
+    """They are known by their last bytes, before anything is asked about their columns."""
+    path, table = tmp_path / "x.parquet", pa.table({"a": range(9), "b": ["x"] * 9})
+    factory, server = encryption.CryptoFactory(Keys), encryption.KmsConnectionConfig()
+    keys = encryption.EncryptionConfiguration(
+        footer_key="k", column_keys={"k": ["a"]}, plaintext_footer=has_plain_footer
+    )
+    properties = factory.file_encryption_properties(server, keys)
+    with pq.ParquetWriter(path, table.schema, encryption_properties=properties) as writer:
+        writer.write_table(table)
+    decryption = ds.ParquetDecryptionConfig(factory, server, encryption.DecryptionConfiguration())
+    options = ds.ParquetFragmentScanOptions(decryption_config=decryption)
+    kind = ds.ParquetFileFormat(default_fragment_scan_options=options)
+    dataset = ds.dataset(path, format=kind)
+    with pytest.raises(Exception, match=reason):
+        footers._need_plain_footer(next(dataset.get_fragments()))
+    read = cuda.Context(0).table_from_file
+    libcudf.clear()
+    assert back(read(dataset)).equals(table)
+    with pytest.raises(OSError, match=r"encrypted metadata|Cannot decrypt"):
+        read(path)
+    assert not libcudf
 
 
 def test_checksums_are_verified_by_pyarrow(libcudf, tmp_path):
