@@ -5,8 +5,9 @@ from __future__ import annotations
 import os  # not pathlib: pyarrow does without it, and importing it takes milliseconds
 import pickle
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -16,6 +17,9 @@ from .memory_segments import Segment, memory_segments
 
 #: The folders of this package and of pyarrow: holders of memory are in other ones.
 _LIBRARIES = tuple(f"{folder}{os.sep}" for folder in (FOLDER, os.path.dirname(pa.__file__)))  # noqa: PTH120
+
+# Action, device, address, bytes, time, and the calls as text.
+_Facts: TypeAlias = tuple[str, int, int, int, float, str | None]
 
 # PyTorch's names.
 _ACTIONS = {
@@ -62,19 +66,19 @@ class AllocationEvent:
 class AllocationHistory:
     """What `record_allocations` returns: the events so far, or until `stop`.
 
-    A ``with`` block ends with `stop`.
+    A ``with`` block ends with `stop`; so does the life of the object.
     """
 
     def __init__(self, max_events: int) -> None:
         self._is_on = False
+        self._events: list[_Facts] = []
+        self._segments: list[Segment] = []
         if not _native._start_memory_history(max_events):
             raise RuntimeError(
                 "record_allocations records already; end that with stop() of the history that it "
                 "has returned"
             )
         self._is_on = True
-        self._events: list[Any] = []
-        self._segments: list[Segment] = []
 
     def __enter__(self) -> AllocationHistory:
         return self
@@ -83,18 +87,16 @@ class AllocationHistory:
         self.stop()
 
     def __del__(self) -> None:
-        # As the interpreter ends, the functions may have gone.
-        if self._is_on and _native is not None:
+        # A forked child has no record that could end.
+        with suppress(OSError):
             self.stop()
 
     def __repr__(self) -> str:
         state = "recording" if self._is_on else "complete"
-        return f"<AllocationHistory: {len(self._now()[0]):,} events, {state}>"
+        return f"<AllocationHistory: {len(self._facts()):,} events, {state}>"
 
-    def _now(self) -> tuple[list[Any], list[Segment]]:
-        if self._is_on:
-            return _native._memory_history(), memory_segments()
-        return self._events, self._segments
+    def _facts(self) -> list[_Facts]:
+        return _native._memory_history() if self._is_on else self._events
 
     def stop(self) -> None:
         """End the record.  The events stay here.
@@ -102,17 +104,17 @@ class AllocationHistory:
         Nothing happens if it has ended.
         """
         if self._is_on:
-            # The blocks lose their stacks with the record.
+            self._is_on = False
+            # Before the end, with which blocks lose their stacks.
             self._segments = memory_segments()
             self._events = _native._stop_memory_history()
-            self._is_on = False
 
     @property
     def events(self) -> list[AllocationEvent]:
         """The events, the oldest first."""
-        events = self._now()[0]
-        stacks = {origin: stack_of(origin) for origin in {facts[-1] for facts in events}}
-        return [AllocationEvent(*facts, stacks[origin]) for *facts, origin in events]
+        events = self._facts()
+        stacks = {origin: stack_of(origin) for origin in {facts[5] for facts in events}}
+        return [AllocationEvent(*facts[:5], stacks[facts[5]]) for facts in events]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the history in the format of PyTorch's memory snapshots.
@@ -129,17 +131,19 @@ class AllocationHistory:
         -----
         The file has the memory of all devices, with all that was allocated before.
         """
+        segments = memory_segments() if self._is_on else self._segments
+        snapshot = _snapshot(self._facts(), segments)
         with open(path, "wb") as file:  # noqa: PTH123
             # The viewer reads no later protocol.
-            pickle.dump(_snapshot(*self._now()), file, protocol=4)
+            pickle.dump(snapshot, file, protocol=4)
 
 
 def record_allocations(max_events: int = 100_000) -> AllocationHistory:
     """Record what this package allocates and releases on devices, and where in the program.
 
     This finds what holds memory at a peak.  While it records, `memory_report` names the lines of
-    the program that hold memory.  An allocation then takes some microseconds longer; nothing is
-    recorded before, and costs nothing.
+    the program that hold memory.  An allocation then takes about 1 us longer for each call on the
+    stack.  Until then, nothing is recorded, and costs nothing.
 
     Parameters
     ----------
@@ -149,8 +153,10 @@ def record_allocations(max_events: int = 100_000) -> AllocationHistory:
     Returns
     -------
     AllocationHistory
-        Use it in a ``with`` block, or call its `stop`.  It has `events`, and `save` writes them to
-        a file for PyTorch's viewer.
+        Use it in a ``with`` block, or call its ``stop()``.  Its ``events`` have ``action``,
+        ``device``, ``address``, ``nbytes``, ``time`` and ``stack``, which is a
+        `traceback.StackSummary`.  Its ``save(path)`` writes a file for PyTorch's viewer of memory,
+        ``https://pytorch.org/memory_viz``.
 
     Raises
     ------
@@ -164,7 +170,7 @@ def record_allocations(max_events: int = 100_000) -> AllocationHistory:
     Notes
     -----
     Memory of allocators that `set_allocator` has set is not recorded, nor is pinned memory.
-    Threads that Python does not know allocate without a stack.
+    Threads that Python does not know have no stack.  Of a stack, the innermost 64 calls are kept.
 
     Examples
     --------
@@ -201,23 +207,23 @@ def place_of(origin: str | None) -> str:
     return "unknown"
 
 
-def _snapshot(events: list[Any], segments: list[Segment]) -> dict[str, Any]:
+def _snapshot(events: list[_Facts], segments: list[Segment]) -> dict[str, Any]:
     """The dictionaries that PyTorch documents at its memory snapshots."""
     on_devices = [segment for segment in segments if not segment.is_on_host]
-    origins = {facts[-1] for facts in events}
+    origins = {facts[5] for facts in events}
     origins |= {block.origin for segment in on_devices for block in segment.blocks}
     # One list for each stack: pickle writes it once.
     frames = {origin: _frames(origin) for origin in origins}
     traces: list[list[Any]] = [[] for _ in range(_native.Context.get_num_devices())]
     for action, device, address, nbytes, time, origin in events:
-        facts = {
+        entry = {
             "addr": address,
             "size": nbytes,
             "stream": 0,
             "time_us": int(1e6 * time),
             "frames": frames[origin],
         }
-        traces[device] += ({"action": name, **facts} for name in _ACTIONS[action])
+        traces[device] += ({"action": name, **entry} for name in _ACTIONS[action])
     return {
         "segments": [_segment(segment, frames) for segment in on_devices],
         "device_traces": traces,

@@ -13,8 +13,13 @@ from . import html, texts
 from .allocation_history import place_of
 from .memory_segments import Segment, memory_segments
 
-_CLASSES = {"small": "up to 1 MiB", "medium": "below 16 MiB", "large": "from 16 MiB"}
+_SIZES = {"small": "up to 1 MiB", "medium": "below 16 MiB", "large": "from 16 MiB"}
 _PINNED = "pinned"
+
+# The heads of the tables.
+_TOTALS = "memory", "allocated", "peak", "reserved", "peak"
+_CLASSES = "memory", "sizes", "blocks", "allocated", "shared", "in flight", "reusable", "reserved"
+_HOLDERS = "allocated by", "blocks", "allocated"
 
 
 @dataclass(frozen=True)
@@ -175,12 +180,10 @@ class MemoryReport:
         )
 
     def _tables(self) -> Iterator[tuple[Sequence[str], Iterable[Sequence[str]]]]:
-        head = ("memory", "allocated", "peak", "reserved", "peak")
-        yield head, map(_texts, self.totals)
-        head = ("memory", "sizes", "blocks", "allocated", "shared", "in flight", "reusable")
-        yield (*head, "reserved"), map(_texts, self.classes)
+        yield _TOTALS, map(_texts, self.totals)
+        yield _CLASSES, map(_texts, self.classes)
         if self.holders:
-            yield ("allocated by", "blocks", "allocated"), map(_texts, self.holders)
+            yield _HOLDERS, map(_texts, self.holders)
 
 
 def _texts(row: Any) -> list[str]:
@@ -202,7 +205,9 @@ def memory_report(context: Any = None) -> MemoryReport:
     Returns
     -------
     MemoryReport
-        Its text is a table.  Its `plot` draws it, with matplotlib.
+        Its text, and its HTML in notebooks, are tables: ``totals`` with the peaks, ``classes`` and
+        ``holders``.  Its ``plot(ax=None)`` draws the classes with matplotlib, which must be
+        installed.
 
     Raises
     ------
@@ -256,7 +261,7 @@ def _total(memory: str, stats: dict[str, int]) -> MemoryTotal:
 
 
 def _classes(memory: str, segments: list[Segment]) -> Iterator[SizeClass]:
-    for name, sizes in _CLASSES.items():
+    for name, sizes in _SIZES.items():
         of_class = [each for each in segments if each.size_class == name]
         blocks = [block for each in of_class for block in each.blocks]
         in_use = [block for block in blocks if block.is_in_use]

@@ -39,6 +39,6 @@ class Segment(NamedTuple):
 def memory_segments() -> list[Segment]:
     """Those of all contexts of this process."""
     return [
-        Segment(*facts, [Block(*block) for block in blocks])
-        for *facts, blocks in _native._memory_segments()
+        Segment(*facts[:6], [Block(*block) for block in facts[6]])
+        for facts in _native._memory_segments()
     ]

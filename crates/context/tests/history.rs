@@ -151,6 +151,9 @@ fn blocks_have_a_state_and_a_class() {
     let state_of = |place| block_of(&context, place).state;
     drop(first);
     assert_eq!(state_of(places[0]), BlockState::Free);
+    third.expose();
+    drop(third);
+    assert_eq!(state_of(places[2]), BlockState::InFlight);
     start();
     prepare_sharing(&context.enter().expect("alive"), places[1]).expect("alive");
     assert!(retain_exported(second.address(&Ready::by_caller())));
@@ -159,7 +162,6 @@ fn blocks_have_a_state_and_a_class() {
     // Other processes keep it.
     assert_eq!(state_of(places[1]), BlockState::Shared);
     assert!(stop().is_empty());
-    drop(third);
 }
 
 #[test]
