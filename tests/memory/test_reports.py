@@ -1,6 +1,7 @@
 """`memory_report`, and the history that `record_allocations` makes."""
 
 import contextlib
+import ctypes
 import gc
 import pickle
 import pickletools
@@ -38,6 +39,7 @@ class TestReport:
         assert held[sizes].reserved_bytes >= nbytes
         del buf
         after = rows_of(memory_report(ctx))
+        assert after[sizes].blocks == before[sizes].blocks
         assert after[sizes].allocated_bytes == before[sizes].allocated_bytes
         assert after[sizes].reusable_bytes >= nbytes
         for other in SIZES.keys() - {sizes}:
@@ -61,14 +63,34 @@ class TestReport:
         del kept
 
     @pytest.mark.alone  # what is free counts the memory of all processes
-    def test_memory_of_others_is_what_the_package_has_not_reserved(self, ctx):
-        report = memory_report()
-        assert (report.free_bytes, report.total_bytes) == compat.mem_get_info()
+    def test_memory_of_others_is_what_the_package_has_not_reserved(
+        self, ctx, contexts, driver, current
+    ):
+        before = memory_report()
+        assert (before.free_bytes, before.total_bytes) == compat.mem_get_info()
+        bufs = [context.new_buffer(64 * MIB) for context in contexts]
+        assert memory_report().other_bytes == before.other_bytes
+        address = ctypes.c_uint64()
+        driver.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(8 * MIB))
+        try:
+            report = memory_report(ctx)
+        finally:
+            driver.call("cuMemFree_v2", address)
+        assert report.other_bytes == before.other_bytes + 8 * MIB
         reserved = sum(row.reserved_bytes for row in rows_of(report).values())
         assert report.other_bytes + report.free_bytes + reserved == report.total_bytes
-        buf = ctx.new_buffer(64 * MIB)
-        assert memory_report().other_bytes == report.other_bytes
-        del buf
+        del bufs
+
+    @pytest.mark.alone
+    def test_each_context_has_its_own(self, cuda, ctx, own_context):
+        theirs = cuda.Context(0, handle=own_context)
+        before = memory_report(ctx)
+        buf = theirs.new_buffer(4 * MIB)  # the driver's own size of pieces is 2 MiB
+        ours, others = memory_report(ctx), memory_report(theirs)
+        assert rows_of(ours) == rows_of(before)
+        assert ours.other_bytes == before.other_bytes
+        assert others.totals[0].allocated_bytes == buf.size
+        assert rows_of(others)["below 16 MiB"].allocated_bytes == buf.size
 
     def test_each_device_has_its_own(self, ctx, other_ctx):
         buf = other_ctx.new_buffer(5 * MIB)
@@ -89,10 +111,12 @@ class TestReport:
 
     def test_the_text(self, ctx):
         buf = ctx.new_buffer(1234567)
-        title, _, *lines = repr(memory_report(ctx)).split("\n")
-        number = r"[\d,]+"
-        facts = f"{number} bytes, of which {number} are free, and others use {number}"
-        assert re.fullmatch(f"cuda:0: {facts}", title)
+        report = memory_report(ctx)
+        title, _, *lines = repr(report).split("\n")
+        assert title == (
+            f"cuda:0: {report.total_bytes:,} bytes, of which {report.free_bytes:,} are free, "
+            f"and others use {report.other_bytes:,}"
+        )
         assert lines[0].split() == ["memory", "allocated", "peak", "reserved", "peak"]
         assert [line.split("  ")[0] for line in lines[1:3]] == ["cuda:0", "pinned"]
         assert lines[4].startswith("memory  sizes         blocks  allocated")
@@ -104,7 +128,9 @@ class TestReport:
         with record_allocations():
             buf = ctx.new_buffer(1000)
             page = memory_report(ctx)._repr_html_()
-        assert page.count("<table>") == 3
+        tables = page.removeprefix("<table>").removesuffix("</table>").split("</table><table>")
+        names = [re.match("<caption>(.*?)</caption>", table)[1] for table in tables]
+        assert names[1:] == ["by size", "by line"]
         assert "<th>reusable</th>" in page
         assert f"{buf.size:,}</td></tr></tbody></table>" in page
 
@@ -323,6 +349,22 @@ class TestFile:
         text = viz.trace(pickle.loads(saved[1]))
         assert text.count("2.0MiB") >= 1
         assert "MemoryViz.js" in viz.trace_plot(snapshot)
+
+    @pytest.mark.leaks
+    def test_exported_memory_is_in_use_there(self, ctx, tmp_path):
+        with record_allocations() as history:
+            buf = ctx.new_buffer(3 * MIB)
+            address = buf.address
+            buf.export_for_ipc()
+            del buf
+        history.save(tmp_path / "memory.pickle")
+        snapshot = pickle.loads((tmp_path / "memory.pickle").read_bytes())
+        blocks = [block for each in snapshot["segments"] for block in each["blocks"]]
+        states = [block["state"] for block in blocks if block["address"] == address]
+        assert states == ["active_allocated"]
+        assert [event.action for event in history.events if "segment" not in event.action] == [
+            "allocate"
+        ]
 
     def test_a_folder_that_is_missing_is_refused(self, saved, tmp_path):
         with pytest.raises(FileNotFoundError):
