@@ -48,7 +48,7 @@ class AllocationEvent:
     device : int
     address : int
     nbytes : int
-        What was asked for, or all of a segment.
+        The bytes that were asked for, or all bytes of a segment.
     time : float
         In seconds since 1970, as `time.time`.
     stack : traceback.StackSummary

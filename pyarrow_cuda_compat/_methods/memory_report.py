@@ -55,7 +55,7 @@ class SizeClass:
     blocks : int
         How many are in use.
     allocated_bytes : int
-        What was asked for in these.
+        The bytes that were asked for in these.
     shared_bytes : int
         The part of these that other processes may use, too.
     in_flight_bytes : int
@@ -106,7 +106,7 @@ class MemoryReport:
     total_bytes, free_bytes : int
         Of the device, as `mem_get_info`.
     other_bytes : int
-        What other libraries and processes use there, and the driver itself.
+        Used there by other libraries and processes, and by the driver itself.
     totals : tuple of MemoryTotal
         Of the context's device memory, and of the pinned memory of the process.
     classes : tuple of SizeClass

@@ -274,7 +274,7 @@ class TestHistory:
             record_allocations(wrong)
 
 
-#: What the viewer's reader of pickles knows (torch/utils/viz/MemoryViz.js).
+#: The viewer's reader of pickles knows these (torch/utils/viz/MemoryViz.js).
 OPCODES = {
     *("APPEND", "APPENDS", "BINFLOAT", "BINGET", "BININT", "BININT1", "BININT2", "BINPUT"),
     *("BINUNICODE", "DICT", "EMPTY_DICT", "EMPTY_LIST", "EMPTY_TUPLE", "FRAME", "LIST", "LONG1"),

@@ -1,4 +1,4 @@
-//! The history of device memory, and what the pools hold block by block.
+//! The history of device memory, and the contents of the pools, block by block.
 
 #![allow(clippy::disallowed_macros, reason = "sets up what the crate must not do itself")]
 
@@ -49,7 +49,7 @@ fn memory_of(segments: &[MemorySegment]) -> Memory {
     [segments.iter().map(|it| (it.address, it.size)).collect(), blocks]
 }
 
-/// What the events make of memory.  Each event must be possible.
+/// Applies events to memory.  Each must be possible.
 fn replay([mut segments, mut blocks]: Memory, events: &[MemoryEvent]) -> Memory {
     for event in events {
         let (start, end) = (event.address, event.address + event.size);

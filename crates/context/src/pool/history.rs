@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-/// What happened to memory.
+/// A kind of [`MemoryEvent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryAction {
     /// A block was allocated.
@@ -20,10 +20,10 @@ pub enum MemoryAction {
     FreeSegment,
 }
 
-/// An entry of the [`MemoryHistory`].
+/// An event of the [`MemoryHistory`].
 #[derive(Clone, Debug)]
 pub struct MemoryEvent {
-    /// What happened.
+    /// The kind of event.
     pub action: MemoryAction,
     /// The number of the device.
     pub device: u32,
@@ -88,7 +88,7 @@ impl MemoryHistory {
         Ok(true)
     }
 
-    /// What was recorded so far; nothing if that has not begun.
+    /// The events so far; there are none unless they are recorded.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl MemoryHistory {
         Ok(history.iter().flat_map(|history| &history.events).cloned().collect())
     }
 
-    /// Ends it.  Returns what was recorded.
+    /// Ends the record.  Returns its events.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What the pools hold, block by block: for reports.
+//! Lists the contents of the pools, block by block: for reports.
 
 use super::ledger::{BlockState, Ledger, SizeClass};
 use super::pools::Pools;

@@ -1,4 +1,4 @@
-//! What `memory_report` and `record_allocations` show: the blocks of the pools, and the history of device memory.
+//! For `memory_report` and `record_allocations`: the blocks of the pools, and the history of device memory.
 
 use crate::errors::OrRaise;
 use crate::interpreter::{with_exception_kept, with_interpreter};
@@ -78,7 +78,7 @@ pub(crate) fn start(py: Python<'_>, max_events: usize) -> PyResult<bool> {
 /// Action, device, address, bytes, seconds since 1970, and where the block was allocated.
 type Event<'py> = (&'static str, u32, u64, u64, f64, Option<Bound<'py, PyString>>);
 
-/// What was recorded so far.
+/// The events so far.
 #[pyfunction(name = "_memory_history")]
 pub(crate) fn events(py: Python<'_>) -> PyResult<Vec<Event<'_>>> {
     Ok(to_python(py, &py.detach(MemoryHistory::events).or_raise(py)?))
