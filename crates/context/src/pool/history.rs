@@ -88,7 +88,7 @@ impl MemoryHistory {
         Ok(true)
     }
 
-    /// The events so far; there are none unless they are recorded.
+    /// The events so far; empty unless they are recorded.
     ///
     /// # Errors
     ///
