@@ -32,8 +32,10 @@ try:
     from . import _load  # noqa: F401  # isort: skip  (first: it makes the classes)
     from . import _native
     from ._cudf.engine import set_compute_engine as set_compute_engine
+    from ._methods.allocation_history import record_allocations as record_allocations
     from ._methods.describing import describe as describe
     from ._methods.ipc import IpcArrayHandle as IpcArrayHandle
+    from ._methods.memory_report import memory_report as memory_report
     from ._methods.pickling import RESTORING as _RESTORING
     from ._native import *  # noqa: F403
     from ._native import __version__ as __version__
@@ -49,6 +51,8 @@ try:
         "IpcArrayHandle",
         "describe",
         "is_available",
+        "memory_report",
+        "record_allocations",
         "set_compute_engine",
         "set_tracing",
         "show_config",

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from .._start.extension import PACKAGE
-from . import html, sizes
+from . import html, sizes, texts
 
 _HEAD = ("column", "type", "bytes", "nulls")
 
@@ -48,10 +48,7 @@ class Description:
     columns: tuple[Column, ...]
 
     def __repr__(self) -> str:
-        lines = [_HEAD, *self._lines()]
-        widths = [max(map(len, texts)) for texts in zip(*lines, strict=True)]
-        aligned = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-        return "\n".join([self._title(), *aligned])
+        return f"{self._title()}\n{texts.rendered(_HEAD, self._lines())}"
 
     def _repr_html_(self) -> str:
         return html.rendered(self._title(), _HEAD, self._lines())

@@ -23,6 +23,7 @@ CALLS = {
     "event": lambda place: Event(place).context,
     "empty": lambda place: DeviceArray.empty(3, context=place).context,
     "from_host": lambda place: DeviceArray.from_host([1, 2], context=place).context,
+    "memory_report": lambda place: compat.Context(compat.memory_report(place).device),
     "array.copy_to": lambda place: _where(pa.array([1, 2]).copy_to(place)),
     "batch.copy_to": lambda place: _where(pa.record_batch({"x": [1]}).copy_to(place)["x"]),
     "table.copy_to": lambda place: _where(pa.table({"x": [1]}).copy_to(place)["x"].chunk(0)),

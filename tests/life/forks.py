@@ -29,6 +29,8 @@ LEFT_OUT = {"__class__", "__init_subclass__", "__subclasshook__", "__new__", "__
 CACHES = [
     compat.memory_stats,
     compat.pinned_memory_stats,
+    compat.memory_report,
+    compat.record_allocations,
     compat.empty_cache,
     compat.empty_pinned_cache,
     partial(compat.set_cache_limit, 1),

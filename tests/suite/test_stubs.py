@@ -44,7 +44,7 @@ def test_the_wheel_carries_them():
 
 IN_PYTHON = {
     *("IpcArrayHandle", "describe", "is_available", "set_compute_engine", "set_tracing"),
-    *("show_config", "tracing"),
+    *("memory_report", "record_allocations", "show_config", "tracing"),
 }
 
 

@@ -45,8 +45,9 @@ pub use others::Adopted;
 pub use others::Loan;
 pub use pages::{Pages, memory_of_the_machine, page_size};
 pub use pool::{
-    Block, Cache, HostPool, MemoryStats, Placement, block_at, is_pinned_block, is_released,
-    prepare_sharing, retain_exported, set_default_cache_limit,
+    Block, BlockState, Cache, HostPool, MemoryAction, MemoryBlock, MemoryEvent, MemoryHistory,
+    MemorySegment, MemoryStats, Origin, Placement, SizeClass, block_at, is_pinned_block,
+    is_released, memory_segments, prepare_sharing, retain_exported, set_default_cache_limit,
 };
 pub use slots::Slots;
 pub use streams::{

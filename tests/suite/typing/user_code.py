@@ -22,6 +22,8 @@ from pyarrow_cuda_compat import (
     Stream,
     from_dlpack,
     mem_get_info,
+    memory_report,
+    record_allocations,
     reset_peak_memory_stats,
     reset_peak_pinned_memory_stats,
     set_tracing,
@@ -317,6 +319,13 @@ def memory(ctx: cuda.Context) -> None:
     reset_peak_memory_stats(ctx)
     reset_peak_memory_stats(0)
     reset_peak_pinned_memory_stats()
+    report = memory_report("cuda:0")
+    assert_type(report.totals[0].peak_allocated_bytes, int)
+    assert_type([row.sizes for row in report.classes], list[str])
+    assert_type([holder.place for holder in report.holders], list[str])
+    with record_allocations(max_events=1000) as history:
+        assert_type([event.nbytes for event in history.events], list[int])
+    history.save(Path("/tmp/memory.pickle"))
 
 
 def records() -> None:

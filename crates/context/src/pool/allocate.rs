@@ -7,10 +7,11 @@ use super::pools::Pool;
 use super::pools::elsewhere;
 use super::release::{Freed, total};
 use super::zeroing;
-use super::{Block, Cache, Placement, Source};
+use super::{Block, Cache, MemoryAction, Placement, Source, history};
 use crate::streams::wait_for_work_in_flight;
 use crate::{Context, Current};
 use arrow_cuda_driver::{CudaResult, DeviceMemory, LongLock, blocking, report_failure};
+use std::iter;
 
 /// Other threads may take or cache the memory that was reclaimed, so this repeats, up to a limit.
 const MAX_ATTEMPTS: u32 = 16;
@@ -41,6 +42,9 @@ impl Context {
 
     fn allocate_block(&self, source: Source, size: u64, placement: Placement) -> CudaResult<Block> {
         let place = self.place(source, size, placement)?;
+        if source == Source::Device {
+            history::record_allocations(self.device().number(), iter::once((place.0, size)));
+        }
         zeroing::prepared(Block::new(self, source, place, size))
     }
 
@@ -74,7 +78,10 @@ impl Context {
             block
         });
         // All of them exist before one of them could fail.
-        blocks.collect::<Vec<_>>().into_iter().map(zeroing::prepared).collect()
+        let blocks: Vec<_> = blocks.collect();
+        let places = blocks.iter().map(|block| (block.address, block.size));
+        history::record_allocations(self.device().number(), places);
+        blocks.into_iter().map(zeroing::prepared).collect()
     }
 
     pub(super) fn place(
@@ -129,6 +136,7 @@ impl Context {
             match pool.source.obtain(current, size) {
                 Ok(address) => {
                     RANGES[pool.source as usize].add(address, size);
+                    pool.record_segment(MemoryAction::AllocateSegment, address, size);
                     return pool.with_ledger(|ledger| ledger.add(address, size, &request));
                 }
                 Err(error) if !error.is_out_of_memory() => {

@@ -7,6 +7,7 @@
 mod allocate;
 mod block;
 mod cache;
+mod history;
 #[expect(unsafe_code, reason = "moves what is reallocated, and clears memory that nobody has yet")]
 mod host_pool;
 mod ledger;
@@ -16,6 +17,7 @@ mod lookup;
 mod pools;
 #[expect(unsafe_code, reason = "frees segments that the ledger has removed")]
 mod release;
+mod segments;
 #[expect(unsafe_code, reason = "wipes the residue of earlier buffers")]
 mod sharing;
 #[expect(unsafe_code, reason = "pins pages, and gives memory back")]
@@ -26,10 +28,12 @@ mod zeroing;
 
 pub use block::Block;
 pub use cache::Cache;
+pub use history::{MemoryAction, MemoryEvent, MemoryHistory, Origin};
 pub use host_pool::HostPool;
-pub use ledger::Placement;
+pub use ledger::{BlockState, Placement, SizeClass};
 pub use limits::set_default_cache_limit;
 pub use lookup::{block_at, is_pinned_block, is_released};
+pub use segments::{MemoryBlock, MemorySegment, memory_segments};
 pub use sharing::{prepare_sharing, retain_exported};
 pub(crate) use source::Source;
 pub use stats::MemoryStats;

@@ -1,8 +1,8 @@
 //! The pools of a context: for each source a ledger, and the fences that show when exposed blocks may be reused.
 
-use super::Source;
 use super::ledger::{Ledger, Segment};
 use super::stats::PINNED;
+use super::{MemoryAction, Source, history};
 use crate::streams::{Fences, await_users_of_lost};
 use crate::{Context, Extension};
 use arrow_cuda_driver::{CudaResult, Lock, blocking, may_release, report};
@@ -10,16 +10,18 @@ use std::{mem, thread};
 
 pub(super) struct Pool {
     pub(super) source: Source,
+    /// Its number.
+    device: u32,
     ledger: Lock<Ledger>,
     /// Taken before the ledger's lock.
     fences: Lock<Fences>,
 }
 
 impl Pool {
-    fn of(source: Source) -> Self {
+    fn of(source: Source, device: u32) -> Self {
         let mut ledger = Ledger::default();
         ledger.always_shares = source == Source::Pages;
-        Self { source, ledger: Lock::new(ledger), fences: Lock::default() }
+        Self { source, device, ledger: Lock::new(ledger), fences: Lock::default() }
     }
 
     /// Reads or changes the ledger.  `work` neither calls the driver nor waits for the GIL: a release, on any
@@ -35,6 +37,13 @@ impl Pool {
         let result = work(&mut ledger);
         mem::swap(&mut ledger.account, shared);
         Ok(result)
+    }
+
+    /// Records a segment of device memory.
+    pub(super) fn record_segment(&self, action: MemoryAction, address: u64, size: u64) {
+        if self.source == Source::Device {
+            history::record_segment(action, self.device, (address, size));
+        }
     }
 
     /// Reads or changes the fences, except in a forked child.  The events that have become useless are
@@ -63,7 +72,12 @@ impl Extension for Pools {
             let pool = self.get(source);
             // The fences own contexts, this one too.  In a forked child nothing can be saved.
             drop(pool.with_fences(mem::take));
-            let left = pool.with_ledger(|ledger| ledger.abandon(source.outlives_context()));
+            let left = pool.with_ledger(|ledger| {
+                if source == Source::Device {
+                    history::record_loss(pool.device, ledger);
+                }
+                ledger.abandon(source.outlives_context())
+            });
             let left = left.unwrap_or_default();
             match source.serves_libarrow() {
                 true if left.is_empty() => {}
@@ -93,6 +107,7 @@ fn unmap_unused(source: Source, segments: &[Segment]) {
 
 impl Context {
     pub(super) fn pool(&self, source: Source) -> &Pool {
-        self.own_extension(|| Pools(Source::ALL.map(Pool::of))).get(source)
+        let device = self.device().number();
+        self.own_extension(|| Pools(Source::ALL.map(|it| Pool::of(it, device)))).get(source)
     }
 }

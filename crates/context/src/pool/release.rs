@@ -2,7 +2,7 @@
 
 use super::ledger::{Ledger, Segment};
 use super::pools::{Pool, elsewhere};
-use super::{Cache, Source};
+use super::{Cache, MemoryAction, Source, history};
 use crate::{Context, Current, Unused, contexts};
 use arrow_cuda_driver::{CudaResult, blocking, holds_interpreter, may_release, report_failure};
 use std::mem;
@@ -103,7 +103,10 @@ impl Context {
         is_exposed: bool,
     ) -> CudaResult<()> {
         let is_complete = self.pool(source).with_ledger(|ledger| {
-            ledger.release(address, is_exposed);
+            let released = ledger.release(address, is_exposed);
+            if let Some(block) = released.filter(|_| source == Source::Device) {
+                history::record_release(self.device().number(), block);
+            }
             ledger.finished.is_empty() && !ledger.exceeds_limit()
         })?;
         if is_complete {
@@ -207,6 +210,9 @@ impl Pool {
             _ => Ok(unsafe { Unused::promised() }),
         };
         let free_each = removed.segments.iter().map(|segment| {
+            // Another thread may get the memory as soon as it is free.
+            let Segment { address, capacity, .. } = *segment;
+            self.record_segment(MemoryAction::FreeSegment, address, capacity);
             // SAFETY: the segment was allocated in this live context, and the ledger has removed it,
             // once.
             let freed = waited
@@ -214,6 +220,7 @@ impl Pool {
                 .map_err(Clone::clone)
                 .and_then(|unused| unsafe { self.source.give_back(current, segment, unused) });
             if freed.is_err() {
+                self.record_segment(MemoryAction::AllocateSegment, address, capacity);
                 drop(self.with_ledger(|ledger| match waited {
                     // Nothing was tried, so a later release tries again.
                     Err(_) => ledger.postpone(segment),

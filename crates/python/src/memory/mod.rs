@@ -3,6 +3,7 @@
 mod allocator;
 mod cache;
 mod callback_memory;
+mod history;
 mod pinned_cache;
 pub(crate) mod pinned_pool;
 mod registered_array;
@@ -34,5 +35,12 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     )?;
     module.setattr(PyRegisteredArray::NAME, module.py().get_type::<PyRegisteredArray>())?;
     module.setattr(PyCallbackMemory::NAME, module.py().get_type::<PyCallbackMemory>())?;
-    private!(module, allocator::allocate)
+    private!(
+        module,
+        allocator::allocate,
+        history::segments,
+        history::start,
+        history::events,
+        history::stop,
+    )
 }

@@ -7,7 +7,7 @@
 //! Releases of blocks in flight are numbered.  Evidence is one number: it covers all releases up to it.  Ready
 //! neighbours merge.
 
-use super::classes::Class;
+use super::classes::SizeClass;
 use crate::pool::stats::Account;
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use std::ops::Range;
 pub(crate) struct Segment {
     pub(crate) address: u64,
     pub(crate) capacity: u64,
-    pub(super) class: Class,
+    pub(crate) class: SizeClass,
     /// Whether its released blocks may be reused.  Otherwise it goes back to the driver with its last block.
     pub(super) is_open: bool,
     /// The number of blocks that somebody uses, or wipes.
@@ -76,10 +76,23 @@ pub(super) enum State {
     Withheld,
 }
 
+/// Who may use a [`MemoryBlock`](crate::MemoryBlock).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockState {
+    /// This process, until it releases the block.
+    InUse,
+    /// Other processes, too, or still.
+    Shared,
+    /// Work in flight: the block is released.
+    InFlight,
+    /// Nobody: the block is cached, or on its way to the driver.
+    Free,
+}
+
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub(super) segment: u64,
-    pub(super) capacity: u64,
+    pub(crate) capacity: u64,
     /// The requested size, in bytes, of a block in use.
     pub(super) size: u64,
     pub(super) state: State,
@@ -90,6 +103,20 @@ pub(super) struct Block {
 }
 
 impl Block {
+    /// Its address and the size that was asked for, if it is in use.
+    pub(crate) fn in_use(&self, address: u64) -> Option<(u64, u64)> {
+        matches!(self.state, State::InUse(_)).then_some((address, self.size))
+    }
+
+    pub(crate) fn public_state(&self) -> BlockState {
+        match self.state {
+            State::InUse(Access::Process) => BlockState::InUse,
+            State::InUse(Access::Lent | Access::Exported) => BlockState::Shared,
+            State::InFlight { .. } => BlockState::InFlight,
+            State::Ready | State::Withheld => BlockState::Free,
+        }
+    }
+
     /// Splits it after its first `capacity` bytes.  Returns the second block.
     pub(super) fn split(&mut self, capacity: u64) -> Self {
         let rest = Self { capacity: self.capacity - capacity, size: 0, is_alone: false, ..*self };

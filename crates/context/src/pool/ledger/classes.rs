@@ -12,8 +12,9 @@ pub(crate) const ALIGNMENT: u64 = 512;
 /// A large block always gets a vacant segment that is larger by at most one part in this many.
 const TOLERANCE_DIVISOR: u64 = 6;
 
+/// A class of sizes: up to 1 MiB, below 16 MiB, and from there on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub enum SizeClass {
     /// Many share a segment: the class grows by an eighth with each, up to a limit.
     Small,
     /// Some share a segment: the class doubles what it has with each, up to a limit.
@@ -22,7 +23,7 @@ pub(crate) enum Class {
     Large,
 }
 
-impl Class {
+impl SizeClass {
     pub(crate) const COUNT: usize = 3;
 
     pub(crate) fn of(size: u64) -> Self {
@@ -76,7 +77,7 @@ mod tests {
         fn a_block_wastes_little_and_a_segment_at_most_doubles_its_class(
             size in prop_oneof![1u64..5000, 1u64..1 << 25, 1u64..1 << 50], reserved in 0u64..1 << 40,
         ) {
-            let class = Class::of(size);
+            let class = SizeClass::of(size);
             let capacity = class.capacity(size);
             prop_assert!(capacity >= size && capacity.is_multiple_of(ALIGNMENT));
             prop_assert!(capacity - size < ALIGNMENT || (capacity - size) * 8 <= size);
@@ -88,8 +89,8 @@ mod tests {
 
     #[test]
     fn impossible_sizes_are_left_to_the_driver() {
-        assert_eq!(Class::Large.capacity(u64::MAX), u64::MAX);
-        assert_eq!(Class::Large.segment(u64::MAX, 0), u64::MAX);
+        assert_eq!(SizeClass::Large.capacity(u64::MAX), u64::MAX);
+        assert_eq!(SizeClass::Large.segment(u64::MAX, 0), u64::MAX);
         assert_eq!(largest_split(u64::MAX, 1), u64::MAX);
     }
 

@@ -34,6 +34,16 @@ impl Ledger {
         self.segments.get_mut(&address).expect("a block lies in a segment")
     }
 
+    /// Each segment, with its blocks and where they begin.
+    pub(crate) fn segments(
+        &self,
+    ) -> impl Iterator<Item = (&Segment, impl Iterator<Item = (u64, &Block)>)> {
+        self.segments.values().map(|segment| {
+            let blocks = self.blocks.range(segment.addresses());
+            (segment, blocks.map(|(address, block)| (*address, block)))
+        })
+    }
+
     /// The block that contains an address, and where it begins.
     pub(super) fn containing(&self, address: u64) -> Option<(u64, &Block)> {
         let (start, block) = self.blocks.range(..=address).next_back()?;

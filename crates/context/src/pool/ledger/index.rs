@@ -2,7 +2,7 @@
 //! that are vacant, by age.
 
 use super::blocks::{Block, Segment, State};
-use super::classes::Class;
+use super::classes::SizeClass;
 use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct OfClass {
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    pub(super) classes: [OfClass; Class::COUNT],
+    pub(super) classes: [OfClass; SizeClass::COUNT],
     /// The release and address of each block in flight.
     in_flight: BTreeSet<(u64, u64)>,
     last_vacant: u64,

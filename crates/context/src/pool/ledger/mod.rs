@@ -12,9 +12,10 @@ mod surplus;
 mod tiling;
 
 use blocks::{Block, State};
-use classes::Class;
 
+pub use blocks::BlockState;
 pub(crate) use blocks::{Access, Segment};
+pub use classes::SizeClass;
 pub(crate) use classes::{ALIGNMENT, MIN_LARGE, SEGMENT};
 pub(crate) use entries::Ledger;
 pub use request::Placement;
@@ -30,7 +31,7 @@ const PARTS_DIVISOR: u64 = 12;
 
 impl Ledger {
     pub(crate) fn request(&self, size: u64, placement: Placement) -> Request {
-        let class = Class::of(size);
+        let class = SizeClass::of(size);
         let is_cacheable = self.always_shares || self.allowance() > 0;
         let capacity = if is_cacheable { class.capacity(size) } else { size };
         let (alone, is_alone) = (None, false);
@@ -38,7 +39,7 @@ impl Ledger {
         let alone = class.segment(capacity, 0);
         let may_be_alone = placement == Placement::Alone
             && is_cacheable
-            && class != Class::Large
+            && class != SizeClass::Large
             && alone - size <= self.slack.room();
         if !may_be_alone {
             return packed;
@@ -93,7 +94,7 @@ impl Ledger {
     /// The smallest ready block of a capacity from `least` to `most` that fits: its capacity and address.
     fn best_fit(
         &self,
-        class: Class,
+        class: SizeClass,
         least: u64,
         most: u64,
         fits: impl Fn(&(u64, u64)) -> bool,
@@ -113,7 +114,7 @@ impl Ledger {
         let (peak, needed) =
             (self.peak_with(size), self.account.stats.allocated_bytes.saturating_add(size));
         // While a program needs less than at its peak, there is room enough to split any segment.
-        if class != Class::Large || needed <= peak / 4 * 3 {
+        if class != SizeClass::Large || needed <= peak / 4 * 3 {
             return u64::MAX;
         }
         let in_parts = self.index.classes[class as usize].ready_in_parts;
@@ -175,12 +176,13 @@ impl Ledger {
     }
 
     /// Releases the block that contains an address.  If it is *exposed*, work that is still in flight may use
-    /// it.  A block that a reset of the device has destroyed has no entry.
-    pub(crate) fn release(&mut self, address: u64, is_exposed: bool) {
-        let Some((start, block)) = self.blocks.range_mut(..=address).next_back() else { return };
-        let State::InUse(access) = block.state else { return };
+    /// it.  A block that a reset of the device has destroyed has no entry.  Returns the block's address and size,
+    /// unless other processes keep its memory.
+    pub(crate) fn release(&mut self, address: u64, is_exposed: bool) -> Option<(u64, u64)> {
+        let (start, block) = self.blocks.range_mut(..=address).next_back()?;
+        let State::InUse(access) = block.state else { return None };
         if address - start >= block.capacity {
-            return;
+            return None;
         }
         let (address, size, segment) = (*start, block.size, block.segment);
         let is_alone = std::mem::take(&mut block.is_alone);
@@ -189,7 +191,7 @@ impl Ledger {
         if access == Access::Exported {
             // It stays as it is: its memory stays allocated, and counts as reserved.
             self.slack.lost += slack;
-            return;
+            return None;
         }
         block.has_residue = true;
         self.account.stats.allocated_bytes -= size;
@@ -198,6 +200,7 @@ impl Ledger {
             self.close(segment);
         }
         self.end_use(address, is_exposed);
+        Some((address, size))
     }
 
     /// Removes the segments of which nothing may be reused.
@@ -247,7 +250,7 @@ impl Ledger {
     pub(crate) fn resize(&mut self, address: u64, size: u64) -> bool {
         let Some(before) = self.blocks.get(&address).copied() else { return false };
         let Segment { class, is_open, .. } = self.segments[&before.segment];
-        if before.is_alone || !is_open || Class::of(size) != class {
+        if before.is_alone || !is_open || SizeClass::of(size) != class {
             return false;
         }
         let wanted = class.capacity(size);

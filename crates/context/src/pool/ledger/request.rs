@@ -1,6 +1,6 @@
 //! Requests of allocations: how much memory, and whether it lies alone.
 
-use super::classes::{ALIGNMENT, Class};
+use super::classes::{ALIGNMENT, SizeClass};
 
 /// Whether an allocation may share its segment with others.
 ///
@@ -19,7 +19,7 @@ pub enum Placement {
 pub(crate) struct Request {
     pub(crate) size: u64,
     pub(crate) capacity: u64,
-    pub(super) class: Class,
+    pub(super) class: SizeClass,
     /// The bytes that its block takes if it is all of its segment, which it may be.
     pub(super) alone: Option<u64>,
     /// Whether it has to be that.

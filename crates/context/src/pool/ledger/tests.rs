@@ -327,7 +327,9 @@ fn add_all<const N: usize>(ledger: &mut Ledger, mebibytes: [u64; N]) -> [u64; N]
 }
 
 fn release(ledger: &mut Ledger, addresses: &[u64]) {
-    addresses.iter().for_each(|address| ledger.release(*address, false));
+    for address in addresses {
+        ledger.release(*address, false);
+    }
 }
 
 /// Takes a block that is ready, if one fits.
