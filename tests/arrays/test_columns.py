@@ -116,6 +116,12 @@ WAYS_TO_FAIL = [
         r"the column 'b' has nulls \(1 of 2\).*nulls='fill'",
     ),
     ({"a": [True, None]}, {}, ValueError, r"the column 'a' has nulls \(1 of 2\)"),
+    (
+        {"a": pa.chunked_array([[1, 2], [3, None, 5]])},
+        {},
+        ValueError,
+        r"the column 'a' in rows 2 to 4 has nulls \(1 of 3\)",
+    ),
 ]
 
 

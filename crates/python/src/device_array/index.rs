@@ -92,7 +92,8 @@ fn entry(key: &Bound<'_, PyAny>) -> PyResult<Index> {
     }
     Err(PyIndexError::new_err(format!(
         "only integers, slices (`:`), ellipsis (`...`) and None are valid indices of a device \
-             array, not {}: elements at chosen places are for a kernel or for CuPy",
+             array, not {}: cupy.asarray(array)[...] chooses elements on the device, and so does \
+             torch.from_dlpack(array)[...]",
         key.get_type()
     )))
 }
