@@ -6,11 +6,22 @@ from typing import Any, NoReturn
 
 _TO_HOST = "array.copy_to_host() returns NumPy's array of the elements"
 _COMPUTING = "cupy.asarray(array) has it on the device, array.copy_to_host() on the host"
+_ELSEWHERE = (
+    "array.copy_to_host() copies it to the host, "
+    "array.to_arrow().copy_to('cuda:1') to another device"
+)
 _WAYS_OUT = {
+    "clone": "array.copy() copies it on its device",
+    "copy_from_host": "array.copy_to_device(values) fills it with values of the host",
+    "copy_to": _ELSEWHERE,
     "cpu": _TO_HOST,
+    "cuda": _ELSEWHERE,
     "device": "array.context.device_number is the number of its device",
     "get": _TO_HOST,
     "numpy": _TO_HOST,
+    "permute": "array.transpose(axes) orders the dimensions",
+    "to": _ELSEWHERE,
+    "to_dlpack": "from_dlpack of the other library takes the array itself",
     "to_numpy": _TO_HOST,
     "to_pylist": _TO_HOST,
     "tolist": _TO_HOST,

@@ -135,7 +135,7 @@ def _type_of(table: Any) -> Any:
             "one type by columns=, or cast the others first, by table.cast(schema) on the host"
         )
     (kind,) = names
-    if pa.types.is_nested(_storage_of(kind)):
+    if pa.types.is_fixed_size_list(_storage_of(kind)):
         raise TypeError(
             f"values of type {kind} have more than one element in a row: "
             "DeviceArray.from_arrow(column) gives one column its own dimensions"

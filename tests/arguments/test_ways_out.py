@@ -77,6 +77,7 @@ WRONG = {
     "array[[1]]": ("IndexError", "'list'", "cupy.asarray(array)[...]", "torch.from_dlpack"),
     "array.sum()": ("AttributeError", "'sum'", "cupy.asarray(array)", "array.copy_to_host()"),
     "array.numpy()": ("AttributeError", "'numpy'", "array.copy_to_host()"),
+    "array.copy_to('cpu')": ("AttributeError", "array.copy_to_host()", "array.to_arrow().copy_to("),
     "array.device": ("AttributeError", "'device'", "array.context.device_number"),
     "DeviceArray.from_columns([column])": ("TypeError", "got list", "pyarrow.table(columns, "),
     # Tables on a device.

@@ -102,6 +102,7 @@ WAYS_TO_FAIL = [
         TypeError,
         "more than one element in a row",
     ),
+    ({"a": [[1]]}, {}, TypeError, r"list_\(type, length\)"),
     ({"a": [1]}, {"columns": "a"}, TypeError, r"columns must be names of columns, such as \['a'\]"),
     ({"a": [1]}, {"columns": ["b"]}, KeyError, "b"),
     ({"a": [1]}, {"columns": []}, ValueError, "no columns"),

@@ -258,6 +258,24 @@ def test_a_field_is_a_view(dtype):
     assert array.copy_to_host().tobytes() == host.tobytes()
 
 
+def test_an_array_of_one_place_is_no_integer():
+    class Tensor:
+        """As PyTorch's are, an integer to Python if there is one element."""
+
+        def __init__(self, ndim):
+            self.ndim = ndim
+
+        def __index__(self):
+            return 1
+
+    array = DeviceArray.from_host([1.0, 2.0])
+    assert array[Tensor(0)] == 2
+    with pytest.raises(IndexError, match="only integers"):
+        array[Tensor(1)]
+    with pytest.raises(IndexError, match="only integers"):
+        array[Tensor(1)] = 5
+
+
 def test_names_that_name_no_field():
     array = DeviceArray.from_host(np.array([(1, b"x")], [("a", "i4"), ("b", "S1")]))
     with pytest.raises(ValueError, match="no field of name c"):
