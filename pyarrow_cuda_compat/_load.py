@@ -27,7 +27,17 @@ _native._start(BRIDGE)
 _hook.install()
 
 from . import _patches  # noqa: E402  (needs the classes, as do the others)
-from ._methods import arrow, files, html, ipc, matrix, pickling, readers, tables  # noqa: E402
+from ._methods import (  # noqa: E402
+    absent,
+    arrow,
+    files,
+    html,
+    ipc,
+    matrix,
+    pickling,
+    readers,
+    tables,
+)
 from ._methods.numba import conversions  # noqa: E402
 from ._start.import_hooks import follow  # noqa: E402
 
@@ -74,6 +84,7 @@ _attach(
     from_columns=staticmethod(matrix.array_from_columns),
     to_columns=matrix.array_to_columns,
     export_for_ipc=ipc.export_array,
+    __getattr__=absent.attribute_of_array,
     __reduce_ex__=ipc.reduce_device_array,
     _repr_html_=html.of_array,
 )

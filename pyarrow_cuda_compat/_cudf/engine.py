@@ -17,7 +17,8 @@ _ENGINES = ("cudf", "none")
 #: The releases of pylibcudf whose answers were compared with pyarrow's.
 OLDEST, NEWEST = (26, 10), (26, 12)
 _INSTALL = (
-    "install pylibcudf-cu12 or pylibcudf-cu13, for the CUDA of your driver, to compute on it: "
+    "to compute on the device install pylibcudf-cu12 or pylibcudf-cu13, for the CUDA of your "
+    "driver: "
     "pip install 'pylibcudf-cu13>=26.10,<26.13'"
 )
 

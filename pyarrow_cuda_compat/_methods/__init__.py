@@ -8,6 +8,7 @@
 `datasets`     Parquet files and folders, by libcudf or pyarrow
 `arrow`        `DeviceArray` from Arrow arrays, and back
 `ipc`          `DeviceArray` in other processes
+`absent`       attributes that `DeviceArray` does not have
 `pickling`     pickles and copies of what lies on a device
 =============  ==================================================================================
 

@@ -19,6 +19,7 @@ _WORDS_256 = [("low", "<u8"), ("second", "<u8"), ("third", "<u8"), ("high", "<i8
 _INTERVAL = [("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")]
 #: What Arrow counts times and durations in, one at a time; NumPy counts in any number of any unit.
 _UNITS = ("s", "ms", "us", "ns")
+_IF_CHUNKED = "of a chunked array those of combine_chunks()"
 
 
 def array_from_arrow(
@@ -210,10 +211,22 @@ def dtype_of(kind: Any) -> Any:
     if types.is_null(kind) or types.is_fixed_size_binary(kind):
         raise _refused(kind, "they have no bytes")
     if types.is_dictionary(kind):
-        raise _refused(kind, "its indices and its dictionary are two arrays")
+        raise _refused(kind, f"its .indices can, {_IF_CHUNKED}")
+    if types.is_struct(kind):
+        raise _refused(kind, f"its .field(name) can, {_IF_CHUNKED}")
+    if types.is_list(kind) or types.is_large_list(kind):
+        raise _refused(
+            kind,
+            f"its .values and .offsets can, {_IF_CHUNKED}; lists of one length can after "
+            "column.cast(pyarrow.list_(type, length)) on the host",
+        )
     if types.is_nested(kind):
         raise _refused(kind, "its fields or values are arrays of their own")
-    raise _refused(kind, "they are not of a fixed size; buffers() has their offsets and bytes")
+    raise _refused(
+        kind,
+        "they are not of a fixed size; column.dictionary_encode() on the host numbers them, and "
+        "buffers() has their offsets and bytes",
+    )
 
 
 def _refused(kind: Any, why: str) -> TypeError:

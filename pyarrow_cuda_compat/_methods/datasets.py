@@ -28,6 +28,17 @@ _MAGIC = {b"PAR1": "parquet", b"PARE": "parquet", b"ARROW1": "ipc", b"ORC": "orc
 _ROWS_AT_ONCE = 1 << 20
 #: libcudf has fewer rows in a column.
 _ALL_ROWS = 1 << 62
+#: What to do about an error of pyarrow, by words in its text.
+_WAYS_OUT = {
+    "Parquet magic bytes not found": (
+        "Lists, folders, URIs and paths with filesystem= are read as Parquet files; for files of "
+        "another format pass pyarrow.dataset.dataset(source, format='ipc')"
+    ),
+    "Unrecognized filesystem type in URI": (
+        "pyarrow.fs does not know such URIs: open it, as by fsspec.open(uri), and pass the file"
+    ),
+    "Unsupported hostname": "Pass the path itself, or a URI with three slashes: file:///folder/name",
+}
 
 
 def is_more_than_a_file(source: Any) -> bool:
@@ -122,13 +133,10 @@ def _dataset_of(source: Any, file_format: str, options: dict[str, Any]) -> Any:
     try:
         return pq.ParquetDataset(paths, **options)._dataset
     except pa.ArrowInvalid as error:
-        if "Parquet magic bytes not found" not in str(error):
+        way_out = next((_WAYS_OUT[words] for words in _WAYS_OUT if words in str(error)), None)
+        if way_out is None:
             raise
-        way_out = "for files of another format pass pyarrow.dataset.dataset(source, format='ipc')"
-        raise pa.ArrowInvalid(
-            f"{error} Lists, folders, URIs and paths with filesystem= are read as Parquet files; "
-            f"{way_out}"
-        ) from error
+        raise pa.ArrowInvalid(f"{str(error).removesuffix('.')}. {way_out}") from error
 
 
 def _fragment_of(source: Any, file_format: Any) -> Any:

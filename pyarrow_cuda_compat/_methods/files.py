@@ -286,7 +286,7 @@ def opened(path: Any, flags: int, argument: str = "path") -> Iterator[tuple[int,
         try:
             file = os.open(path, flags | os.O_CLOEXEC, 0o666)
         except FileNotFoundError:
-            raise refused_files.missing(name) from None
+            raise refused_files.missing(name, flags == os.O_RDONLY) from None
     elif isinstance(path, int) and not isinstance(path, bool):
         name = path
         try:

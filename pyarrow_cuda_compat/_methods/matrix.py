@@ -70,7 +70,8 @@ def array_from_columns(
     """
     if not isinstance(table, pa.Table | pa.RecordBatch):
         raise TypeError(
-            f"expected a pyarrow.Table or a pyarrow.RecordBatch, got {type(table).__name__}"
+            f"expected a pyarrow.Table or a pyarrow.RecordBatch, got {type(table).__name__}; "
+            "pyarrow.table(columns, names) makes one of arrays"
         )
     _native._check_has_data(table)
     if nulls not in _NULLS:
@@ -89,7 +90,7 @@ def array_from_columns(
         found = array_from_arrow(chunk, **options)
         values, places = found if isinstance(found, tuple) else (found, None)
         if nulls == "raise":
-            values = replaced.forbidden(values, f"the column {table.schema.names[number]!r}")
+            values = replaced.forbidden(values, _called(table, rows, number))
         if array is None:
             array, mask = _empty(table, dtype, order, nulls, values.context)
         array[rows, number] = values
@@ -134,7 +135,7 @@ def _type_of(table: Any) -> Any:
             "one type by columns=, or cast the others first, by table.cast(schema) on the host"
         )
     (kind,) = names
-    if pa.types.is_nested(_storage_of(kind)):
+    if pa.types.is_fixed_size_list(_storage_of(kind)):
         raise TypeError(
             f"values of type {kind} have more than one element in a row: "
             "DeviceArray.from_arrow(column) gives one column its own dimensions"
@@ -150,6 +151,12 @@ def _listed(names: Sequence[str]) -> str:
 
 def _storage_of(kind: Any) -> Any:
     return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+
+
+def _called(table: Any, rows: slice, number: int) -> str:
+    name = f"the column {table.schema.names[number]!r}"
+    is_all = rows == slice(0, table.num_rows)
+    return name if is_all else f"{name} in rows {rows.start} to {rows.stop - 1}"
 
 
 def _chunks(table: Any) -> Iterator[tuple[slice, int, Any]]:

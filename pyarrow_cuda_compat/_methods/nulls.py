@@ -38,9 +38,12 @@ def _check_dtype(kind: Any, dtype: Any, stored: Any) -> None:
 
     expected = np.dtype(bool if pa.types.is_boolean(kind) else stored)
     if np.dtype(dtype) != expected:
+        way_out = "column.cast(type) does"
+        if pa.types.is_fixed_size_binary(kind):
+            way_out = "array.view(dtype) shows the same bytes as other elements"
         raise TypeError(
             f"values of type {kind} can be elements of dtype {expected}, not {np.dtype(dtype)}: "
-            "from_arrow does not convert, column.cast(type) does"
+            f"from_arrow does not convert, {way_out}"
         )
 
 

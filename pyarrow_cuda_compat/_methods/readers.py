@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +13,7 @@ from .. import _native
 from .._progress import Progress
 from . import datasets, refused_files
 from .files import opened, pieces_of
-from .tables import data_of, expanded, has_size, names_of
+from .tables import data_of, expanded, has_size, named, names_of
 
 #: pyarrow's scanners take no larger number of rows.
 _MOST_ROWS = (1 << 31) - 1
@@ -66,9 +67,7 @@ def reader_from_file(
     ...         [batch.num_rows for batch in reader]
     [2, 1]
     """
-    if batch_size < 1:
-        raise ValueError(f"batch_size argument must be at least 1: {batch_size}")
-    batch_size = min(batch_size, _MOST_ROWS)
+    batch_size = _rows(batch_size)
     names = names_of(columns)
     options = {"schema": schema, "filesystem": filesystem, "partitioning": partitioning}
     kind: str | None = "parquet"
@@ -77,17 +76,29 @@ def reader_from_file(
         # The current folder may be another when it is read.
         source = os.path.join(os.getcwd(), source)  # noqa: PTH109, PTH118
     if filesystem is None and not datasets.is_more_than_a_file(source):
-        file = _file_of(source)
+        file, name = _file_of(source)
         beginning = file.read(refused_files.BEGINNING)
         kind = datasets.format_of(beginning)
         file.seek(0)
         if kind is None and filters is None and schema is None:
-            with refused_files.explained(beginning):
+            with named(name), refused_files.explained(beginning):
                 return _of_stream(self, file, names, progress)
         if not isinstance(source, str):
             source = file
     scan = datasets.Scan(source, names, filters, kind, options)
     return datasets.read_batches(self, scan, batch_size, progress)
+
+
+def _rows(batch_size: Any) -> int:
+    try:
+        number = operator.index(batch_size)
+    except TypeError:
+        raise TypeError(
+            f"batch_size argument must be a number of rows, such as 1024, not {batch_size!r}"
+        ) from None
+    if number < 1:
+        raise ValueError(f"batch_size argument must be at least 1: {number}")
+    return min(number, _MOST_ROWS)
 
 
 def _of_stream(
@@ -101,12 +112,12 @@ def _of_stream(
     return stream.copy_to(context, progress=progress)
 
 
-def _file_of(source: Any) -> Any:
-    """An open file of its own, or the bytes of one."""
-    data = data_of(source)
+def _file_of(source: Any) -> tuple[Any, Any]:
+    """An open file of its own, or the bytes of one, and its name."""
+    data, name = data_of(source), None
     if data is None:
         with opened(source, os.O_RDONLY, "source") as (file, name):
             if has_size(file, name):
-                return pa.OSFile(f"/proc/self/fd/{file}")
+                return pa.OSFile(f"/proc/self/fd/{file}"), name
             data = pa.py_buffer(b"".join(pieces_of(file, name, 0, None)))
-    return pa.BufferReader(data)
+    return pa.BufferReader(data), name

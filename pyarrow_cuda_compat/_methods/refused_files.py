@@ -42,6 +42,9 @@ _TAKEN = {
         "files a list of paths or a dataset"
     ),
 }
+#: What to do with a URI, of which `fsspec` knows more kinds than pyarrow.
+_OPENED = "Context.buffer_from_data(file.read()) copies what fsspec.open(uri) opens"
+_CREATED = "fsspec.open(uri, 'wb') opens it, for file.write(buffer.copy_to_host())"
 #: What to do with objects that are not files, by their classes.
 _OBJECTS: tuple[tuple[Any, str], ...] = (
     (io.TextIOBase, "it is open in text mode, and open(path, 'rb') opens it for bytes"),
@@ -71,7 +74,10 @@ def _described(beginning: bytes) -> str | None:
     if format_of(beginning) is not None:
         return None
     if not beginning:
-        return "the source is empty: it has 0 bytes, and even an empty table takes some"
+        return (
+            "the source is empty: it has 0 bytes, and even an empty table takes some; write it "
+            "again, and close the writer"
+        )
     for magic, name in _COMPRESSED.items():
         if beginning.startswith(magic):
             return (
@@ -105,11 +111,11 @@ def not_a_file(argument: str, value: Any) -> TypeError:
     )
 
 
-def missing(name: str | bytes) -> OSError:
+def missing(name: str | bytes, is_read: bool = True) -> OSError:
     """The error for a path that does not exist, and what to do with a pattern or a URI."""
     text, path = os.strerror(errno.ENOENT), os.fsdecode(name)
     if "://" in path:
-        text += "; it is a URI, and pyarrow.fs.FileSystem.from_uri(uri) has what opens it"
+        text += f"; it is a URI, and {_OPENED if is_read else _CREATED}"
     elif any(letter in path for letter in "*?["):
         text += "; patterns are not expanded, and glob.glob(pattern) lists their files"
     return OSError(errno.ENOENT, text, name)

@@ -12,7 +12,7 @@ import contextlib
 import io
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -160,23 +160,29 @@ def _read(
             if asks_more or kind not in _MESSAGES:
                 return of_dataset(pa.BufferReader(data), kind)
             return _table(context, None, data, names, progress)
-    with opened(source, os.O_RDONLY, "source") as (file, name):
-        if has_size(file, name):
-            try:
-                beginning = os.pread(file, refused_files.BEGINNING, 0)
-                kind = datasets.format_of(beginning)
-                with refused_files.explained(beginning):
-                    if asks_more or kind not in _MESSAGES:
-                        return of_dataset(_path_of(source, file), kind)
-                    return _table(context, file, name, names, progress)
-            except (OSError, pa.ArrowInvalid) as error:
-                if isinstance(error, OSError) and error.errno:
-                    error.filename = error.filename or name
-                else:
-                    error.add_note(f"while reading the file {name!r}")
-                raise
-        data = pa.py_buffer(b"".join(pieces_of(file, name, 0, None)))
-        return _read(context, data, names, filters, options, progress)
+    with opened(source, os.O_RDONLY, "source") as (file, name), named(name):
+        if not has_size(file, name):
+            data = pa.py_buffer(b"".join(pieces_of(file, name, 0, None)))
+            return _read(context, data, names, filters, options, progress)
+        beginning = os.pread(file, refused_files.BEGINNING, 0)
+        kind = datasets.format_of(beginning)
+        with refused_files.explained(beginning):
+            if asks_more or kind not in _MESSAGES:
+                return of_dataset(_path_of(source, file), kind)
+            return _table(context, file, name, names, progress)
+
+
+@contextlib.contextmanager
+def named(name: Any) -> Iterator[None]:
+    """Adds a file's name, if it has one, to errors that say what is wrong with it."""
+    try:
+        yield
+    except (OSError, pa.ArrowInvalid, pa.ArrowKeyError) as error:
+        if isinstance(error, OSError) and error.errno:
+            error.filename = error.filename or name
+        elif name is not None:
+            error.add_note(f"while reading the file {name!r}")
+        raise
 
 
 def has_size(file: int, name: Any) -> bool:

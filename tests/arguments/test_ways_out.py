@@ -23,13 +23,15 @@ WRONG = {
     "ctx.buffer_from_data(table)": ("TypeError", "Table'", "table.copy_to(context)"),
     "ctx.buffer_from_data(5)": ("TypeError", "'int'", "Context.new_buffer(nbytes)"),
     "ctx.buffer_from_data(pathlib.Path('x'))": ("TypeError", "buffer_from_file(path)"),
+    "ctx.buffer_from_data(tensor)": ("TypeError", "'Tensor'", "DeviceArray.from_host(tensor)"),
     "ctx.buffer_from_data(array)": ("TypeError", "on a device", "array.copy()"),
     "ctx.buffer_from_data(np.arange(9)[::2])": ("ValueError", "numpy.ascontiguousarray(array)"),
     "ctx.buffers_from_data([[1]])": ("TypeError", "'list'", "numpy.array("),
     "buf.copy_from_host([1, 2])": ("TypeError", "'list'", "numpy.array("),
     # Device memory is wanted.
     "ctx.buffer_from_object(np.arange(3))": ("ArrowTypeError", "ndarray", "buffer_from_data"),
-    "ctx.buffer_from_object(table)": ("ArrowTypeError", "Table", "buffers() of an array"),
+    "ctx.buffer_from_object(table)": ("ArrowTypeError", "column(0)", "table.copy_to(context)"),
+    "ctx.buffer_from_object(batch)": ("ArrowTypeError", "column(0)", "batch.copy_to(context)"),
     "cuda.CudaBuffer.from_buffer(host)": ("ArrowTypeError", "CudaBuffer", "buffer_from_data"),
     "cuda.CudaBuffer.from_buffer(column)": ("TypeError", "ChunkedArray", "array.buffers()"),
     "cuda.CudaBuffer()": ("TypeError", "Context.new_buffer(nbytes)"),
@@ -41,10 +43,12 @@ WRONG = {
     # Host memory is wanted.
     "bytes(buf)": ("BufferError", "to_pybytes()", "copy_to_host()"),
     "buf.copy_to_host(buf=np.zeros(9))": ("TypeError", "got ndarray", "pyarrow.py_buffer("),
+    "buf.copy_to_host(buf=bytes(9))": ("TypeError", "py_buffer(data)", "for reading only"),
     "buf.copy_to_host(buf=host)": ("ValueError", "not mutable", "new_host_buffer(nbytes)"),
     # Sizes, contexts.
     "ctx.new_buffer('1G')": ("TypeError", "'str'", "number of bytes", "1 << 30"),
     "ctx.new_buffer(1 << 70)": ("OverflowError", "number of bytes below 2**63"),
+    "cuda.Context(1.5)": ("TypeError", "'float'", "number of a device", "'cuda:0'"),
     "cuda.new_host_buffer(1.5)": ("TypeError", "'float'", "number of bytes"),
     "cuda.set_cache_limit('1G')": ("TypeError", "'str'", "number of bytes"),
     "cuda.set_pinned_cache_limit('1G')": ("TypeError", "'str'", "number of bytes"),
@@ -67,18 +71,33 @@ WRONG = {
     "array + 1": ("TypeError", "operator 'add'", "cupy.asarray(array)", "array.copy_to_host()"),
     "1 + array": ("TypeError", "operator 'add'", "cupy.asarray(array)"),
     "array * array": ("TypeError", "operator 'mul'", "cupy.asarray(array)"),
+    "array @ array": ("TypeError", "operator 'matmul'", "cupy.asarray(array)"),
+    "array ** 2": ("TypeError", "operator 'pow'", "cupy.asarray(array)"),
+    "array == 1": ("TypeError", "operator 'eq'", "cupy.asarray(array)"),
+    "array[[1]]": ("IndexError", "'list'", "cupy.asarray(array)[...]", "torch.from_dlpack"),
+    "array.sum()": ("AttributeError", "'sum'", "cupy.asarray(array)", "array.copy_to_host()"),
+    "array.numpy()": ("AttributeError", "'numpy'", "array.copy_to_host()"),
+    "array.copy_to('cpu')": ("AttributeError", "array.copy_to_host()", "array.to_arrow().copy_to("),
+    "array.device": ("AttributeError", "'device'", "array.context.device_number"),
+    "DeviceArray.from_columns([column])": ("TypeError", "got list", "pyarrow.table(columns, "),
     # Tables on a device.
     "there.filter(pa.compute.field('x') > 1)": ("NotImplementedError", "pyarrow.Table.filter"),
     "there.group_by('y').aggregate([])": ("NotImplementedError", "TableGroupBy.aggregate"),
     "there.join(table, 'x')": ("NotImplementedError", "pyarrow.Table.join"),
     "there.sort_by('x')": ("NotImplementedError", "sort_by"),
     # Files.
+    "buf.copy_to_file('http://x/y')": ("FileNotFoundError", "URI", "fsspec.open(uri, 'wb')"),
+    "ctx.table_from_file('http://x/y')": ("ArrowInvalid", "http://x/y", "fsspec.open(uri)"),
+    "ctx.table_from_file('file://x/y')": ("ArrowInvalid", "file://x/y", "file:///folder/name"),
+    "ctx.table_from_file(b'ARROW1' + bytes(20))": ("OSError", "26 bytes is cut off", "again"),
+    "ctx.table_from_file('arrow', columns=['z'])": ("ArrowKeyError", "no column 'z'", "x: int64"),
+    "ctx.reader_from_file('arrow', batch_size='2')": ("TypeError", "number of rows", "not '2'"),
     "ctx.table_from_file('csv')": ("ArrowInvalid", "text, such as CSV", "pyarrow.csv.read_csv"),
     "ctx.reader_from_file('csv')": ("ArrowInvalid", "text, such as CSV", "pyarrow.csv.read_csv"),
     "ctx.table_from_file(b' {1: 2}')": ("ArrowInvalid", "JSON", "pyarrow.json.read_json"),
     "ctx.table_from_file(b'FEA1' + bytes(9))": ("ArrowInvalid", "Feather", "read_table(path)"),
     "ctx.table_from_file('gzip')": ("ArrowInvalid", "by gzip", "pyarrow.input_stream(path, "),
-    "ctx.table_from_file('empty')": ("ArrowInvalid", "the source is empty"),
+    "ctx.table_from_file('empty')": ("ArrowInvalid", "the source is empty", "write it again"),
     "ctx.reader_from_file('empty')": ("ArrowInvalid", "the source is empty"),
     "ctx.table_from_file('folder')": ("ArrowInvalid", "Parquet", "dataset(source, format='ipc')"),
     "ctx.table_from_file(['arrow'])": ("ArrowInvalid", "Parquet", "dataset(source, format='ipc')"),
@@ -86,7 +105,7 @@ WRONG = {
     "ctx.table_from_file(open('csv'))": ("TypeError", "text mode", "open(path, 'rb')"),
     "ctx.table_from_file(table)": ("TypeError", "not Table", "copy_to(context)"),
     "ctx.table_from_file('arrow', columns='x')": ("TypeError", "not 'x'", "['x', 'y']"),
-    "ctx.buffer_from_file('http://x/y')": ("FileNotFoundError", "URI", "FileSystem.from_uri(uri)"),
+    "ctx.buffer_from_file('http://x/y')": ("FileNotFoundError", "URI", "fsspec.open(uri)"),
     "ctx.buffer_from_file(open('csv'))": ("TypeError", "text mode", "open(path, 'rb')"),
     "ctx.buffer_from_file(gzip.open('gzip'))": ("TypeError", "buffer_from_data(file.read())"),
     "ctx.buffer_from_file(['arrow'])": ("TypeError", "not list", "for each file"),
@@ -119,6 +138,7 @@ def test_an_error_says_what_to_do(call, ctx, folder, monkeypatch):
     names |= {"there": table.copy_to(ctx), "np": np, "pa": pa, "array": DeviceArray.empty(3)}
     names["message"] = pyarrow_cuda_compat.serialize_record_batch(batch, ctx)
     names["wide"] = table.schema.append(pa.field("z", pa.string()))
+    names["tensor"] = type("Tensor", (), {"__module__": "torch"})()
     kind, *words = WRONG[call]
     with pytest.raises(Exception) as raised:  # noqa: PT011 - the table has its class
         eval(call, names)

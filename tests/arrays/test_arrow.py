@@ -95,7 +95,7 @@ def test_slices_with_nulls_stay_what_they_are(cuda, data, kind, on_device):
 
 def test_nulls_are_never_dropped_silently():
     array = DeviceArray.from_arrow(pa.array([1, None, 3, 4]))
-    text = r"the array has nulls \(1 of 4\).*to_arrow\(\) keeps them, and .values"
+    text = r"the array has nulls \(1 of 4\).*to_arrow\(\) keeps.*\.values.*\(column, nulls='fill'\)"
     other = DeviceArray.empty(4)
     for use in (
         array.copy_to_host,
@@ -132,9 +132,9 @@ def test_nulls_are_never_dropped_silently():
     [
         (pa.array(["a"]), "not of a fixed size"),
         (pa.array([b"a"]), "not of a fixed size"),
-        (pa.array([[1]]), "arrays of their own"),
-        (pa.array([{"a": 1}]), "arrays of their own"),
-        (pa.array(["a"]).dictionary_encode(), "its indices and its dictionary"),
+        (pa.array([[1]]), r"\.values and \.offsets.*pyarrow\.list_\(type, length\)"),
+        (pa.array([{"a": 1}]), r"\.field\(name\)"),
+        (pa.array(["a"]).dictionary_encode(), r"\.indices"),
         (pa.nulls(3), "they have no bytes"),
         (pa.array([b""], pa.binary(0)), "they have no bytes"),
         (pa.array([[True]], pa.list_(pa.bool_(), 1)), "bits in lists"),

@@ -102,6 +102,7 @@ WAYS_TO_FAIL = [
         TypeError,
         "more than one element in a row",
     ),
+    ({"a": [[1]]}, {}, TypeError, r"list_\(type, length\)"),
     ({"a": [1]}, {"columns": "a"}, TypeError, r"columns must be names of columns, such as \['a'\]"),
     ({"a": [1]}, {"columns": ["b"]}, KeyError, "b"),
     ({"a": [1]}, {"columns": []}, ValueError, "no columns"),
@@ -116,6 +117,12 @@ WAYS_TO_FAIL = [
         r"the column 'b' has nulls \(1 of 2\).*nulls='fill'",
     ),
     ({"a": [True, None]}, {}, ValueError, r"the column 'a' has nulls \(1 of 2\)"),
+    (
+        {"a": pa.chunked_array([[1, 2], [3, None, 5]])},
+        {},
+        ValueError,
+        r"the column 'a' in rows 2 to 4 has nulls \(1 of 3\)",
+    ),
 ]
 
 

@@ -201,6 +201,14 @@ def test_larger_arrays_have_no_value():
     assert not DeviceArray.from_host([0])[0]
 
 
+def test_names_of_no_array_are_plain_errors():
+    array = DeviceArray.from_host([1.0])
+    for name in ("shapee", "_sum", "__array_interface__"):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'$") as raised:
+            getattr(array, name)
+        assert (raised.value.name, raised.value.obj) == (name, array)
+
+
 def test_a_larger_array_is_true_if_it_is_not_empty():
     for shape, is_true in [(1, True), ((2, 3), True), ((3, 0), True), ((0, 3), False)]:
         assert bool(DeviceArray.from_host(np.zeros(shape))) is is_true
@@ -248,6 +256,24 @@ def test_a_field_is_a_view(dtype):
     array[0, 0][dtype.names[0]] = host[0, 0][dtype.names[0]] = 1
     array[name][0] = host[name][0]
     assert array.copy_to_host().tobytes() == host.tobytes()
+
+
+def test_an_array_of_one_place_is_no_integer():
+    class Tensor:
+        """As PyTorch's are, an integer to Python if there is one element."""
+
+        def __init__(self, ndim):
+            self.ndim = ndim
+
+        def __index__(self):
+            return 1
+
+    array = DeviceArray.from_host([1.0, 2.0])
+    assert array[Tensor(0)] == 2
+    with pytest.raises(IndexError, match="only integers"):
+        array[Tensor(1)]
+    with pytest.raises(IndexError, match="only integers"):
+        array[Tensor(1)] = 5
 
 
 def test_names_that_name_no_field():

@@ -146,8 +146,8 @@ STORED = r"only integers and floating-point numbers: DeviceArray.from_arrow\(arr
         (pa.array([1], pa.date32()), STORED),
         (pa.array([1], pa.decimal128(5)), STORED),
         (pa.array([[1]], pa.list_(pa.duration("s"), 1)), STORED),
-        (pa.array([{"x": 1}]), "arrays of their own"),
-        (pa.array(["a"]).dictionary_encode(), "its indices and its dictionary"),
+        (pa.array([{"x": 1}]), r"\.field\(name\)"),
+        (pa.array(["a"]).dictionary_encode(), r"\.indices"),
     ],
     ids=lambda value: str(getattr(value, "type", "")),
 )

@@ -3,6 +3,7 @@
 import ast
 import ctypes
 import io
+import pickle
 import re
 from pathlib import Path
 
@@ -45,6 +46,7 @@ RAISED = {
     "the message is": "cuda.read_record_batch(message, pa.schema({'x': pa.string()}))",
     "a device array": "DeviceArray.empty(3) + 1",
     "Unsupported": "np.from_dlpack(column.slice(0, 1))",
+    "cannot pickle": "pickle.dumps(ctx)",
     "the host buffer": "buf.copy_to_host(buf=pa.py_buffer(bytes(8)))",
     "the IPC handle": "cuda.IpcMemHandle.from_buffer(pa.py_buffer(b'abc'))",
     "Implemented only": "column.to_pylist()",
@@ -151,7 +153,7 @@ def test_other_messages_stand_in_the_sources(message, sources):
 @pytest.mark.parametrize("start", RAISED)
 def test_what_raises_a_message(start, cuda, ctx, request):
     names = {"cuda": cuda, "ctx": ctx, "pa": pa, "np": np, "buf": ctx.buffer_from_data(bytes(8))}
-    names |= {"io": io, "__file__": __file__, "message": message_of(ctx)}
+    names |= {"io": io, "pickle": pickle, "__file__": __file__, "message": message_of(ctx)}
     names |= {"DeviceArray": DeviceArray, "Stream": Stream, "from_dlpack": from_dlpack}
     names["column"] = pa.array([1, None]).copy_to(ctx.memory_manager)
     if "other" in RAISED[start]:

@@ -176,7 +176,12 @@ impl MessageIndex {
 
     fn read_file(&mut self, source: &Source<'_>) -> Result<bool, Error> {
         let size = source.size();
-        let cut_off = || Error::Unreadable(format!("the file of {size} bytes is cut off"));
+        let cut_off = || {
+            Error::Unreadable(format!(
+                "the file of {size} bytes is cut off: its end is missing, which closing the writer writes; write or \
+                 copy the file again"
+            ))
+        };
         let trailer = source.part(size.checked_sub(TRAILER).ok_or_else(cut_off)?, TRAILER)?;
         let (length, magic) = trailer.split_at_checked(4).ok_or_else(cut_off)?;
         if magic != FILE_MAGIC {

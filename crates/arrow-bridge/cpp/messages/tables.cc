@@ -64,13 +64,14 @@ Status SelectColumns(const std::vector<std::string>& names, SchemaPtr& schema,
   std::vector<int> numbers;
   arrow::FieldVector fields;
   for (const auto& name : names) {
-    const int number = schema->GetFieldIndex(name);
-    if (number < 0) {
-      return Status::KeyError("the file has no column '", name, "', or several: it has ",
+    const auto found = schema->GetAllFieldIndices(name);
+    if (found.size() != 1) {
+      return Status::KeyError("the file has ", found.empty() ? "no column" : "several columns",
+                              " '", name, "': name one of those that it has:\n",
                               schema->ToString());
     }
-    numbers.push_back(number);
-    fields.push_back(schema->field(number));
+    numbers.push_back(found[0]);
+    fields.push_back(schema->field(found[0]));
   }
   schema = arrow::schema(std::move(fields), schema->metadata());
   for (auto& batch : batches) {

@@ -1,6 +1,6 @@
 //! Names and numbers of devices: `cuda:0` and the others that PyTorch and JAX use.
 
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, extended};
 use arrow_cuda_context::Device;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +14,12 @@ impl FromPyObject<'_, '_> for DeviceNumber {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let Ok(name) = object.cast::<PyString>() else { return object.extract().map(Self) };
+        let Ok(name) = object.cast::<PyString>() else {
+            return object.extract().map(Self).map_err(|error| {
+                let text = "pass the number of a device, which is 0 for the first one, or a name such as 'cuda:0'";
+                extended(object.py(), &error, text)
+            });
+        };
         let number = match device_called(&name)? {
             Some(number) => existing(object.py(), Some(number), &name)?,
             None => return Err(is_host()),

@@ -43,7 +43,8 @@ impl PyDeviceArray {
             0 => Ok(()),
             nulls => Err(exception(format!(
                 "the array has nulls ({nulls} of {}), which only Arrow knows: to_arrow() keeps \
-                 them, and .values is the array without its validity bitmap",
+                 them, .values is the array without its validity bitmap, and \
+                 DeviceArray.from_arrow(column, nulls='fill') replaces them",
                 arrow.validity.as_ref().map_or(0, |validity| validity.count)
             ))),
         }

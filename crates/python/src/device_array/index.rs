@@ -7,7 +7,7 @@ use arrow_cuda_numba_bridge::{Index, MAX_DIMENSIONS, Slice};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyString, PyTuple};
 
 /// Every dimension may go, as many may be new, and `...` stands for the rest.
 const MAX_ENTRIES: usize = 2 * MAX_DIMENSIONS + 1;
@@ -81,9 +81,9 @@ fn entry(key: &Bound<'_, PyAny>) -> PyResult<Index> {
     if key.cast::<PyEllipsis>().is_ok() {
         return Ok(Index::Rest);
     }
-    // NumPy takes a bool for a mask.
-    let at = if key.is_instance_of::<PyBool>() { None } else { Some(key.extract::<i64>()) };
-    match at {
+    // NumPy takes a bool for a mask, and an array of one element for a list of places.
+    let is_number = !key.is_instance_of::<PyBool>() && !has_dimensions(key)?;
+    match is_number.then(|| key.extract::<i64>()) {
         Some(Ok(at)) => return Ok(Index::At(at)),
         Some(Err(error)) if error.is_instance_of::<PyOverflowError>(key.py()) => {
             return Err(PyIndexError::new_err(format!("index {key} is out of bounds")));
@@ -92,9 +92,19 @@ fn entry(key: &Bound<'_, PyAny>) -> PyResult<Index> {
     }
     Err(PyIndexError::new_err(format!(
         "only integers, slices (`:`), ellipsis (`...`) and None are valid indices of a device \
-             array, not {}: elements at chosen places are for a kernel or for CuPy",
+             array, not {}: cupy.asarray(array)[...] chooses elements on the device, and so does \
+             torch.from_dlpack(array)[...]",
         key.get_type()
     )))
+}
+
+/// Whether a key is an array of dimensions.  Tensors of PyTorch that have one element are integers to Python, too.
+fn has_dimensions(key: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if key.is_instance_of::<PyInt>() {
+        return Ok(false);
+    }
+    let dimensions = key.getattr_opt("ndim")?.and_then(|number| number.extract::<usize>().ok());
+    Ok(dimensions.is_some_and(|number| number > 0))
 }
 
 fn unpacked(slice: &Bound<'_, PySlice>) -> PyResult<Slice> {

@@ -101,6 +101,7 @@ binary_operators! {
     __mul__, __rmul__: "operator" "mul";
     __truediv__, __rtruediv__: "operator" "truediv";
     __floordiv__, __rfloordiv__: "operator" "floordiv";
+    __matmul__, __rmatmul__: "operator" "matmul";
     __mod__, __rmod__: "operator" "mod";
     __divmod__, __rdivmod__: "builtins" "divmod";
     __lshift__, __rlshift__: "operator" "lshift";
@@ -148,7 +149,7 @@ impl PyDeviceArray {
         let py = other.py();
         match self.scalar(py)? {
             Some(scalar) => py.import("builtins")?.call_method1("pow", (scalar, other, modulo)),
-            None => Ok(py.NotImplemented().into_bound(py)),
+            None => self.binary(("builtins", "pow"), other, false),
         }
     }
 
@@ -166,7 +167,7 @@ impl PyDeviceArray {
         comparison: CompareOp,
     ) -> PyResult<Bound<'py, PyAny>> {
         let is_equality = matches!(comparison, CompareOp::Eq | CompareOp::Ne);
-        if is_equality && self.array.layout().ndim() > 0 {
+        if is_equality && self.array.layout().ndim() > 0 && other.is_instance_of::<Self>() {
             return Ok(other.py().NotImplemented().into_bound(other.py())); // as they hash
         }
         let operator = match comparison {

@@ -31,7 +31,9 @@ enum Given {
     Frame,
     Series,
     NumPy,
+    Tensor,
     Bytes,
+    Bytearray,
     Text,
     Path,
     List,
@@ -39,7 +41,7 @@ enum Given {
 }
 
 /// By class and its module: what its objects, and those of its subclasses, are.
-const CLASSES: [(&str, &str, Given); 19] = [
+const CLASSES: [(&str, &str, Given); 20] = [
     ("pyarrow.lib", "Array", Given::Column),
     ("pyarrow.lib", "ChunkedArray", Given::Column),
     ("pyarrow.lib", "RecordBatch", Given::Batch),
@@ -51,8 +53,9 @@ const CLASSES: [(&str, &str, Given); 19] = [
     ("pandas.core.series", "Series", Given::Series),
     ("pandas", "Series", Given::Series),
     ("numpy", "ndarray", Given::NumPy),
+    ("torch", "Tensor", Given::Tensor),
     ("builtins", "bytes", Given::Bytes),
-    ("builtins", "bytearray", Given::Bytes),
+    ("builtins", "bytearray", Given::Bytearray),
     ("builtins", "str", Given::Text),
     ("pathlib", "PurePath", Given::Path),
     ("pathlib._local", "PurePath", Given::Path),
@@ -63,11 +66,15 @@ const CLASSES: [(&str, &str, Given); 19] = [
 
 const TO_DEVICE: &str = "it is in host memory, and Context.buffer_from_data copies it to a device";
 const OF_FILE: &str = "Context.buffer_from_file(path) reads a file into a device buffer";
-const OF_ARRAY: &str = "buffers() of an array lists its buffers";
+const OF_ARRAY: &str = "array.buffers() lists its buffers";
+const OF_COLUMN: &str = "it has many buffers: table.column(0).chunk(0).buffers() lists those of a column, and \
+                         table.copy_to(context) copies all of them to a device";
+const OF_BATCH: &str = "it has many buffers: batch.column(0).buffers() lists those of a column, and \
+                        batch.copy_to(context) copies all of them to a device";
 const PRIMARY: &str = "pyarrow.cuda.Context(number) is the context of a device";
 
 /// By what a function takes: what to do with what it got.
-const WAYS_OUT: [(Wanted, &[Given], &str); 29] = [
+const WAYS_OUT: [(Wanted, &[Given], &str); 35] = [
     (
         Wanted::Bytes,
         &[Given::Column],
@@ -99,13 +106,16 @@ const WAYS_OUT: [(Wanted, &[Given], &str); 29] = [
     ),
     (Wanted::Bytes, &[Given::Number], "Context.new_buffer(nbytes) allocates memory"),
     (Wanted::Bytes, &[Given::NumPy], "numpy.ascontiguousarray(array) has no gaps"),
-    (Wanted::DeviceMemory, &[Given::NumPy, Given::Bytes], TO_DEVICE),
+    (Wanted::Bytes, &[Given::Tensor], "DeviceArray.from_host(tensor) copies it to a device"),
+    (Wanted::DeviceMemory, &[Given::NumPy, Given::Bytes, Given::Bytearray], TO_DEVICE),
     (
         Wanted::DeviceMemory,
         &[Given::List],
         "it is in host memory, and DeviceArray.from_host copies it to a device",
     ),
-    (Wanted::DeviceMemory, &[Given::Column, Given::Batch, Given::Table], OF_ARRAY),
+    (Wanted::DeviceMemory, &[Given::Column], OF_ARRAY),
+    (Wanted::DeviceMemory, &[Given::Table], OF_COLUMN),
+    (Wanted::DeviceMemory, &[Given::Batch], OF_BATCH),
     (Wanted::DeviceMemory, &[Given::Text, Given::Path], OF_FILE),
     (
         Wanted::Tensor,
@@ -117,13 +127,20 @@ const WAYS_OUT: [(Wanted, &[Given], &str); 29] = [
         &[Given::List, Given::Series],
         "it is in host memory, and DeviceArray.from_host copies it to a device",
     ),
-    (Wanted::CudaBuffer, &[Given::Buffer, Given::NumPy, Given::Bytes], TO_DEVICE),
+    (Wanted::CudaBuffer, &[Given::Buffer, Given::NumPy, Given::Bytes, Given::Bytearray], TO_DEVICE),
     (Wanted::CudaBuffer, &[Given::Text, Given::Path], OF_FILE),
-    (Wanted::CudaBuffer, &[Given::Column, Given::Batch, Given::Table], OF_ARRAY),
+    (Wanted::CudaBuffer, &[Given::Column], OF_ARRAY),
+    (Wanted::CudaBuffer, &[Given::Table], OF_COLUMN),
+    (Wanted::CudaBuffer, &[Given::Batch], OF_BATCH),
     (
         Wanted::Buffer,
-        &[Given::NumPy, Given::Bytes],
+        &[Given::NumPy, Given::Bytearray],
         "pyarrow.py_buffer(data) is one over its memory",
+    ),
+    (
+        Wanted::Buffer,
+        &[Given::Bytes],
+        "pyarrow.py_buffer(data) is one over its memory, for reading only",
     ),
     (Wanted::Buffer, &[Given::Column], "array.buffers() lists its buffers"),
     (
@@ -137,7 +154,7 @@ const WAYS_OUT: [(Wanted, &[Given], &str); 29] = [
     (Wanted::Context, &[Given::Text], PRIMARY),
     (
         Wanted::Handle,
-        &[Given::Bytes, Given::Buffer],
+        &[Given::Bytes, Given::Bytearray, Given::Buffer],
         "IpcMemHandle.from_buffer(pyarrow.py_buffer(data)) makes one of its bytes",
     ),
     (Wanted::Schema, &[Given::Batch, Given::Table], "its attribute schema is one"),
