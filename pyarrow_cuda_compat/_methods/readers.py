@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -33,16 +34,16 @@ def reader_from_file(
     """Read Arrow or Parquet files in batches on the device.
 
     The batches together are what `table_from_file` returns for the same arguments.  The reader
-    holds a few of them at a time, so the files may be larger than the device's memory.  libcudf
-    decodes whole row groups of Parquet files, with about `batch_size` rows or more at a time.
-    A thread reads ahead while batches are used.
+    holds up to four of them on the device, or 128 MiB of smaller ones, so the files may be larger
+    than the device's memory.  libcudf decodes whole row groups of Parquet files, with about
+    `batch_size` rows or more at a time.  A thread reads ahead while batches are used.
 
     Parameters
     ----------
     source, columns, filters, schema, filesystem, partitioning : as there
         As in `table_from_file`.
     batch_size : int, default 1,048,576
-        The most rows of a batch.
+        The most rows of a batch.  Fewer rows take less memory.
     progress : callable or bool, optional
         As in `RecordBatchReader.copy_to`: the bytes that are on the device so far, and None.
 
@@ -53,6 +54,8 @@ def reader_from_file(
 
     Raises
     ------
+    TypeError
+        If `batch_size` is not an integer.
     ValueError
         If `batch_size` is less than 1, or the file is an Arrow stream of which only some rows
         are wanted.
@@ -66,9 +69,14 @@ def reader_from_file(
     ...         [batch.num_rows for batch in reader]
     [2, 1]
     """
+    try:
+        batch_size = min(operator.index(batch_size), _MOST_ROWS)
+    except TypeError:
+        raise TypeError(
+            f"batch_size argument must be a number of rows, such as 100_000, not {batch_size!r}"
+        ) from None
     if batch_size < 1:
         raise ValueError(f"batch_size argument must be at least 1: {batch_size}")
-    batch_size = min(batch_size, _MOST_ROWS)
     names = names_of(columns)
     options = {"schema": schema, "filesystem": filesystem, "partitioning": partitioning}
     kind: str | None = "parquet"
