@@ -58,6 +58,8 @@ WRONG = {
         "column 'z' of type string is the first that it lacks",
         "the schema of the batch that was written",
     ),
+    "ctx.buffer_from_data(range(3))": ("TypeError", "not 'range'", "numpy.array(values)"),
+    "ctx.buffer_from_data(x for x in [1])": ("TypeError", "numpy.fromiter(values"),
     # Arrays.
     "cuda.from_dlpack(table)": ("TypeError", "got Table", "table.column(0)"),
     "cuda.from_dlpack([1])": ("TypeError", "got list", "DeviceArray.from_host"),

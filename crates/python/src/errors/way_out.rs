@@ -35,11 +35,12 @@ enum Given {
     Text,
     Path,
     List,
+    Iterator,
     Number,
 }
 
 /// By class and its module: what its objects, and those of its subclasses, are.
-const CLASSES: [(&str, &str, Given); 19] = [
+const CLASSES: [(&str, &str, Given); 22] = [
     ("pyarrow.lib", "Array", Given::Column),
     ("pyarrow.lib", "ChunkedArray", Given::Column),
     ("pyarrow.lib", "RecordBatch", Given::Batch),
@@ -58,6 +59,9 @@ const CLASSES: [(&str, &str, Given); 19] = [
     ("pathlib._local", "PurePath", Given::Path),
     ("builtins", "list", Given::List),
     ("builtins", "tuple", Given::List),
+    ("builtins", "range", Given::List),
+    ("builtins", "generator", Given::Iterator),
+    ("builtins", "map", Given::Iterator),
     ("builtins", "int", Given::Number),
 ];
 
@@ -67,7 +71,7 @@ const OF_ARRAY: &str = "buffers() of an array lists its buffers";
 const PRIMARY: &str = "pyarrow.cuda.Context(number) is the context of a device";
 
 /// By what a function takes: what to do with what it got.
-const WAYS_OUT: [(Wanted, &[Given], &str); 29] = [
+const WAYS_OUT: [(Wanted, &[Given], &str); 30] = [
     (
         Wanted::Bytes,
         &[Given::Column],
@@ -96,6 +100,11 @@ const WAYS_OUT: [(Wanted, &[Given], &str); 29] = [
         Wanted::Bytes,
         &[Given::List],
         "numpy.array(values) has bytes, and pyarrow.array(values).copy_to(context) copies them as an Arrow array",
+    ),
+    (
+        Wanted::Bytes,
+        &[Given::Iterator],
+        "numpy.fromiter(values, dtype) has bytes, and numpy.concatenate(arrays) those of several arrays",
     ),
     (Wanted::Bytes, &[Given::Number], "Context.new_buffer(nbytes) allocates memory"),
     (Wanted::Bytes, &[Given::NumPy], "numpy.ascontiguousarray(array) has no gaps"),
