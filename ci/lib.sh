@@ -24,6 +24,16 @@ fail() {
     exit 1
 }
 
+# no_arguments [ARGUMENT...]: shows what the script does, if that is asked for, and refuses other arguments.
+no_arguments() {
+    case ${1:-} in
+    '') return ;;
+    -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "ci/${0##*/}" ;;
+    *) fail "it takes no arguments: $1" ;;
+    esac
+    exit
+}
+
 # --- steps -------------------------------------------------------------------------------------
 
 # A file, because steps that run beside others do so in a process of their own.

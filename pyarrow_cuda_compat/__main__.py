@@ -20,7 +20,13 @@ def main(arguments: list[str] | None = None) -> int:
     )
     version = f"pyarrow-cuda-compat {info.version_of('pyarrow-cuda-compat')}"
     parser.add_argument("--version", action="version", version=version)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(metavar="COMMAND")
+
+    def without_a_command(_: argparse.Namespace) -> int:
+        parser.print_help(sys.stderr)
+        return 2
+
+    parser.set_defaults(run=without_a_command)
 
     text = "print the driver, the devices and the installed versions"
     command = commands.add_parser(

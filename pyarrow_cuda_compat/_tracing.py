@@ -23,7 +23,7 @@ _push: Callable[..., object]
 _pop: Callable[..., object]
 
 
-def set_tracing(*, log: bool | None = None, nvtx: bool | None = None) -> None:
+def set_tracing(log: bool | None = None, *, nvtx: bool | None = None) -> None:
     """Choose whether the package's calls are recorded, from the next one on.
 
     Nothing is recorded until a program asks for it, and costs nothing until then.

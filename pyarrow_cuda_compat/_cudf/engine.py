@@ -17,8 +17,7 @@ _ENGINES = ("cudf", "none")
 #: The releases of pylibcudf whose answers were compared with pyarrow's.
 OLDEST, NEWEST = (26, 10), (26, 12)
 _INSTALL = (
-    "to compute on the device install pylibcudf-cu12 or pylibcudf-cu13, for the CUDA of your "
-    "driver: "
+    "to compute on it, install pylibcudf-cu13, or pylibcudf-cu12 for a driver of CUDA 12: "
     "pip install 'pylibcudf-cu13>=26.10,<26.13'"
 )
 
@@ -126,6 +125,8 @@ def _reason() -> str | None:
         return f"{_VARIABLE} names the engine {choice!r}; there are {' and '.join(_ENGINES)}"
     if choice == "none":
         return "the compute engine is set to 'none'"
+    if _native._driver()["simulated"]:
+        return "the simulated device runs no kernels of libcudf, and a GPU with pylibcudf does"
     if missing := _missing():
         return missing
     if _is_per_thread():
@@ -133,8 +134,6 @@ def _reason() -> str | None:
             f"{_STREAMS}=1 has pylibcudf queue the work of each thread on a stream of its own, and "
             "nothing would order what threads share; unset it before pylibcudf is imported"
         )
-    if _native._driver()["simulated"]:
-        return "the simulated device runs no kernels of libcudf"
     return None
 
 

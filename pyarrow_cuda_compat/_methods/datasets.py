@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os  # not pathlib, whose import takes milliseconds
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -156,33 +157,48 @@ def _expression_of(filters: Any) -> Any:
 
 def read_table(context: _native.Context, scan: Scan, progress: Report | None) -> pa.Table:
     """All rows of a scan in a table on the device."""
-    try:
+    with _with_less_memory("read fewer columns or rows, or batches by Context.reader_from_file"):
         return _read_table(context, scan, progress)
+
+
+@contextmanager
+def _with_less_memory(way_out: str) -> Iterator[None]:
+    """Says what takes less memory, if the device has too little."""
+    try:
+        yield
     except _native.OutOfMemoryError as error:
-        way_out = "read fewer columns or rows, or batches by Context.reader_from_file"
         raise _native.OutOfMemoryError(f"{error}: {way_out}") from error
 
 
 def _read_table(context: _native.Context, scan: Scan, progress: Report | None) -> pa.Table:
     report = _Reports(progress, scan)
-    try:
-        tables, rows = [], 0
-        for table, count in _decoded(context, scan, _ALL_ROWS):
-            tables.append(table)
-            rows += count
-            report(rows, table.columns)
-        found = pa.concat_tables(tables)
-    except Refusal:
+    found = None
+    with suppress(Refusal):  # which is not the cause of pyarrow's errors
+        found = _decoded_table(context, scan, report)
+    if found is None:
         report.begin_anew()
-        batches, rows = [], 0
-        with _copied(context, scan) as reader:
-            for batch in reader:
-                batches.append(batch)
-                rows += batch.num_rows
-                report(rows, batch.columns)
-        found = pa.Table.from_batches(batches, scan.schema)
+        found = _copied_table(context, scan, report)
     report.end()
     return found
+
+
+def _decoded_table(context: _native.Context, scan: Scan, report: _Reports) -> pa.Table:
+    tables, rows = [], 0
+    for table, count in _decoded(context, scan, _ALL_ROWS):
+        tables.append(table)
+        rows += count
+        report(rows, table.columns)
+    return pa.concat_tables(tables)
+
+
+def _copied_table(context: _native.Context, scan: Scan, report: _Reports) -> pa.Table:
+    batches, rows = [], 0
+    with _copied(context, scan) as reader:
+        for batch in reader:
+            batches.append(batch)
+            rows += batch.num_rows
+            report(rows, batch.columns)
+    return pa.Table.from_batches(batches, scan.schema)
 
 
 def read_batches(
@@ -192,12 +208,13 @@ def read_batches(
 
     def batches() -> Iterator[pa.RecordBatch]:
         rows = 0
-        try:
+        with suppress(Refusal):  # which is not the cause of pyarrow's errors
             for table, _ in _decoded(context, scan, batch_size):
                 for batch in table.to_batches(batch_size):
                     rows += len(batch)
                     yield batch
-        except Refusal:
+            return
+        with _with_less_memory("read smaller batches, by batch_size, or fewer columns"):
             for batch in _copied(context, scan, batch_size):
                 if len(batch) > rows:
                     yield batch.slice(rows)

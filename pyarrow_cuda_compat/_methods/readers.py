@@ -34,16 +34,16 @@ def reader_from_file(
     """Read Arrow or Parquet files in batches on the device.
 
     The batches together are what `table_from_file` returns for the same arguments.  The reader
-    holds a few of them at a time, so the files may be larger than the device's memory.  libcudf
-    decodes whole row groups of Parquet files, with about `batch_size` rows or more at a time.
-    A thread reads ahead while batches are used.
+    holds up to four of them on the device, or 128 MiB of smaller ones, so the files may be larger
+    than the device's memory.  libcudf decodes whole row groups of Parquet files, with about
+    `batch_size` rows or more at a time.  A thread reads ahead while batches are used.
 
     Parameters
     ----------
     source, columns, filters, schema, filesystem, partitioning : as there
         As in `table_from_file`.
     batch_size : int, default 1,048,576
-        The most rows of a batch.
+        The most rows of a batch.  Fewer rows take less memory.
     progress : callable or bool, optional
         As in `RecordBatchReader.copy_to`: the bytes that are on the device so far, and None.
 
@@ -54,6 +54,8 @@ def reader_from_file(
 
     Raises
     ------
+    TypeError
+        If `batch_size` is not an integer.
     ValueError
         If `batch_size` is less than 1, or the file is an Arrow stream of which only some rows
         are wanted.

@@ -27,7 +27,10 @@ _COMPRESSED = {
 _OTHERS = {
     b"FEA1": ("a Feather file of version 1", "pyarrow.feather.read_table(path).copy_to(context)"),
     b"\x93NUMPY": ("a file of NumPy", "DeviceArray.from_host(numpy.load(path))"),
-    b"PK\x03\x04": ("a ZIP archive", "zipfile.ZipFile(path).open(name) opens a file in it"),
+    b"PK\x03\x04": (
+        "a ZIP archive, as those of Excel and NumPy are",
+        "zipfile.ZipFile(path).open(name), numpy.load or pandas.read_excel",
+    ),
 }
 _TEXT = ("text, such as CSV", "pyarrow.csv.read_csv(path).copy_to(context)")
 _JSON = ("text, such as JSON", "pyarrow.json.read_json(path).copy_to(context)")
@@ -49,12 +52,22 @@ _CREATED = "fsspec.open(uri, 'wb') opens it, for file.write(buffer.copy_to_host(
 _OBJECTS: tuple[tuple[Any, str], ...] = (
     (io.TextIOBase, "it is open in text mode, and open(path, 'rb') opens it for bytes"),
     (
-        (pa.Array, pa.ChunkedArray, pa.RecordBatch, pa.Table),
+        (pa.Array, pa.ChunkedArray, pa.RecordBatch, pa.Table, pa.RecordBatchReader),
         "its method copy_to(context) copies it to a device",
     ),
     ((list, tuple), "call it for each file"),
     ((bytes, bytearray, memoryview, pa.Buffer), "Context.buffer_from_data copies bytes"),
 )
+
+#: And by what they have.
+_INTERFACES = {
+    "read": "Context.buffer_from_data(file.read()) copies what it reads",
+    "__arrow_c_stream__": "pyarrow.table(data).copy_to(context) copies it to a device",
+    "__next__": (
+        "list(paths) is taken, and of record batches pyarrow.RecordBatchReader.from_batches("
+        "schema, batches).copy_to(context) reads one after the other"
+    ),
+}
 
 
 @contextmanager
@@ -103,8 +116,9 @@ def not_a_file(argument: str, value: Any) -> TypeError:
     """The error for an object that is not a file, and what to do with it."""
     ways_out = (way_out for classes, way_out in _OBJECTS if isinstance(value, classes))
     way_out = next(ways_out, None)
-    if way_out is None and hasattr(value, "read"):
-        way_out = "Context.buffer_from_data(file.read()) copies what it reads"
+    if way_out is None:
+        ways_out = (text for name, text in _INTERFACES.items() if hasattr(value, name))
+        way_out = next(ways_out, None)
     rest = "" if way_out is None else f"; {way_out}"
     return TypeError(
         f"{argument} argument must be {_TAKEN[argument]}, not {type(value).__name__}{rest}"

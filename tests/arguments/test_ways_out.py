@@ -62,6 +62,8 @@ WRONG = {
         "column 'z' of type string is the first that it lacks",
         "the schema of the batch that was written",
     ),
+    "ctx.buffer_from_data(range(3))": ("TypeError", "not 'range'", "numpy.array(values)"),
+    "ctx.buffer_from_data(x for x in [1])": ("TypeError", "numpy.fromiter(values"),
     # Arrays.
     "cuda.from_dlpack(table)": ("TypeError", "got Table", "table.column(0)"),
     "cuda.from_dlpack([1])": ("TypeError", "got list", "DeviceArray.from_host"),
@@ -96,6 +98,7 @@ WRONG = {
     "ctx.reader_from_file('csv')": ("ArrowInvalid", "text, such as CSV", "pyarrow.csv.read_csv"),
     "ctx.table_from_file(b' {1: 2}')": ("ArrowInvalid", "JSON", "pyarrow.json.read_json"),
     "ctx.table_from_file(b'FEA1' + bytes(9))": ("ArrowInvalid", "Feather", "read_table(path)"),
+    "ctx.table_from_file(b'PK\\3\\4' + bytes(9))": ("ArrowInvalid", "ZIP", "pandas.read_excel"),
     "ctx.table_from_file('gzip')": ("ArrowInvalid", "by gzip", "pyarrow.input_stream(path, "),
     "ctx.table_from_file('empty')": ("ArrowInvalid", "the source is empty", "write it again"),
     "ctx.reader_from_file('empty')": ("ArrowInvalid", "the source is empty"),
@@ -103,7 +106,11 @@ WRONG = {
     "ctx.table_from_file(['arrow'])": ("ArrowInvalid", "Parquet", "dataset(source, format='ipc')"),
     "ctx.table_from_file('*.arrow')": ("FileNotFoundError", "*.arrow", "glob.glob(pattern)"),
     "ctx.table_from_file(open('csv'))": ("TypeError", "text mode", "open(path, 'rb')"),
+    "ctx.table_from_file('https://x/y')": ("ArrowInvalid", "https://x/y", "fsspec.filesystem("),
     "ctx.table_from_file(table)": ("TypeError", "not Table", "copy_to(context)"),
+    "ctx.table_from_file(table.to_reader())": ("TypeError", "Reader", "method copy_to(context)"),
+    "ctx.table_from_file(iter([]))": ("TypeError", "list(paths)", "RecordBatchReader.from_batches"),
+    "ctx.reader_from_file('arrow', batch_size='9')": ("TypeError", "not '9'", "number of rows"),
     "ctx.table_from_file('arrow', columns='x')": ("TypeError", "not 'x'", "['x', 'y']"),
     "ctx.buffer_from_file('http://x/y')": ("FileNotFoundError", "URI", "fsspec.open(uri)"),
     "ctx.buffer_from_file(open('csv'))": ("TypeError", "text mode", "open(path, 'rb')"),
@@ -153,6 +160,8 @@ def test_frames_of_pandas(ctx):
         ctx.buffer_from_data(frame)
     with pytest.raises(TypeError, match=r"series.to_numpy\(\)"):
         ctx.buffer_from_data(frame["x"])
+    with pytest.raises(TypeError, match=r"pyarrow.table\(data\).copy_to\(context\)"):
+        ctx.table_from_file(frame)
 
 
 @pytest.mark.simulator

@@ -290,6 +290,7 @@ _CHECKS: dict[str, Callable[[pa.DataType], bool]] = {
     "unsigned integers": _is.is_unsigned_integer,
     "timestamps without a time zone": lambda it: _is.is_timestamp(it) and it.tz is None,
     "timestamps in UTC": lambda it: _is.is_timestamp(it) and it.tz == "UTC",
+    "timestamps with a time zone": lambda it: _is.is_timestamp(it) and it.tz is not None,
     "lists of strings": lambda it: it == pa.list_(pa.string()),
     "fixed-size binary": _is.is_fixed_size_binary,
     "intervals": _is.is_interval,

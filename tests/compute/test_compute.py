@@ -653,7 +653,8 @@ def test_engines(there, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("version", "reason"), [(None, "install pylibcudf-cu12 or"), ("25.4.0", "answers are known of")]
+    ("version", "reason"),
+    [(None, "install pylibcudf-cu13, or"), ("25.4.0", "answers are known of")],
 )
 def test_why_there_is_none(there, monkeypatch, version, reason):
     def installed(name):
@@ -663,12 +664,23 @@ def test_why_there_is_none(there, monkeypatch, version, reason):
 
     monkeypatch.delenv("PYARROW_CUDA_COMPUTE_ENGINE")
     monkeypatch.setattr(importlib.metadata, "version", installed)
+    monkeypatch.setattr(_native, "_driver", lambda: {"simulated": False})
     monkeypatch.setattr(engine, "_found", None)
     with pytest.raises(NotImplementedError, match=reason):
         pc.sum(there(pa.array([1])))
     with pytest.raises(ImportError, match=reason):
         pyarrow_cuda_compat.set_compute_engine("cudf")
     assert engine._chosen is None
+
+
+@pytest.mark.simulator
+def test_the_simulated_device_asks_for_a_gpu_first(there, monkeypatch):
+    monkeypatch.delenv("PYARROW_CUDA_COMPUTE_ENGINE")
+    monkeypatch.setattr(engine, "_found", None)
+    with pytest.raises(
+        NotImplementedError, match="the simulated device runs no kernels of libcudf"
+    ):
+        pc.sum(there(pa.array([1])))
 
 
 KEPT = Path(__file__).parents[2] / "conformance/results/compute.json"

@@ -26,6 +26,7 @@ def installed(monkeypatch):
     """pylibcudf looks as if it were there, and not imported yet."""
     monkeypatch.delenv("PYARROW_CUDA_COMPUTE_ENGINE")
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "26.10.2")
+    monkeypatch.setattr(_native, "_driver", lambda: {"simulated": False})
     monkeypatch.setattr(engine, "_found", None)
     for name in ("pylibcudf.utils", "rmm.pylibrmm.stream"):
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -61,7 +62,6 @@ def test_what_pylibcudf_has_read_counts(there, monkeypatch, installed, is_per_th
 @pytest.fixture
 def loadable(cudf, monkeypatch, installed):
     """The first call loads the stand-in, unless a test has the import of RMM fail."""
-    monkeypatch.setattr(_native, "_driver", lambda: {"simulated": False})
     monkeypatch.setattr(rmm_resource, "_set_resource", lambda *_: None)
     for name in ("rmm", "rmm.mr"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))

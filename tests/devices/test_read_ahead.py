@@ -11,6 +11,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
+from pyarrow_cuda_compat._patches import read_ahead
 from support.samples import CPU, written
 from support.threads import in_threads
 
@@ -244,6 +245,28 @@ def test_closing_ends_an_endless_reader(ctx, ahead):
     del copies
     assert endless.is_dropped.wait(60)
     assert endless.given == given
+
+
+def test_closing_leaves_the_rest_of_a_scan_unread(ctx):
+    """pyarrow's own reader of a scanner reads it to its end when it is closed."""
+    permits = threading.Semaphore(2)
+
+    def batches():
+        for batch in BATCHES * 100:
+            permits.acquire()
+            yield batch
+
+    scanner = pa.dataset.Scanner.from_batches(batches(), schema=BATCHES[0].schema)
+    copies = scanner.to_reader().copy_to(ctx, read_ahead=1)
+    copies.read_next_batch()
+    thread = read_ahead._COPIES[copies]._thread
+    try:
+        copies.close()
+        permits.release(8)  # for what is being read
+        thread.join(20)
+        assert not thread.is_alive()
+    finally:
+        permits.release(10_000)
 
 
 def test_dropping_the_copies_ends_the_thread(ctx):

@@ -198,6 +198,20 @@ def test_a_file_that_is_cut_off_raises(ctx, path, tmp_path, size):
     assert "cut.parquet" in str(raised.value) + str(getattr(raised.value, "__notes__", ""))
 
 
+def test_errors_of_pyarrow_name_no_engine(ctx, path, tmp_path):
+    data = bytearray(Path(path).read_bytes())
+    data[4:60] = bytes(56)  # pages
+    damaged = tmp_path / "damaged.parquet"
+    damaged.write_bytes(data)
+    for read in (ctx.table_from_file, lambda it: ctx.reader_from_file(it).read_all()):
+        with pytest.raises((OSError, pa.ArrowInvalid)) as raised:
+            read(damaged)
+        error = raised.value
+        while error is not None:
+            assert "engine" not in str(error)
+            error = error.__cause__ or error.__context__
+
+
 def test_a_folder_of_other_files_raises(ctx, tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
     with pytest.raises(pa.ArrowInvalid, match=r"x\.csv"):

@@ -234,6 +234,12 @@ def test_the_version(command):
     assert done.stdout == f"pyarrow-cuda-compat {pyarrow_cuda_compat.__version__}\n"
 
 
+def test_no_command_lists_the_commands(command):
+    done = command()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "print the driver, the devices and the installed versions" in done.stderr
+
+
 def test_the_console_script(contexts):
     script = entry_points(group="console_scripts")["pyarrow-cuda"]
     assert script.load() is pyarrow_cuda_compat.__main__.main

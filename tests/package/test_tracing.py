@@ -26,7 +26,7 @@ def off_again():
 def log(caplog):
     """All records of the loggers."""
     caplog.set_level(logging.DEBUG, "pyarrow_cuda_compat")
-    set_tracing(log=True)
+    set_tracing(True)
     return caplog
 
 

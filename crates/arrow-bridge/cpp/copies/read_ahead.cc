@@ -162,11 +162,10 @@ bool ReadAhead::HasRoom() {
 void ReadAhead::Release() {
   std::vector<Group> copied;
   std::unique_lock lock(mutex_);
+  // Without `Close`, by which a scanner's reader would read all batches that nobody wants.
   const auto source = std::exchange(source_, nullptr);
   std::swap(copied, copied_);
   lock.unlock();
-  // A failure concerns nobody any more: the batches have arrived, or are not wanted.
-  if (source != nullptr) (void)source->Close();
 }
 
 }  // namespace arrow_cuda

@@ -38,8 +38,8 @@ pub(super) fn device_called(name: &Bound<'_, PyString>) -> PyResult<Option<u32>>
     let number = number.filter(|number| text == format!("cuda:{number}"));
     number.or((text == "cuda").then_some(0)).map(Some).ok_or_else(|| {
         PyTypeError::new_err(format!(
-            "{} names no place: pass 'cuda:0' or another device, 'cuda' for the first one, or 'cpu' for host \
-             memory where data is copied to",
+            "{} names no place: pass 'cuda:0' or another number, 'cuda' for device 0, or, to copy to host memory, \
+             'cpu'",
             name.repr().map_or_else(|_| text.to_string(), |repr| repr.to_string())
         ))
     })

@@ -37,11 +37,12 @@ enum Given {
     Text,
     Path,
     List,
+    Iterator,
     Number,
 }
 
 /// By class and its module: what its objects, and those of its subclasses, are.
-const CLASSES: [(&str, &str, Given); 20] = [
+const CLASSES: [(&str, &str, Given); 23] = [
     ("pyarrow.lib", "Array", Given::Column),
     ("pyarrow.lib", "ChunkedArray", Given::Column),
     ("pyarrow.lib", "RecordBatch", Given::Batch),
@@ -61,6 +62,9 @@ const CLASSES: [(&str, &str, Given); 20] = [
     ("pathlib._local", "PurePath", Given::Path),
     ("builtins", "list", Given::List),
     ("builtins", "tuple", Given::List),
+    ("builtins", "range", Given::List),
+    ("builtins", "generator", Given::Iterator),
+    ("builtins", "map", Given::Iterator),
     ("builtins", "int", Given::Number),
 ];
 
@@ -74,7 +78,7 @@ const OF_BATCH: &str = "it has many buffers: batch.column(0).buffers() lists tho
 const PRIMARY: &str = "pyarrow.cuda.Context(number) is the context of a device";
 
 /// By what a function takes: what to do with what it got.
-const WAYS_OUT: [(Wanted, &[Given], &str); 35] = [
+const WAYS_OUT: [(Wanted, &[Given], &str); 36] = [
     (
         Wanted::Bytes,
         &[Given::Column],
@@ -103,6 +107,11 @@ const WAYS_OUT: [(Wanted, &[Given], &str); 35] = [
         Wanted::Bytes,
         &[Given::List],
         "numpy.array(values) has bytes, and pyarrow.array(values).copy_to(context) copies them as an Arrow array",
+    ),
+    (
+        Wanted::Bytes,
+        &[Given::Iterator],
+        "numpy.fromiter(values, dtype) has bytes, and numpy.concatenate(arrays) those of several arrays",
     ),
     (Wanted::Bytes, &[Given::Number], "Context.new_buffer(nbytes) allocates memory"),
     (Wanted::Bytes, &[Given::NumPy], "numpy.ascontiguousarray(array) has no gaps"),
