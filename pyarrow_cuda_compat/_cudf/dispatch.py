@@ -12,6 +12,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _native
 from . import calls, parts, queries, spans
+from .asof import join_asof
 from .caches import Cache
 from .calls import DATA, Call
 from .columns import (
@@ -241,5 +242,6 @@ QUERIES = {
     "_filter_table": partial(queries.filter_table, chained),
     "_group_by": queries.group_by,
     "_perform_join": partial(queries.join, chained),
+    "_perform_join_asof": join_asof,
     "_project": partial(queries.project, chained),
 }

@@ -31,7 +31,7 @@ _Nulls = plc.types.NullPolicy
 _Original = Callable[..., Any]
 
 
-def _need_kinds(types: list[pa.DataType], kinds: str) -> None:
+def need_kinds(types: list[pa.DataType], kinds: str) -> None:
     allowed = kinds.split()
     others = [kind for kind in types if kind_of(kind) not in allowed]
     need(not others, f"not with columns of type {others and others[0]}")
@@ -41,7 +41,7 @@ def _need_kinds(types: list[pa.DataType], kinds: str) -> None:
 _PATH = re.compile(r"\.((?:[^.\[\\]|\\.)*)", re.DOTALL)
 
 
-def _place(schema: pa.Schema, reference: Any) -> int:
+def place_of(schema: pa.Schema, reference: Any) -> int:
     """The place of the column that pyarrow, which has accepted it, takes a reference for."""
     if isinstance(reference, int):
         return reference
@@ -61,7 +61,7 @@ def filter_table(
 ) -> Any:
     """The rows where an expression is true, whose functions `compute` answers for columns."""
     schema = table.schema
-    _need_kinds(schema.types, ANY)
+    need_kinds(schema.types, ANY)
     every = table_of(table)
     columns = every.columns()
     compute = _by_values(compute, columns, table.columns)
@@ -82,13 +82,13 @@ def project(
     schema: pa.Schema,
 ) -> Any:
     """A table of what expressions are, whose functions `compute` answers for columns."""
-    _need_kinds(table.schema.types, ANY)
+    need_kinds(table.schema.types, ANY)
     columns = table_of(table).columns()
     found = []
     for expression, wanted in zip(expressions, schema.types, strict=True):
         name = parsed(serialized(expression))
         if isinstance(name, str):
-            found.append(table.column(_place(table.schema, name)))
+            found.append(table.column(place_of(table.schema, name)))
             continue
         evaluation = Evaluation(columns, table.schema, _by_values(compute, columns, table.columns))
         column, kind = evaluation.column(expression)
@@ -125,7 +125,7 @@ def _computed(
 _plans = Cache(256)
 
 
-def _planned(
+def planned(
     plan: Callable[[Any], Any], original: _Original, *arguments: Any, **options: Any
 ) -> Any:
     """What is planned for the result that pyarrow's function has for tables without rows, which
@@ -150,17 +150,17 @@ def group_by(
     """The groups come in no order, or without threads in that of their first rows."""
     given = table.schema
     _need_no_abort(given, aggregates)
-    nothing = _planned(lambda it: it, original, given, aggregates, keys, use_threads=use_threads)
+    nothing = planned(lambda it: it, original, given, aggregates, keys, use_threads=use_threads)
     schema = nothing.schema
     keys = [keys] if isinstance(keys, str) else list(keys or ())
     if not keys:
         return _of_whole_columns(table, aggregates, schema) if aggregates else nothing
     if not len(table):
         return schema.empty_table().copy_to(_native._here().memory_manager)
-    keys = [_place(given, key) for key in keys]
-    targets = [_place(given, target[0]) if target else keys[0] for target, *_ in aggregates]
+    keys = [place_of(given, key) for key in keys]
+    targets = [place_of(given, target[0]) if target else keys[0] for target, *_ in aggregates]
     types = given.types
-    _need_kinds([types[key] for key in keys], f"{KEYS} null view")
+    need_kinds([types[key] for key in keys], f"{KEYS} null view")
     used = dict.fromkeys([*keys, *targets])
     columns = dict(zip(used, table_of(table, [*used]).columns(), strict=True))
     by = plc.Table([op.keys_of(columns[key]) for key in keys])
@@ -196,7 +196,7 @@ def _need_no_abort(schema: pa.Schema, aggregates: Any) -> None:
             # A path or number may be that of each column.
             is_name = any(each in schema.names for each in target)
             types = [field.type for field in schema if not is_name or field.name in target]
-            _need_kinds(types, SIMPLE)
+            need_kinds(types, SIMPLE)
 
 
 def _aggregated(by: Any, wanted: list[Group], numbers: Any) -> tuple[Any, Any]:
@@ -226,7 +226,7 @@ def _of_whole_columns(table: Any, aggregates: Any, schema: pa.Schema) -> Any:
     found = []
     for (target, name, options, _), kind in zip(aggregates, schema.types, strict=True):
         need(len(target) == (name != "count_all"), f"not {name} without keys")
-        columns = [table.column(_place(table.schema, each)) for each in target]
+        columns = [table.column(place_of(table.schema, each)) for each in target]
         value = pc.call_function(name, columns, options) if target else len(table)
         found.append(pa.array([value], kind))
     row = pa.Table.from_arrays(found, schema=schema)
@@ -262,14 +262,14 @@ def join(
     sides = (left, right)
     first, second = (it.schema if isinstance(it, pa.Table) else it for it in sides)
     options = {"coalesce_keys": coalesce_keys, "filter_expression": filter_expression, **options}
-    plan = _planned(
+    plan = planned(
         lambda it: _plan_of_join(
             it, join_type, (first, second), (left_keys, right_keys), coalesces=coalesce_keys
         ),
         *(original, join_type, first, left_keys, second, right_keys),
         **options,
     )
-    halves = [*map(_Side, sides, plan.keys, plan.columns)]
+    halves = [*map(Side, sides, plan.keys, plan.columns)]
     name, is_exchanged = _JOINS[join_type]
     first, second = reversed(halves) if is_exchanged else halves
     is_one_sided = "semi" in join_type or "anti" in join_type
@@ -310,11 +310,11 @@ def _plan_of_join(
     # pyarrow has said what is wrong with others than tables.
     need(all(isinstance(it, pa.Schema) for it in schemas), "not with others than tables")
     keys = [[*it] if isinstance(it, list | tuple) else [it] for it in keys]
-    places = [[_place(it, key) for key in names] for it, names in zip(schemas, keys, strict=True)]
+    places = [[place_of(it, key) for key in names] for it, names in zip(schemas, keys, strict=True)]
     types = [[it.types[place] for place in of] for it, of in zip(schemas, places, strict=True)]
     for schema, kinds in zip(schemas, types, strict=True):
-        _need_kinds(schema.types, ANY)
-        _need_kinds(kinds, KEYS)
+        need_kinds(schema.types, ANY)
+        need_kinds(kinds, KEYS)
     for one, other in zip(*types, strict=True):
         need(_type_of_values(one) == _type_of_values(other), "not with keys of several types")
     is_full = join_type == "full outer" and coalesces
@@ -332,7 +332,9 @@ def _plan_of_join(
     for side, types_of_joins in enumerate((("right outer",), ("inner", "left outer"))):
         if join_type in types_of_joins:
             names[side] = [name for name in names[side] if name not in keys[side]]
-    left, right = ([_place(it, name) for name in of] for it, of in zip(schemas, names, strict=True))
+    left, right = (
+        [place_of(it, name) for name in of] for it, of in zip(schemas, names, strict=True)
+    )
     merged, kept = dict[int, int](), [*range(len(right))]
     if is_full:
         # Of a key that is there twice, the last one counts.
@@ -360,7 +362,7 @@ def _values_of(column: Any, data: Any) -> Any:
     return decoded(column, dictionary_of(data))
 
 
-class _Side:
+class Side:
     """A table of a join."""
 
     def __init__(self, table: Any, keys: list[int], places: list[int]) -> None:
@@ -385,7 +387,7 @@ class _Side:
 
 
 def _filtered_pairs(
-    compute: Callable[..., Any], first: _Side, second: _Side, expression: Any
+    compute: Callable[..., Any], first: Side, second: Side, expression: Any
 ) -> list[Any]:
     """The numbers of the rows of both sides that have equal keys, and for which it is true."""
     pairs = plc.join.inner_join(first.by, second.by, plc.types.NullEquality.UNEQUAL)
@@ -413,10 +415,10 @@ def _filtered_pairs(
 
 
 #: Behind the last row of every table.
-_NO_ROW = 2**31 - 1
+NO_ROW = 2**31 - 1
 
 
-def _completed(name: str, first: _Side, second: _Side, pairs: list[Any]) -> tuple[Any, Any]:
+def _completed(name: str, first: Side, second: Side, pairs: list[Any]) -> tuple[Any, Any]:
     """The numbers of the rows of a join, of which the pairs have found each other."""
     if name == "inner_join":
         return pairs[0], pairs[1]
@@ -429,6 +431,6 @@ def _completed(name: str, first: _Side, second: _Side, pairs: list[Any]) -> tupl
     if name == "full_join":
         others = op.are_among(second.by.num_rows(), pairs[1])
         lonely.append(op.places(op.invert(others)))
-    nothing = [plc.Column.from_scalar(op.scalar(_NO_ROW, pa.int32()), it.size()) for it in lonely]
+    nothing = [plc.Column.from_scalar(op.scalar(NO_ROW, pa.int32()), it.size()) for it in lonely]
     left, right = [pairs[0], lonely[0], *nothing[1:]], [pairs[1], nothing[0], *lonely[1:]]
     return plc.concatenate.concatenate(left), plc.concatenate.concatenate(right)

@@ -801,6 +801,27 @@ def _joined(maker: Maker) -> tuple[list[Any], Any]:
     return [left, right], lambda one, other: one.join(other, keys, **options)
 
 
+def _joined_asof(maker: Maker) -> tuple[list[Any], Any]:
+    """With numbers of few sizes: libcudf does not answer for negative ones."""
+    kinds = maker.random.choices(["int", "date", "string", "large_binary"], k=maker.pick(range(3)))
+    near, *equal = [maker.kind((it,)) for it in (maker.pick(_NEAR_KINDS), *kinds)]
+    names, nulls, sides = [*map(str, range(len(equal)))], maker.pick([*[0] * 9, 0.1]), list[Any]()
+    for added in ("a", "b"):
+        size = maker.pick([0, 1, 7, 40])
+        columns = [maker.array(kind, size, nulls=nulls) for kind in equal]
+        numbers = sorted(maker.random.choices(range(maker.pick([9, 99])), k=size))
+        if pa.types.is_date64(near):
+            numbers = [it * 86400000 for it in numbers]
+        bits = pa.int32() if near.bit_width == 32 else pa.int64()
+        columns += pa.array(numbers, bits).cast(near), maker.array(maker.kind(("int",)), size)
+        sides.append(pa.table(columns, names=[*names, "on", added]))
+    tolerance = maker.pick([0, 1, -1, 30, -30, 10**12, -(2**63)])
+    return sides, lambda one, other: one.join_asof(other, "on", names, tolerance)
+
+
+_NEAR_KINDS = ("int", "date", "date64", "clock", "time")
+
+
 def _filtered(maker: Maker) -> tuple[list[Any], Any]:
     size = maker.pick([0, 1, 7, 40])
     table = pa.table(
@@ -906,6 +927,7 @@ def _sorted(maker: Maker) -> tuple[list[Any], Any]:
 METHODS: dict[str, Any] = {
     "Table.group_by": _grouped,
     "Table.join": _joined,
+    "Table.join_asof": _joined_asof,
     "Table.filter": _filtered,
     "Table.sort_by": _sorted,
     "Dataset.to_table": _of_dataset,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import re
-from bisect import bisect_right
 from calendar import monthrange
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -213,15 +212,6 @@ def install(names: Any, column: Any, table: Any) -> None:
     names.datetime.extract_quarter = lambda it: column(pc.quarter(it.value))
     names.datetime.floor_datetimes = lambda it, unit: column(
         pc.floor_temporal(it.value, unit=unit._name.lower())
-    )
-    names.search.upper_bound = lambda within, needles, *_: column(
-        pa.array(
-            [
-                bisect_right(within.columns()[0].value.to_pylist(), each)
-                for each in needles.columns()[0].value.to_pylist()
-            ],
-            pa.int32(),
-        )
     )
     names.copying.shift = lambda it, periods, filler: column(
         pa.concat_arrays([pa.array([filler.value.as_py()], it.value.type), it.value[:-periods]])

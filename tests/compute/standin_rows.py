@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Any
 
@@ -136,11 +136,17 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
         first = {row: place for place, row in reversed(list(enumerate(rows)))}
         return column(pa.array(sorted(first.values(), reverse=True), pa.int32()))
 
-    def lower_bound(within: Any, needles: Any, *_: Any) -> Any:
-        values = [it for it in _plain(within.columns()[0].value) if it is not None]
-        wanted = _plain(needles.columns()[0].value)
-        found = [len(values) if it is None else bisect_left(values, it) for it in wanted]
-        return column(pa.array(found, pa.int32()))
+    def bound(bisect: Callable[[Any, Any], int]) -> Callable[..., Any]:
+        def rows_of(made: Any) -> list[Any]:
+            # null is larger than all others.
+            rows = zip(*(_plain(it.value) for it in made.columns()), strict=True)
+            return [[(it is None, it) for it in row] for row in rows]
+
+        def search(within: Any, needles: Any, *_: Any) -> Any:
+            rows = rows_of(within)
+            return column(pa.array([bisect(rows, it) for it in rows_of(needles)], pa.int32()))
+
+        return search
 
     def sequence(rows: int, first: Any, step: Any) -> Any:
         start, by = first.to_py(), step.to_py()
@@ -156,7 +162,7 @@ def install(names: Any, column: Callable[[Any], Any], table: Callable[[Any], Any
     names.stream_compaction.drop_nans = lambda it, *_: back(
         of(it).filter(pc.fill_null(pc.invert(pc.is_nan(of(it)["0"])), True))
     )
-    names.search.lower_bound = lower_bound
+    names.search.lower_bound, names.search.upper_bound = bound(bisect_left), bound(bisect_right)
     names.filling.sequence = sequence
     names.unary.is_valid = lambda it: column(it.value.is_valid())
     names.unary.unary_operation = lambda it, _: column(pc.invert(it.value))

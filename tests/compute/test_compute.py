@@ -565,6 +565,7 @@ ARGUMENTS = {
     "sort_by": ["a"],
     "group_by": ["a"],
     "join": [pa.table({"a": [1]}), "a"],
+    "join_asof": [pa.table({"a": [1]}), "a", [], 0],
 }
 
 

@@ -73,6 +73,17 @@ def test_they_are_joined(there, right_is_there):
     assert back(found).equals(expected)
 
 
+@pytest.mark.parametrize("right_is_there", [True, False])
+def test_they_are_joined_with_the_nearest_rows(there, right_is_there):
+    right = pa.table({"x": [1, 4, 7], "q": ["e", "f", "g"]})
+    other = ds.dataset(there(right) if right_is_there else right)
+    given = (-1, "x", [])
+    found = ds.dataset(there(TABLE)).filter(X > 0).join_asof(other, "x", [], *given)
+    expected = ds.dataset(TABLE).filter(X > 0).join_asof(ds.dataset(right), "x", [], *given)
+    assert isinstance(found, ds.InMemoryDataset)
+    assert back(found.to_table()).equals(expected.to_table())
+
+
 def test_they_are_written(there, tmp_path):
     ds.write_dataset(ds.dataset(there(TABLE)).filter(X > 1), tmp_path, format="parquet")
     assert ds.dataset(tmp_path).to_table().equals(TABLE.filter(X > 1))
@@ -86,6 +97,7 @@ def test_they_are_written(there, tmp_path):
         lambda it: it.to_table(columns=[X]),
         lambda it: it.sort_by("nowhere"),
         lambda it: it.join(1, "x"),
+        lambda it: it.join_asof(it, "y", "x", 1),
     ],
 )
 def test_bad_input_raises_pyarrows_errors(there, call):
@@ -103,7 +115,6 @@ def test_bad_input_raises_pyarrows_errors(there, call):
         lambda it: it.to_table(columns=[]),
         lambda it: it.get_fragments(),
         lambda it: it.replace_schema(it.schema),
-        lambda it: it.join_asof(it, "x", [], 1),
         lambda it: ds.dataset([it, it]).to_table(),
         lambda it: ds.UnionDataset(it.schema, [it]),
         lambda it: ds.Scanner.from_dataset(it),

@@ -23,6 +23,7 @@ _METHODS = {
     "_filter_table": "Table.filter",
     "_group_by": "TableGroupBy.aggregate",
     "_perform_join": "Table.join",
+    "_perform_join_asof": "Table.join_asof",
 }
 #: Functions that methods of other names call, as the refusal names them.
 _CALLERS = {"pyarrow.compute.sort_indices": "pyarrow.compute.sort_indices, as in sort_by,"}

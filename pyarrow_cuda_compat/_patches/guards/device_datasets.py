@@ -56,18 +56,22 @@ class DeviceDataset(InMemoryDataset):  # type: ignore[misc]
         empty = self._empty.sort_by(sorting, **options)
         return _of(self.to_table().sort_by(sorting, **options), empty.schema)
 
-    def join(self, right_dataset: Any, keys: Any, *more: Any, **options: Any) -> Any:
-        right = right_dataset
-        if isinstance(right, Dataset):
-            right = dataset(right.schema.empty_table())
-        empty = self._empty.join(right, keys, *more, **options)
-        found = self.to_table().join(right_dataset.to_table(), keys, *more, **options)
+    def join(self, right_dataset: Any, *more: Any, **options: Any) -> Any:
+        return self._joined("join", right_dataset, *more, **options)
+
+    def join_asof(self, right_dataset: Any, *more: Any, **options: Any) -> Any:
+        return self._joined("join_asof", right_dataset, *more, **options)
+
+    def _joined(self, how: str, right: Any, *more: Any, **options: Any) -> Any:
+        other = dataset(right.schema.empty_table()) if isinstance(right, Dataset) else right
+        empty = getattr(self._empty, how)(other, *more, **options)
+        found = getattr(self.to_table(), how)(right.to_table(), *more, **options)
         return _of(found, empty.schema)
 
     def _refuse(self, *_: Any, **__: Any) -> None:
         _native._refuse(self._table, "pyarrow.dataset.Dataset")
 
-    join_asof = get_fragments = _get_fragments = replace_schema = _refuse
+    get_fragments = _get_fragments = replace_schema = _refuse
 
 
 def _of(table: Any, schema: pa.Schema) -> Any:

@@ -62,10 +62,10 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("pyarrow.lib", "_Tabular.take _Tabular.drop_null _Tabular.filter _Tabular.sort_by", METHOD),
     ("pyarrow.lib", "RecordBatch.take RecordBatch.drop_null RecordBatch.filter", METHOD),
     ("pyarrow.lib", "Table.take Table.drop_null Table.filter Table.group_by Table.join", METHOD),
-    ("pyarrow.lib", "Table.cast", METHOD),
+    ("pyarrow.lib", "Table.join_asof Table.cast", METHOD),
     ("pyarrow._compute", "SetLookupOptions.__init__", REFUSE),
     # Queries.
-    ("pyarrow.acero", "_filter_table _group_by _perform_join", QUERY),
+    ("pyarrow.acero", "_filter_table _group_by _perform_join _perform_join_asof", QUERY),
     ("pyarrow._acero", "TableSourceNodeOptions.__init__", REFUSE),
     ("pyarrow._acero", "RecordBatchReaderSourceNodeOptions.__init__", REFUSE),
     ("pyarrow.dataset", "_in_memory_dataset", DATASET),
