@@ -13,7 +13,7 @@ from . import operations as op
 from .columns import to_table
 from .queries import NO_ROW, Side, need_kinds, place_of, planned
 from .refusals import need
-from .types import BYTES
+from .types import BYTES, cudf_type
 
 #: The kinds of numbers and times to which pyarrow finds the nearest ones.
 _ON = "int date date64 clock time"
@@ -61,8 +61,11 @@ def _places(schema: pa.Schema, on: Any, by: Any) -> list[int]:
 def _nearest(left: Any, right: Any, tolerance: int) -> Any:
     """The number of a right row for each left one: before it, the last one of the nearest; after
     it, the first one."""
-    *by, number = wanted = _checked(left)
-    keys = _checked(right)
+    *by, number = wanted = _keys(left)
+    keys = _keys(right)
+    _need_order(_is_in_order(number))
+    if not _is_in_order(keys[-1]):
+        keys = _read(keys, number, max(tolerance, 0))
     order = op.order_of([(it, False, False) for it in keys], is_float=[False for _ in keys])
     ordered = op.gathered(plc.Table(keys), order)
     is_after = tolerance > 0
@@ -86,25 +89,19 @@ def _nearest(left: Any, right: Any, tolerance: int) -> Any:
     return op.choose(mask, row, op.scalar(NO_ROW, pa.int32()))
 
 
-def _ascending(count: int) -> tuple[list[Any], list[Any]]:
-    return [op.Order.ASCENDING] * count, [op.NullOrder.AFTER] * count
-
-
-def _checked(keys: Any) -> list[Any]:
-    """The same columns, of which the last one has numbers without a sign, in order."""
+def _keys(keys: Any) -> list[Any]:
+    """The same columns, of which the last one has pyarrow's numbers for its values."""
     *by, on = columns = keys.columns()
     need(not any(it.null_count() for it in columns), "not with nulls in the keys")
     for column in by:
         # pyarrow takes such a string for the one before the NUL.
         need(not _ends_with_nul(column), "not with NUL at the end of strings in the keys")
-    if not plc.sorting.is_sorted(plc.Table([on]), *_ascending(1)):
-        raise pa.ArrowInvalid("AsofJoin does not allow out-of-order on-key values")
     kind = on.type().to_arrow()
-    if pa.types.is_temporal(kind):
-        on = op.same_bits(on, op.INT32 if kind.bit_width == 32 else op.INT64)
-    # pyarrow takes negative numbers for larger ones than all others.
-    is_negative = on.size() and plc.copying.get_element(on, 0).to_py() < 0
-    need(not is_negative, "not by negative numbers or times before 1970")
+    if not pa.types.is_unsigned_integer(kind):
+        # Without the sign, which pyarrow clears.
+        bits = getattr(pa, f"int{kind.bit_width}")()
+        on = op.same_bits(on, cudf_type(bits))
+        on = op.binary("BITWISE_AND", on, op.scalar(2 ** (kind.bit_width - 1) - 1, bits), on.type())
     return [*by, op.cast(on, _UINT64)]
 
 
@@ -112,3 +109,28 @@ def _ends_with_nul(column: Any) -> bool:
     if column.type().id() != plc.TypeId.STRING:
         return False
     return op.is_anywhere(plc.strings.find.ends_with(column, op.scalar("\0", pa.string())))
+
+
+def _ascending(count: int) -> tuple[list[Any], list[Any]]:
+    return [op.Order.ASCENDING] * count, [op.NullOrder.AFTER] * count
+
+
+def _is_in_order(numbers: Any) -> bool:
+    return bool(plc.sorting.is_sorted(plc.Table([numbers]), *_ascending(1)))
+
+
+def _need_order(is_in_order: bool) -> None:
+    if not is_in_order:
+        raise pa.ArrowInvalid("AsofJoin does not allow out-of-order on-key values")
+
+
+def _read(keys: list[Any], left: Any, farthest: int) -> list[Any]:
+    """The rows before the first one that is too late for all left ones: pyarrow reads no more."""
+    last = plc.copying.get_element(left, left.size() - 1).to_py() + farthest
+    late = op.binary("GREATER", keys[-1], op.scalar(min(last, 2**64 - 1), pa.uint64()))
+    places = op.places(late)
+    _need_order(places.size() > 0)
+    rows = op.counter(plc.copying.get_element(places, 0).to_py())
+    keys = op.gathered(plc.Table(keys), rows).columns()
+    _need_order(_is_in_order(keys[-1]))
+    return keys

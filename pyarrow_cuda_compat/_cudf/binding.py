@@ -85,7 +85,10 @@ def _of(part: Part, schema: pa.Schema, *, folds: bool) -> Bound:
     name, parts, options = part
     function = pc.get_function(name)
     if function.kind != "scalar" and name != "cast":
-        raise pa.ArrowInvalid(f"Filters have no functions of whole columns, such as {name}")
+        raise pa.ArrowInvalid(
+            "ExecuteScalarExpression cannot Execute non-scalar expression: "
+            f"{name} computes with whole columns"
+        )
     arguments = [_of(each, schema, folds=folds) for each in parts]
     start = _OTHERS.get(name, 0)
     # A time and a duration of one unit have an operation of their own.
