@@ -108,6 +108,10 @@ def test_numbers_that_need_all_bits(there):
     for tolerance in (-5, 5, 2**63 - 1, -(2**63)):
         for other in (right, right.slice(2), right.slice(0, 1)):
             compared(there, left, other, "on", [], tolerance)
+    for table in (right, there(right)):
+        other = table.take([2, 0])
+        with pytest.raises(pa.ArrowInvalid, match="out-of-order"):
+            table.select(["on"]).join_asof(other, "on", [], 2**63 - 1)
 
 
 @pytest.mark.parametrize(
