@@ -17,7 +17,7 @@ from ..._methods import sizes
 
 _DATA = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
 _Original = Callable[..., Any]
-#: The methods that call a function of `pyarrow.acero` or of `datasets`.
+#: The callers of functions of `pyarrow.acero` and of `device_datasets`, as refusals name them.
 _METHODS = {
     "_project": "dataset.Dataset.to_table",
     "_filter_table": "Table.filter",
