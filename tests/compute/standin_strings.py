@@ -70,7 +70,10 @@ def install(names: Any, column: Any) -> None:
     of.regex_program.RegexProgram = SimpleNamespace(create=lambda pattern, flags: pattern)
     of.find.contains = by_row(lambda it, part: part in it, flag)
     of.find.starts_with = by_row(str.startswith, flag)
-    of.find.ends_with = by_row(str.endswith, flag)
+    # Bytes that are not UTF-8, too.
+    of.find.ends_with = lambda it, end: column(
+        pc.ends_with(it.value.cast(pa.binary()), end.value.as_py().encode())
+    )
     of.find.find = by_row(str.find, number)
     of.contains.like = by_row(_like, flag)
     of.contains.contains_re = by_row(lambda it, by: re.search(by, it) is not None, flag)
