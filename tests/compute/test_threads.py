@@ -23,11 +23,12 @@ HOST = pa.default_cpu_memory_manager()
 
 @pytest.fixture
 def installed(monkeypatch):
-    """pylibcudf looks as if it were there, and not imported yet."""
+    """pylibcudf looks as if it were there, and not imported yet; RMM cannot be."""
     monkeypatch.delenv("PYARROW_CUDA_COMPUTE_ENGINE")
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "26.10.2")
     monkeypatch.setattr(_native, "_driver", lambda: {"simulated": False})
     monkeypatch.setattr(engine, "_found", None)
+    monkeypatch.setitem(sys.modules, "rmm", None)
     for name in ("pylibcudf.utils", "rmm.pylibrmm.stream"):
         monkeypatch.delitem(sys.modules, name, raising=False)
 
