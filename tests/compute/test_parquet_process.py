@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import cuda
 
-from pyarrow_cuda_compat import memory_stats
+from pyarrow_cuda_compat import _native, memory_stats
 
 from .conftest import back, of
 
@@ -163,3 +164,15 @@ def test_a_handler_of_a_signal_reads_while_the_process_answers(process, files, m
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert [back(it).equals(table) for it in found] == [True, True]
+
+
+def test_the_process_releases_what_was_copied(process, files):
+    """Exported memory would stay until it ends."""
+    context = cuda.Context(0)
+    request = of("parquet.messages").Request([files("x")[0]], [[0, 1, 2]], ["a", "b"])
+    packed = partial(of("parquet.worker")._packed, context, request)
+    before = memory_stats(context)["allocated_bytes"]
+    answer, owner = _native._computing_in(context, packed)
+    assert memory_stats(context)["allocated_bytes"] >= before + answer.size > before
+    del owner
+    assert memory_stats(context)["allocated_bytes"] == before

@@ -41,15 +41,17 @@ def decoded(request: Request) -> Any:
 
 
 def _packed(context: Any, request: Request) -> tuple[Packed, Any]:
-    """A packed table, and what owns its memory."""
+    """A packed table, and what owns its memory: exported memory would not be released."""
     import pylibcudf as plc
+
+    from ... import _native
 
     metadata, data = plc.contiguous_split.pack(decoded(request)).release()
     if not data.size:
         return Packed(bytes(metadata), b"", 0), data
     context.synchronize()
     buffer = context.foreign_buffer(data.ptr, data.size, data)
-    handle = buffer.export_for_ipc().serialize().to_pybytes()
+    handle = _native._lend(buffer).serialize().to_pybytes()
     return Packed(bytes(metadata), handle, data.size), buffer
 
 
