@@ -20,6 +20,7 @@ def kept(name):
 ROWS = {row["name"]: row for row in kept("h200")["rows"]}
 LIMITS = kept("h200")["limits"]
 ON_DASK = kept("tpch-dask-h200-x2")
+TPCH = kept("tpch-h200")["parts"]
 
 
 def times(scale, row, *names):
@@ -48,6 +49,13 @@ def of_function(name):
 def copy_times():
     """What copies add to queries."""
     return [of_query(number)[2] - of_query(number)[1] for number in (1, 6)]
+
+
+def of_tpch(scale, values, *names):
+    """Of all 22 queries, in ms."""
+    (part,) = (it for it in TPCH if (it["scale"], it["values"]) == (scale, values))
+    queries = [row for name, row in part["rows"].items() if name.startswith("q")]
+    return [sum(row[name]["ms"] for row in queries) for name in names]
 
 
 def on_dask(what):
@@ -159,7 +167,11 @@ FIGURES = [
     (README, r"1 GiB, pageable .*GB/s", rates("up-pageable-1GiB", *LIBRARIES)),
     (README, r"1000 columns of .*GB/s", rates("batch-up-1000x100000", *LIBRARIES[:3])),
     (README, r"256 KiB, pinned.*us", times(1e6, "up-pinned-256KiB", *LIBRARIES)),
-    (README, r"TPC-H query 1 of 10 million rows .*host:", of_query(1)[:2]),
+    (
+        README,
+        r"22 queries of TPC-H, scale factor 10.*host:",
+        of_tpch(10, "decimals in memory", "host", "duckdb", "ours"),
+    ),
     *((COMPUTE, rf"query {number} \([^)]*\)", of_query(number)) for number in (1, 6)),
     (COMPUTE, r"The copy of the seven columns takes", copy_times()),
     *((COMPUTE, re.escape(title), of_function(row)) for title, row in BY_FUNCTION.items()),
