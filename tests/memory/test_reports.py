@@ -252,7 +252,7 @@ class TestHistory:
         with record_allocations() as history:
             kept = allocate(ctx, 100)
             for copied in (copy.copy, pickle.dumps):
-                with pytest.raises(TypeError, match="history.events"):
+                with pytest.raises(TypeError, match=r"history\.events"):
                     copied(history)
             gc.collect()
             kept = allocate(ctx, kept.size)
