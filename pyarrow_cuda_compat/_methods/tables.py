@@ -228,7 +228,7 @@ def _rest_of(source: Any) -> pa.Buffer:
     """What an object reads."""
     data = source.read_buffer() if isinstance(source, pa.NativeFile) else source.read()
     try:
-        found = pa.py_buffer(data)
+        found: pa.Buffer = pa.py_buffer(data)
     except TypeError:  # it reads no bytes
         raise refused_files.not_a_file("source", source) from None
     is_seekable = getattr(source, "seekable", bool)()

@@ -72,6 +72,8 @@ WRONG = {
     "DeviceArray([1])": ("TypeError", "list", "DeviceArray.from_host"),
     "DeviceArray(buf, 'i4', offset=1)": ("ValueError", "9 bytes", "pass the shape"),
     "DeviceArray.from_arrow(table)": ("TypeError", "got Table", "table['x']"),
+    "DeviceArray.from_arrow(buf)": ("TypeError", "got CudaBuffer", "DeviceArray(buffer, dtype)"),
+    "DeviceArray.from_arrow(array)": ("TypeError", "got DeviceArray", "DeviceArray(array)"),
     "array + 1": ("TypeError", "operator 'add'", "cupy.asarray(array)", "array.copy_to_host()"),
     "1 + array": ("TypeError", "operator 'add'", "cupy.asarray(array)"),
     "array * array": ("TypeError", "operator 'mul'", "cupy.asarray(array)"),
