@@ -228,7 +228,8 @@ def _nth(number: int) -> Callable[[Group], _Later]:
     """The value of the first or last row."""
 
     def nth(group: Group) -> _Later:
-        skips = group.options.get("skip_nulls", True)
+        # `one` has no options, and prefers values to nulls whatever it is given.
+        skips = group.name == "hash_one" or group.options.get("skip_nulls", True)
         nulls = _Nulls.EXCLUDE if skips else _Nulls.INCLUDE
         return group.ask(_ask.nth_element(number, nulls), note=_IN_ORDER)
 

@@ -17,6 +17,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import _native
 from . import operations as op
 from .caches import Cache
+from .calls import options_of
 from .columns import dictionary_of, on_device, rows_of_views, table_of, to_chunks, to_table
 from .conversions import conversion_of
 from .evaluation import Evaluation
@@ -226,6 +227,10 @@ def _of_whole_columns(table: Any, aggregates: Any, schema: pa.Schema) -> Any:
     found = []
     for (target, name, options, _), kind in zip(aggregates, schema.types, strict=True):
         need(len(target) == (name != "count_all"), f"not {name} without keys")
+        if name in ("last", "first_last"):
+            # Then pyarrow's last value is one that is not null.
+            _, given = options_of(pc.get_function(name), options)
+            need(given["skip_nulls"], f"not {name} without keys that counts nulls")
         columns = [table.column(place_of(table.schema, each)) for each in target]
         value = pc.call_function(name, columns, options) if target else len(table)
         found.append(pa.array([value], kind))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os  # not pathlib: pyarrow does without it, and importing it takes milliseconds
 import pickle
+import sys
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import pyarrow as pa
 
@@ -90,6 +91,13 @@ class AllocationHistory:
         # A forked child has no record that could end.
         with suppress(OSError):
             self.stop()
+
+    def __reduce__(self) -> NoReturn:
+        # The end of a copy would end the record.
+        raise TypeError(
+            "an AllocationHistory cannot be copied or pickled: history.events can, and "
+            "history.save(path) writes them to a file"
+        )
 
     def __repr__(self) -> str:
         state = "recording" if self._is_on else "complete"
@@ -184,11 +192,10 @@ def record_allocations(max_events: int = 100_000) -> AllocationHistory:
         raise TypeError(f"max_events argument must be an int, not {type(max_events).__name__}")
     if max_events < 1:
         raise ValueError(f"max_events argument must be at least 1, not {max_events}")
-    return AllocationHistory(max_events)
+    return AllocationHistory(min(max_events, sys.maxsize))
 
 
 record_allocations.__module__ = PACKAGE
-AllocationHistory.__module__ = AllocationEvent.__module__ = PACKAGE
 
 
 def stack_of(origin: str | None) -> traceback.StackSummary:

@@ -156,6 +156,10 @@ def _way_out(value: Any) -> str:
     """What to do with an object that is not an Arrow array."""
     if isinstance(value, pa.Table | pa.RecordBatch):
         return "; each of its columns can be one: table['x']"
+    if isinstance(value, pa.Buffer) and not value.is_cpu:
+        return "; DeviceArray(buffer, dtype) has its bytes as elements"
+    if hasattr(value, "__cuda_array_interface__"):
+        return "; DeviceArray(array) shows the same memory"
     return "; DeviceArray.from_host copies what NumPy takes" if hasattr(value, "__len__") else ""
 
 

@@ -48,7 +48,8 @@ def is_more_than_a_file(source: Any) -> bool:
         is_uri = "://" in str(source) and not os.path.exists(source)  # noqa: PTH110
         return is_uri or os.path.isdir(source)  # noqa: PTH112
     module = type(source).__module__
-    return isinstance(source, list | tuple) or module.startswith("pyarrow._dataset")
+    is_of_datasets = module.startswith("pyarrow._dataset") and not hasattr(source, "to_reader")
+    return isinstance(source, list | tuple) or is_of_datasets
 
 
 def format_of(beginning: bytes) -> str | None:
@@ -150,7 +151,14 @@ def _fragment_of(source: Any, file_format: Any) -> Any:
 def _expression_of(filters: Any) -> Any:
     if filters is None:
         return None
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
+
+    if not isinstance(filters, pc.Expression | list | tuple):
+        raise TypeError(
+            "filters argument must be an Expression, such as pyarrow.compute.field('x') > 5, or a "
+            f"list of tuples, such as [('x', '>', 5)], not {filters!r}"
+        )
 
     return pq.filters_to_expression(filters)
 

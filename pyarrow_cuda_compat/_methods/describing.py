@@ -111,4 +111,4 @@ def _place_of(data: Any) -> str:
     return ", ".join("cpu" if it is None else f"cuda:{it}" for it in numbers) or "cpu"
 
 
-describe.__module__ = Description.__module__ = PACKAGE
+describe.__module__ = PACKAGE

@@ -251,8 +251,7 @@ def memory_report(context: Any = None) -> MemoryReport:
     )
 
 
-memory_report.__module__ = MemoryReport.__module__ = PACKAGE
-MemoryTotal.__module__ = SizeClass.__module__ = Holder.__module__ = PACKAGE
+memory_report.__module__ = PACKAGE
 
 
 def _total(memory: str, stats: dict[str, int]) -> MemoryTotal:

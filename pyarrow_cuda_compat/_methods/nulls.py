@@ -51,8 +51,8 @@ def _element_of(kind: Any, fill: Any) -> bytes:
     if fill is None:
         if not pa.types.is_floating(kind):
             raise ValueError(
-                f"nulls='fill' needs a value for nulls of type {kind}, such as fill=0: "
-                "only floating-point numbers have one by default, NaN"
+                f"nulls='fill' needs a value for nulls of type {kind}, such as "
+                f"fill={_example_of(kind)}: only floating-point numbers have one by default, NaN"
             )
         fill = math.nan
     if isinstance(fill, pa.Scalar):
@@ -67,6 +67,14 @@ def _element_of(kind: Any, fill: Any) -> bytes:
         return bytes([value[0].as_py()])
     element: bytes = value.buffers()[1].to_pybytes()
     return element[: kind.bit_width // 8]
+
+
+def _example_of(kind: Any) -> str:
+    if pa.types.is_boolean(kind):
+        return "False"
+    if pa.types.is_fixed_size_binary(kind):
+        return f"bytes({kind.byte_width})"
+    return "pyarrow.MonthDayNano([0, 0, 0])" if pa.types.is_interval(kind) else "0"
 
 
 def _converted(kind: Any, fill: Any) -> Any:

@@ -61,6 +61,8 @@ _OBJECTS: tuple[tuple[Any, str], ...] = (
 
 #: And by what they have.
 _INTERFACES = {
+    "to_reader": "its method copy_to(context) copies its rows to a device",
+    "read_row_groups": "pass the path from which it was made",
     "read": "Context.buffer_from_data(file.read()) copies what it reads",
     "__arrow_c_stream__": "pyarrow.table(data).copy_to(context) copies it to a device",
     "__next__": (

@@ -123,8 +123,9 @@ def table_from_file(
 
 
 def names_of(columns: Iterable[str] | None) -> list[str] | None:
-    names = None if columns is None else list(columns)
-    if isinstance(columns, str) or not all(isinstance(name, str) for name in names or ()):
+    is_wrong = isinstance(columns, str) or not isinstance(columns, Iterable | None)
+    names = None if columns is None or is_wrong else list(columns)
+    if is_wrong or not all(isinstance(name, str) for name in names or ()):
         raise TypeError(
             f"columns argument must be a list of names, such as ['x', 'y'], not {columns!r}"
         )
@@ -219,9 +220,23 @@ def data_of(source: Any) -> Any:
     if descriptor is not None:
         os.close(descriptor)
     elif hasattr(source, "read"):
-        is_native = isinstance(source, pa.NativeFile)
-        return source.read_buffer() if is_native else pa.py_buffer(source.read())
+        return _rest_of(source)
     return None
+
+
+def _rest_of(source: Any) -> pa.Buffer:
+    """What an object reads."""
+    data = source.read_buffer() if isinstance(source, pa.NativeFile) else source.read()
+    try:
+        found: pa.Buffer = pa.py_buffer(data)
+    except TypeError:  # it reads no bytes
+        raise refused_files.not_a_file("source", source) from None
+    is_seekable = getattr(source, "seekable", bool)()
+    if not found.size and is_seekable and (place := source.tell()):
+        raise pa.ArrowInvalid(
+            f"the source is at its end, {place} bytes behind its start: source.seek(0) goes there"
+        )
+    return found
 
 
 def _table(

@@ -27,6 +27,8 @@ from .patching import override
 
 #: Seconds to wait for the batch that a thread reads, when its reader or the process ends.
 _PATIENCE = 1.0
+#: Bytes to read ahead: more are no other number.
+_MOST = (1 << 63) - 1
 
 
 class _Copies:
@@ -118,6 +120,7 @@ def reader_of_copies(
     """A reader that takes the batches of another one over."""
     if (nbytes := operator.index(nbytes)) < 0:
         raise ValueError(f"'read_ahead' must not be negative: {nbytes}")
+    nbytes = min(nbytes, _MOST)
     report = report_of(progress, "copy_to")
     copies = _Copies(reader, destination, stream, nbytes, report)
     # The batches know where they lie.

@@ -1,6 +1,7 @@
 """What a device array says of itself, refuses, and is to Python and other processes."""
 
 import math
+import operator
 import pickle
 
 import numpy as np
@@ -199,6 +200,16 @@ def test_larger_arrays_have_no_value():
     assert len({array, array}) == 1
     assert float(DeviceArray.from_host([[2.5]])) == 2.5
     assert not DeviceArray.from_host([0])[0]
+
+
+@pytest.mark.parametrize("scalar", [np.float64(2), np.float32(2), np.int64(2), np.bool_(True)])
+def test_scalars_of_numpy_compute_with_larger_arrays(scalar):
+    """NumPy does so, with a copy on the host."""
+    array = DeviceArray.from_host([1.0, 2.0])
+    host = array.copy_to_host()
+    for compute in (operator.add, operator.mul, operator.eq, operator.lt):
+        assert (compute(array, scalar) == compute(host, scalar)).all()
+        assert (compute(scalar, array) == compute(scalar, host)).all()
 
 
 def test_names_of_no_array_are_plain_errors():

@@ -1,6 +1,7 @@
 """Nulls of Arrow arrays as masks, and with values in their place; booleans as bytes."""
 
 import datetime
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -156,6 +157,18 @@ def test_what_is_refused(arguments, error, text):
         with pytest.raises(error, match=text):
             DeviceArray.from_arrow(pa.array(values, pa.int8()), **arguments)
     assert memory_stats()["allocated_bytes"] == before  # nothing was copied
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.bool_(), pa.binary(2), pa.month_day_nano_interval(), pa.decimal128(3, 1)], ids=str
+)
+def test_the_fill_that_an_error_names_is_taken(kind):
+    column = pa.array([None], kind)
+    with pytest.raises(ValueError, match="such as fill=") as raised:
+        DeviceArray.from_arrow(column, nulls="fill")
+    text = re.search(r"fill=(.+): only", str(raised.value))[1]
+    fill = eval(text, {"pyarrow": pa})
+    assert DeviceArray.from_arrow(column, nulls="fill", fill=fill).null_count == 0
 
 
 @pytest.mark.parametrize(

@@ -236,3 +236,23 @@ def test_distinct_counts_leave_the_order_of_rows(there):
     expected = table.group_by("k", use_threads=False).aggregate(asked)
     found = there(table).group_by("k", use_threads=False).aggregate(asked)
     assert found.copy_to(HOST).equals(expected)
+
+
+def test_one_prefers_values_to_nulls_whatever_its_options(there):
+    table = pa.table({"k": [1, 1, 2], "v": [None, 5, None]})
+    wanted = [("v", "one", pc.ScalarAggregateOptions(skip_nulls=False))]
+    expected = table.group_by("k", use_threads=False).aggregate(wanted)
+    found = there(table).group_by("k", use_threads=False).aggregate(wanted)
+    assert found.copy_to(HOST).equals(expected)
+
+
+@pytest.mark.parametrize("name", ["last", "first_last"])
+def test_the_last_value_without_keys_is_refused_where_pyarrow_skips_its_null(there, name):
+    """Without keys, pyarrow's last value is never null where there is another."""
+    columns = pa.table({"v": [1, None]}), there(pa.table({"v": [1, None]}))
+    host, device = (it.group_by([], use_threads=False) for it in columns)
+    counting = pc.ScalarAggregateOptions(skip_nulls=False)
+    assert host.aggregate([("v", "last", counting)]).to_pylist() == [{"v_last": 1}]
+    with pytest.raises(NotImplementedError, match="without keys that counts nulls"):
+        device.aggregate([("v", name, counting)])
+    assert device.aggregate([("v", name)]).copy_to(HOST).equals(host.aggregate([("v", name)]))

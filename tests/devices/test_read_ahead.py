@@ -305,6 +305,13 @@ def test_wrong_arguments_leave_the_reader_as_it_is(ctx, arguments, error):
     assert reader.read_all().num_rows == 1
 
 
+def test_any_number_of_bytes_is_read_ahead(ctx):
+    copies = pa.RecordBatchReader.from_batches(BATCHES[0].schema, BATCHES).copy_to(
+        ctx, read_ahead=1 << 70
+    )
+    assert copies.read_all().num_rows == sum(batch.num_rows for batch in BATCHES)
+
+
 def test_copies_on_a_stream(ctx, stream):
     copies = reader_of(BATCHES, TABLE.schema).copy_to(ctx, stream=stream)
     there = list(copies)

@@ -1,6 +1,7 @@
 """`memory_report`, and the history that `record_allocations` makes."""
 
 import contextlib
+import copy
 import ctypes
 import gc
 import pickle
@@ -112,6 +113,10 @@ class TestReport:
         before = rows_of(memory_report(ctx))["below 16 MiB"].shared_bytes
         buf.export_for_ipc()
         assert rows_of(memory_report(ctx))["below 16 MiB"].shared_bytes == before + 3 * MIB
+
+    def test_it_can_be_sent_to_another_process(self, ctx):
+        report = memory_report(ctx)
+        assert pickle.loads(pickle.dumps(report)) == report
 
     def test_the_text(self, ctx):
         buf = ctx.new_buffer(1234567)
@@ -242,6 +247,22 @@ class TestHistory:
         history.stop()
         assert history.events == []
         del buf
+
+    def test_its_events_can_be_copied_and_sent(self, ctx):
+        with record_allocations() as history:
+            kept = allocate(ctx, 100)
+            for copied in (copy.copy, pickle.dumps):
+                with pytest.raises(TypeError, match=r"history\.events"):
+                    copied(history)
+            gc.collect()
+            kept = allocate(ctx, kept.size)
+        assert len(history.events) >= 2
+        assert pickle.loads(pickle.dumps(history.events)) == history.events
+
+    def test_there_may_be_any_number_of_events(self, ctx):
+        with record_allocations(10**30) as history:
+            allocate(ctx, 100)
+        assert len(history.events) >= 2
 
     def test_there_is_one_at_a_time(self, ctx):
         with record_allocations() as history:

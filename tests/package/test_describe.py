@@ -1,5 +1,6 @@
 """What the package tells of data: `describe`, and what notebooks show."""
 
+import pickle
 from html.parser import HTMLParser
 
 import numpy as np
@@ -70,6 +71,7 @@ def test_other_data():
     both = pa.chunked_array([batch["x"], batch["x"].copy_to(0)])
     assert describe(both).device == "cuda:0, cpu"
     assert describe(pa.table({})).columns == ()
+    assert pickle.loads(pickle.dumps(told := describe(batch))) == told
     for data in (None, [1], "x", np.arange(3), compat.Context(0).new_buffer(1)):
         with pytest.raises(TypeError, match="describe takes a pyarrow Table"):
             describe(data)

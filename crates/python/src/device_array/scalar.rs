@@ -30,7 +30,9 @@ impl PyDeviceArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = other.py();
         let Some(scalar) = self.scalar(py)? else {
-            let is_number = other.is_instance_of::<PyInt>() || other.is_instance_of::<PyFloat>();
+            // Not NumPy's, which have operators with arrays.
+            let is_number =
+                other.is_exact_instance_of::<PyFloat>() || other.is_instance_of::<PyInt>();
             if is_number || other.is_instance_of::<Self>() {
                 return Err(only_scalars(function));
             }
