@@ -26,6 +26,7 @@ Each module uses only those above it.
 `evaluation`    evaluates an expression over a table on a device
 `groups`        what libcudf is asked for each aggregation of groups
 `queries`       ``filter`` by expressions, ``group_by``, ``join``
+`asof`          ``join_asof``
 `parquet`       reads files
 `parts`         aggregates of more rows than a column of libcudf's has
 `dispatch`      answers a call
