@@ -1,5 +1,5 @@
-"""Data ends with its last name: circles of Python's objects would keep it until Python looks for
-them, which it does not do for want of device memory."""
+"""Data ends with its last name: circles of references would keep it until Python looks for them,
+which it does not do for want of device memory."""
 
 import gc
 from contextlib import contextmanager
