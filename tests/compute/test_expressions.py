@@ -175,6 +175,19 @@ def test_times_of_several_units_are_refused(there, expression):
         there(ROWS).filter(expression)
 
 
+@pytest.mark.parametrize("other", [F("m"), pa.scalar(0, pa.timestamp("us"))], ids=str)
+def test_times_with_and_without_a_zone(there, other):
+    """pyarrow raises an error once there is a row."""
+    for rows in (ROWS, ROWS.slice(0, 0)):
+        outcomes = []
+        for table in (rows, there(rows)):
+            try:
+                outcomes.append(len(table.filter(F("w") > other)))
+            except pa.ArrowException as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+
+
 @pytest.mark.parametrize("number", [-616, -551616, -1000, 1000, 384])
 @pytest.mark.parametrize("unit", ["s", "ms", "us"])
 def test_times_that_pyarrow_raises_an_error_for(there, number, unit):

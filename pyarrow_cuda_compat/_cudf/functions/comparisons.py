@@ -59,11 +59,12 @@ def _digits(kind: pa.DataType) -> tuple[int, int]:
     return 0, DIGITS[kind]
 
 
-def _are_times(left: pa.DataType, right: pa.DataType) -> bool:
-    """Whether both are times, or both durations."""
+def _are_times(call: Call) -> bool:
+    """Whether both arguments are times, or both durations."""
+    left, right = call.types
     if not (_is.is_timestamp(left) and _is.is_timestamp(right)):
         return bool(_is.is_duration(left) and _is.is_duration(right))
-    if (left.tz is None) != (right.tz is None):
+    if call.rows and (left.tz is None) != (right.tz is None):
         text = "Cannot compare timestamp with timezone to timestamp without timezone"
         raise pa.ArrowInvalid(f"{text}, got: {left} and {right}")
     return True
@@ -83,7 +84,7 @@ def _in_common_type(call: Call) -> list[Any]:
     left, right = call.types
     if left == right or _are_one(left, right, _BYTES):
         return call.values
-    if _are_times(left, right):
+    if _are_times(call):
         finest = max(call.types, key=lambda it: PER_SECOND[it.unit])
         return [*map(partial(_in_unit_of, finest), call.values, call.types)]
     call.need(_is_number(left) and _is_number(right), "not with several types")
