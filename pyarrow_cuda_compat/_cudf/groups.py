@@ -28,8 +28,11 @@ _Later: TypeAlias = Callable[[], Any]
 
 
 class Group:
-    """One of the results of a grouping.  What makes the result is kept elsewhere: it has the group,
-    and in a circle of both the columns would stay until Python looks for circles."""
+    """One of the results of a grouping.
+
+    It has no reference to what `ask_all` returns, which refers to it: a reference cycle would keep
+    the columns until Python's garbage collector runs.
+    """
 
     def __init__(self, columns: Any, keys: Any, place: int, given: Any, wanted: Any) -> None:
         #: The columns by their places, the keys as libcudf's table, the place of the values.

@@ -1,5 +1,5 @@
-"""Data ends with its last name: circles of references would keep it until Python looks for them,
-which it does not do for want of device memory."""
+"""Device memory is released with its last reference: a reference cycle would keep it until Python's
+garbage collector runs, which does not know how much of the device is used."""
 
 import gc
 from contextlib import contextmanager
@@ -62,7 +62,7 @@ CALLS = {
 
 
 @contextmanager
-def without_a_search():
+def without_collector():
     gc.collect()
     gc.disable()
     try:
@@ -72,11 +72,11 @@ def without_a_search():
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_data_ends_with_its_last_name(there, name, tmp_path, monkeypatch):
+def test_memory_is_released_with_its_last_reference(there, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     context = cuda.Context(0)
     CALLS[name](there(ROWS))  # keeps literals
-    with without_a_search():
+    with without_collector():
         before = context.bytes_allocated
         CALLS[name](there(ROWS))
         assert context.bytes_allocated == before
