@@ -38,6 +38,8 @@ os.environ.setdefault("PYARROW_CUDA_COMPUTE_ENGINE", "none")
 TESTS = Path(__file__).parent
 # Work that keeps a stream busy for a time, and what needs another process.
 TIMED = {"begin", "default_stream", "make_stream"}
+# Only the simulator answers them.
+ASKING = {"calls", "fault"}
 SUBPROCESSES = {"cluster", "command", "interpreter", "peer", "peers", "run_python"}
 GUARD = 64
 PATTERN = bytes((7 * index + 0x5A) % 251 + 1 for index in range(GUARD))
@@ -340,7 +342,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker("alone")
         if fixtures & SUBPROCESSES:
             item.add_marker("subprocesses")
-        if item.get_closest_marker("simulator") and not IS_SIMULATOR:
+        asks = fixtures & ASKING or item.get_closest_marker("simulator")
+        if asks and not IS_SIMULATOR:
             item.add_marker(pytest.mark.skip(reason="asks the simulator"))
         if item.get_closest_marker("hardware") and IS_SIMULATOR:
             item.add_marker(pytest.mark.skip(reason="needs a real GPU"))

@@ -63,6 +63,7 @@ CLASSES = {
     if isinstance(node, ast.ClassDef)
 }
 NEWEST = [pa.Array, pa.ChunkedArray, pa.RecordBatch, pa.RecordBatchReader, pa.Table]
+IS_NEWEST = hasattr(pa.Array, "from_dlpack")
 
 
 def public_members(name):
@@ -83,6 +84,8 @@ def public_members(name):
     ],
 )
 def test_a_class_of_pyarrow_has_all_its_members(owner):
+    if owner in NEWEST and not IS_NEWEST:
+        pytest.skip("the stubs have the members of the newest pyarrow")
     there = {name for name in dir(owner) if not name.startswith("_")}
     assert public_members(owner.__name__) == there
 
