@@ -771,6 +771,9 @@ def _copy_from_file(
     direct: bool | None,
     progress: _Progress | None,
 ) -> None: ...
+def _copy_ranges_from_file(
+    buffer: CudaBuffer, descriptor: int, name: object, ranges: list[tuple[int, int]]
+) -> None: ...
 def _copy_to_file(
     buffer: CudaBuffer,
     descriptor: int,

@@ -47,11 +47,15 @@ def libcudf(cudf, monkeypatch):
     monkeypatch.setattr(rmm_resource, "_set_resource", lambda *_: None)
     # Small files, too, and in this process.
     monkeypatch.setattr(of("parquet.reader"), "LEAST", 0)
-    monkeypatch.setattr(of("parquet.reader"), "unpacked", of("parquet.worker").decoded)
+    monkeypatch.setattr(of("parquet.reader"), "unpacked", decoded)
     standin.CALLS.clear()
     _native._set_has_engine(True)
     yield standin.CALLS
     _native._set_has_engine(False)
+
+
+def decoded(request):
+    return of("parquet.worker").decoded(_native._here(), request)
 
 
 @pytest.fixture(scope="module")

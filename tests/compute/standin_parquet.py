@@ -37,7 +37,7 @@ def install(names: Any, column: Any, table: Any, calls: list[str]) -> None:
         assert not options.kept["use_pandas_metadata"]
         wanted = options.kept["column_names"]
         parts = [
-            _opened(source).read_row_groups(groups, columns=wanted)
+            opened(source).read_row_groups(groups, columns=wanted)
             for source, groups in zip(options.sources, options.kept["row_groups"], strict=True)
         ]
         found = pa.concat_tables(parts).select(wanted).combine_chunks()
@@ -105,9 +105,13 @@ class _Packed:
         return memoryview(self._schema.serialize()), data
 
 
-def _opened(source: Any) -> pq.ParquetFile:
-    assert type(source) in (str, bytes)
-    return pq.ParquetFile(source if isinstance(source, str) else pa.BufferReader(source))
+def opened(source: Any) -> pq.ParquetFile:
+    """A file by its path, its bytes, or memory of a device."""
+    if isinstance(source, str):
+        return pq.ParquetFile(source)
+    data = source if isinstance(source, bytes) else source.owner.copy_to_host()
+    assert len(data) == getattr(source, "size", len(data))
+    return pq.ParquetFile(pa.BufferReader(data))
 
 
 def _numbers(counts: pa.Array) -> pa.Array:

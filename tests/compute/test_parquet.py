@@ -82,6 +82,20 @@ def test_sources_without_a_path(read, path):
         assert read(file) == 1
 
 
+def test_files_that_lack_their_middle_are_read_by_pyarrow(libcudf, path):
+    """Their footers name bytes beyond the end."""
+    data = Path(path).read_bytes()
+    footer = int.from_bytes(data[-8:-4], "little") + 8
+    Path(path).write_bytes(data[:100] + data[-footer:])
+    texts = []
+    for read in (pq.read_table, cuda.Context(0).table_from_file):
+        with pytest.raises(OSError) as caught:
+            read(path)
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]
+    assert "read_parquet" not in libcudf
+
+
 def test_datasets_with_filters_of_their_own_are_read_by_pyarrow(libcudf, path):
     dataset = ds.dataset(path).filter(pc.field("a") > 3)
     for options in ({}, {"columns": ["b"]}, {"filter": pc.field("b") == "h"}):

@@ -5,8 +5,10 @@ import signal
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import cuda
@@ -32,11 +34,13 @@ def process(libcudf, monkeypatch):
 
 @pytest.fixture
 def files(tmp_path):
-    """Makes a file with a name, of three row groups."""
+    """Makes a file of three row groups, and has the shim do what the name says."""
     table = pa.table({"a": range(8), "b": [None, *"abcdefg"]})
 
     def made(name):
-        pq.write_table(table, tmp_path / name, row_group_size=3)
+        pq.write_table(
+            table.replace_schema_metadata({"does": name}), tmp_path / name, row_group_size=3
+        )
         return str(tmp_path / name), table
 
     return made
@@ -169,10 +173,40 @@ def test_a_handler_of_a_signal_reads_while_the_process_answers(process, files, m
 def test_the_process_releases_what_was_copied(process, files):
     """Exported memory would stay until it ends."""
     context = cuda.Context(0)
-    request = of("parquet.messages").Request([files("x")[0]], [[0, 1, 2]], ["a", "b"])
+    request = request_for(files("x")[0])
     packed = partial(of("parquet.worker")._packed, context, request)
     before = memory_stats(context)["allocated_bytes"]
     answer, owner = _native._computing_in(context, packed)
     assert memory_stats(context)["allocated_bytes"] >= before + answer.size > before
     del owner
     assert memory_stats(context)["allocated_bytes"] == before
+
+
+def request_for(path, columns=("a", "b")):
+    """A request for all row groups of a file, as the reader makes it."""
+    fragment = next(ds.dataset(path).get_fragments())
+    scan = SimpleNamespace(filter=None, dataset=ds.dataset(path))
+    groups = [*of("parquet.footers").row_groups_of(fragment, scan, [*columns])]
+    source = of("parquet.footers").source_of(groups)
+    return of("parquet.messages").Request([source], [[it.number for it in groups]], [*columns])
+
+
+def test_only_what_is_read_of_a_file_is_copied(process, tmp_path):
+    path = str(tmp_path / "x")
+    table = pa.table({name: range(place, 90_000 + place) for place, name in enumerate("abcd")})
+    pq.write_table(table, path, row_group_size=30_000, use_dictionary=["b"])
+    [source] = request_for(path, "bc").sources
+    [span] = of("parquet.sources").given(cuda.Context(0), [source])
+    assert span.size == source.size == len(Path(path).read_bytes())
+    data = pa.BufferReader(span.owner.copy_to_host())
+    assert pq.ParquetFile(data).read(["b", "c"]).equals(table.select(["b", "c"]))
+    assert sum(end - start for start, end in source.ranges) < 0.6 * source.size
+    os.truncate(path, 1000)
+    with pytest.raises(OSError, match="x"):
+        of("parquet.sources").given(cuda.Context(0), [source])
+
+
+def test_files_that_are_large_beside_the_device_are_not_copied(process, files, monkeypatch):
+    monkeypatch.setattr(of("parquet.sources"), "mem_get_info", lambda _: (100, 1 << 30))
+    path, _ = files("x")
+    assert of("parquet.sources").given(cuda.Context(0), request_for(path).sources) == [path]

@@ -3,6 +3,8 @@
 use crate::copy::too_large;
 use crate::{DeviceBuffer, Error};
 use arrow_cuda_transfer as transfer;
+use arrow_cuda_transfer::FileRange;
+use std::ops::Range;
 use std::os::fd::AsFd;
 
 impl DeviceBuffer {
@@ -39,8 +41,52 @@ impl DeviceBuffer {
         }
         let (to, count) = (self.private_address + position, usize::try_from(size));
         let count = count.map_err(|_| too_large(size))?;
+        let range = FileRange { offset, size: count, address: to };
         // SAFETY: the range was checked; the buffer owns its memory.
-        let copied = unsafe { transfer::copy_from_file(self.context(), to, file, offset, count) };
+        let copied = unsafe { transfer::copy_from_file(self.context(), file, &[range]) };
+        self.expose_on_failure(copied)
+    }
+
+    /// Copies ranges of a file to the same places of the buffer, as
+    /// [`copy_from_file`](Self::copy_from_file) does.  Many small ones cost hardly more than one of
+    /// their total size.  What lies between the first and the last one may become zeros.
+    ///
+    /// ```no_run
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use std::fs::File;
+    ///
+    /// let file = File::open("columns.bin")?;
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, file.metadata()?.len())?;
+    /// buffer.copy_ranges_from_file(&file, &[0..100, 5000..6000])?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] where ranges do not ascend or overlap; else as
+    /// [`copy_from_file`](Self::copy_from_file).
+    pub fn copy_ranges_from_file(
+        &self,
+        file: &(impl AsFd + Sync),
+        ranges: &[Range<u64>],
+    ) -> Result<(), Error> {
+        let ends = ranges.iter().flat_map(|range| [range.start, range.end]);
+        if !ends.is_sorted() {
+            return Err(Error::Invalid("ranges of a file overlap, or do not ascend".into()));
+        }
+        let end = ranges.last().map_or(0, |range| range.end);
+        if !self.check_writable(0, end)? {
+            return Ok(());
+        }
+        usize::try_from(end).map_err(|_| too_large(end))?;
+        let place = |range: &Range<u64>| {
+            let size = (range.end - range.start) as usize; // less than `end`
+            FileRange { offset: range.start, size, address: self.private_address + range.start }
+        };
+        let placed: Vec<_> = ranges.iter().map(place).collect();
+        // SAFETY: the ranges were checked; the buffer owns its memory.
+        let copied = unsafe { transfer::copy_from_file(self.context(), file, &placed) };
         self.expose_on_failure(copied)
     }
 

@@ -62,6 +62,45 @@ fn refused_copies_change_nothing(#[values(0, 3)] threads: usize) {
     assert!(buffer.to_vec().expect("bytes").iter().all(|byte| *byte == 1));
 }
 
+#[rstest]
+fn ranges_go_to_their_own_places(#[values(0, 3)] threads: usize) {
+    let (_alone, context) = with_threads(threads);
+    let (data, file, buffer) = data_to_read(&context, 20_000_000);
+    // Small and large ranges, empty ones, near each other and far away.
+    let starts = [3, 40, 41, 100_000, 900_000, 5_000_000, 9_500_000, 19_999_990];
+    let sizes = [5, 0, 59_000, 800_000, 4_000_000, 100, 2_500_000, 10];
+    let ranges: Vec<_> = starts.into_iter().zip(sizes).map(|(at, size)| at..at + size).collect();
+    buffer.fill(1).expect("filled");
+    buffer.copy_ranges_from_file(&file, &ranges).expect("a copy");
+    let copied = buffer.to_vec().expect("bytes");
+    let mut end = 0;
+    for range in ranges {
+        let range = range.start as usize..range.end as usize;
+        assert!(copied[end..range.start].iter().all(|byte| *byte <= 1));
+        assert!(copied[range.clone()] == data[range.clone()]);
+        end = range.end;
+    }
+    // A far range shares no copy with the one before.
+    assert!(copied[5_000_100..9_500_000].iter().all(|byte| *byte == 1));
+}
+
+#[test]
+fn ranges_that_cannot_be_copied_change_nothing() {
+    let (_alone, context) = with_threads(0);
+    let (_, file, buffer) = data_to_read(&context, 100);
+    buffer.fill(1).expect("filled");
+    for ranges in [vec![5..3], vec![10..20, 19..30], vec![10..20, 0..5]] {
+        let failed = buffer.copy_ranges_from_file(&file, &ranges);
+        assert!(matches!(failed, Err(Error::Invalid(_))), "{failed:?}");
+    }
+    let failed = buffer.copy_ranges_from_file(&file, &[0..5, 90..101]);
+    assert!(matches!(failed, Err(Error::OutOfBounds(_))));
+    let failed = buffer.read_only().copy_ranges_from_file(&file, &[0..5]);
+    assert_eq!(failed, Err(Error::ReadOnly));
+    buffer.copy_ranges_from_file(&file, &[]).expect("nothing to copy");
+    assert!(buffer.to_vec().expect("bytes").iter().all(|byte| *byte == 1));
+}
+
 #[test]
 fn a_move_that_fails_in_the_middle_is_an_error() {
     with_settings(&[("CUDA_SIM_FAULT", "cuMemcpyHtoDAsync:3=700")], || {

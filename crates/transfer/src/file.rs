@@ -13,6 +13,9 @@ use std::os::fd::AsFd;
 /// Bytes that one thread writes at a time.
 const STRETCH: usize = 1 << 20;
 
+/// Bytes between two ranges that are as soon copied as another copy begins.
+const GAP: u64 = 64 << 10;
+
 /// Why a file could not be copied to a device, or from it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
@@ -27,27 +30,45 @@ pub enum FileError {
     Write(#[from] WriteError),
 }
 
-/// Copies `size` bytes of a file, from `offset` on, to a device.  The file's own position does not
-/// matter, and stays as it is.
+/// Bytes of a file, and where they go on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileRange {
+    /// Where they begin in the file.
+    pub offset: u64,
+    /// Their number.
+    pub size: usize,
+    /// Where they begin on the device.
+    pub address: u64,
+}
+
+/// Copies ranges of a file to a device.  The file's own position does not matter, and stays as it is.
+/// Ranges that are near each other share copies: what lies between them may become zeros.
 ///
 /// # Safety
 ///
-/// As many bytes at `to` must be live memory of the context's device, and the caller's to write.
+/// The device memory from the first range to the end of the last one must be live memory of the
+/// context's device, and the caller's to write.  The addresses ascend, and no two ranges overlap there.
 ///
 /// # Errors
 ///
 /// [`FileError::Read`] when the file cannot be read or is shorter, [`FileError::Cuda`].  Some of the
-/// bytes at `to` may have changed.
+/// device memory may have changed.
 pub unsafe fn copy_from_file(
     context: &Context,
-    to: u64,
     file: &(impl AsFd + Sync),
-    offset: u64,
-    size: usize,
+    ranges: &[FileRange],
 ) -> Result<(), FileError> {
-    let parts = [Part { address: to, size, is_serial: false, is_joined: false }];
-    let read = |(): &mut (), _, at, out: &mut [u8]| {
-        Ok(read_at(file, offset.saturating_add(at as u64), out)?)
+    let mut end = None;
+    let part = |range: &FileRange| {
+        let FileRange { address, size, .. } = *range;
+        let is_joined = end.is_some_and(|end| address - end <= GAP);
+        end = Some(address + size as u64);
+        Part { address, size, is_serial: false, is_joined }
+    };
+    let parts: Vec<_> = ranges.iter().map(part).collect();
+    let read = |(): &mut (), number: usize, at, out: &mut [u8]| {
+        let begin = ranges[number].offset;
+        Ok(read_at(file, begin.saturating_add(at as u64), out)?)
     };
     // SAFETY: guaranteed by the caller.
     unsafe { copy_from_producer(context, &parts, read, &mut |_| Ok(())) }

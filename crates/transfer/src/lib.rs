@@ -33,7 +33,7 @@ mod registered;
 mod staging;
 
 pub use copy::{DeviceTarget, copy_from_host, copy_to_host, equals_host};
-pub use file::{FileError, copy_from_file, copy_to_file};
+pub use file::{FileError, FileRange, copy_from_file, copy_to_file};
 pub use gathered::{copy_from_host_gathered, copy_to_host_scattered};
 pub use order::{CopyOrder, copy_from_host_in, copy_to_host_in};
 pub use pinned::{HostBuffer, is_pinned};

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ..refusals import need
+from .messages import Source
 
 _is = pa.types
 #: Whether a fragment of an open file, which has no path, can be opened.
@@ -54,14 +55,8 @@ class File(NamedTuple):
     stored: dict[str, pa.DataType]
     #: Equal for files that can be read at once.
     form: tuple[Any, ...]
-
-    def source(self) -> str | bytes:
-        """An absolute path, or the bytes of a file of another file system or in a buffer."""
-        path = _local_path(self.fragment.filesystem, self.fragment.path)
-        if path is not None:
-            return path
-        data: bytes = _bytes_of(self.fragment, 0)
-        return data
+    #: The bytes after the row groups, from one to another: the indexes of pages and the footer.
+    rest: tuple[int, int]
 
 
 def _local_path(filesystem: Any, path: str) -> str | None:
@@ -77,8 +72,27 @@ class RowGroup(NamedTuple):
     file: File
     number: int
     rows: int
-    #: How large the columns that are read are in the file.
-    nbytes: int
+    #: The bytes of the columns that are read, from one to another.
+    chunks: list[tuple[int, int]]
+
+    def nbytes(self) -> int:
+        return sum(end - start for start, end in self.chunks)
+
+
+def source_of(groups: list[RowGroup]) -> Source:
+    """What is read of a file, which has an absolute path, or is bytes: one of another file system,
+    or in a buffer."""
+    file = groups[0].file
+    path = _local_path(file.fragment.filesystem, file.fragment.path)
+    ranges = [(0, len(_MAGIC))]
+    for start, end in sorted([*(it for group in groups for it in group.chunks), file.rest]):
+        before, last = ranges[-1]
+        if start <= last:
+            ranges[-1] = before, max(last, end)
+        else:
+            ranges.append((start, end))
+    content = _bytes_of(file.fragment, 0)[0] if path is None else path
+    return Source(content, file.rest[1], ranges)
 
 
 def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGroup]:
@@ -97,7 +111,7 @@ def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGro
     need(not options.page_checksum_verification, "not with checksums, which it ignores")
     is_opened = _OPENS_FILES or fragment.buffer is not None or fragment.filesystem is not None
     need(is_opened, "not open files, for which pyarrow before 26 may crash")
-    _need_plain_footer(fragment)
+    end, size = _need_plain_footer(fragment)
     schema, footer = fragment.physical_schema, fragment.metadata
     if scan.filter is not None:
         fragment = fragment.subset(scan.filter, schema=scan.dataset.schema)
@@ -114,40 +128,58 @@ def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGro
     places = [place for name in stored for place in leaves[name]]
     columns = [footer.schema.column(place) for place in places]
     form = (*map(str, stored.values()), *map(str, columns))
-    file = File(fragment, stored, form)
+    file = File(fragment, stored, form, (_end_of_row_groups(footer, end), size))
     passed: set[Any] = set()
     for group in fragment.row_groups:
-        found, nbytes = footer.row_group(group.id), 0
+        found, chunks = footer.row_group(group.id), []
         for place, column in zip(places, columns, strict=True):
             chunk = found.column(place)
-            nbytes += chunk.total_compressed_size
+            chunks.append(_bytes_of_chunk(chunk, end))
             facts = place, chunk.compression, chunk.encodings
             if facts not in passed:  # a file may have thousands of chunks
                 _check_chunk(chunk, column)
                 passed.add(facts)
         if found.num_rows:
-            yield RowGroup(file, group.id, found.num_rows, nbytes)
+            yield RowGroup(file, group.id, found.num_rows, chunks)
 
 
-def _need_plain_footer(fragment: Any) -> None:
-    """Refuses encrypted files, of whose columns pyarrow may tell nothing.
+def _bytes_of_chunk(chunk: Any, most: int) -> tuple[int, int]:
+    """From which byte to which one it lies, of so many."""
+    start = min(chunk.data_page_offset, chunk.dictionary_page_offset or chunk.data_page_offset)
+    end = start + chunk.total_compressed_size
+    need(0 <= start <= end <= most, "not files that are cut off")
+    return start, end
+
+
+def _end_of_row_groups(footer: Any, most: int) -> int:
+    if not footer.num_row_groups:
+        return 0
+    last = footer.row_group(footer.num_row_groups - 1)
+    return max(_bytes_of_chunk(last.column(it), most)[1] for it in range(footer.num_columns))
+
+
+def _need_plain_footer(fragment: Any) -> tuple[int, int]:
+    """Where the footer begins, and the size of the file.  Refuses encrypted files, of whose columns
+    pyarrow may tell nothing.
 
     The footer of a file that is partly encrypted is followed by a signature.
     """
-    tail = _bytes_of(fragment, -_TAIL)
+    tail, size = _bytes_of(fragment, -_TAIL)
     need(tail[4:] == _MAGIC, "not encrypted files")
     length = int.from_bytes(tail[:4], "little")
     need(length == fragment.metadata.serialized_size, "not files that are partly encrypted")
+    return size - _TAIL - length, size
 
 
-def _bytes_of(fragment: Any, start: int) -> bytes:
-    """The bytes of a file from a place on, or so many at its end."""
+def _bytes_of(fragment: Any, start: int) -> tuple[bytes, int]:
+    """The bytes of a file from a place on, or so many at its end, and its size."""
     source = fragment.open()
-    source.seek(start if start >= 0 else max(source.size() + start, 0))
+    size: int = source.size()
+    source.seek(start if start >= 0 else max(size + start, 0))
     data: bytes = source.read()
     if fragment.filesystem is not None:
         source.close()  # not a program's own file
-    return data
+    return data, size
 
 
 def _leaves(schema: pa.Schema) -> Iterator[tuple[str, range]]:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+
+class Source(NamedTuple):
+    """A file, and what is read of it."""
+
+    #: Its path, or its bytes.
+    file: str | bytes
+    #: In bytes.
+    size: int
+    #: From a byte to another one; they ascend.
+    ranges: list[tuple[int, int]]
 
 
 class Request(NamedTuple):
-    #: Paths, or bytes of files.
-    sources: list[Any]
+    sources: list[Source]
     #: For each source, the numbers of those that are read.
     row_groups: list[list[int]]
     names: list[str]

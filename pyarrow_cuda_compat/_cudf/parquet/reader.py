@@ -21,7 +21,7 @@ from ..evaluation import Evaluation
 from ..expressions import fields_of
 from ..refusals import NotCovered, need
 from ..types import MOST_ROWS, form_of
-from .footers import RowGroup, row_groups_of
+from .footers import RowGroup, row_groups_of, source_of
 from .messages import Request
 from .partitions import Keys
 from .process import unpacked
@@ -62,7 +62,7 @@ class Reader:
             it for each in _fragments_of(scan) for it in row_groups_of(each, scan, names)
         ]
         need(self._groups, "not files without rows, for which pyarrow may have an error")
-        is_large = sum(group.nbytes for group in self._groups) >= LEAST
+        is_large = sum(group.nbytes() for group in self._groups) >= LEAST
         need(is_large, "not small files, which pyarrow reads sooner")
 
     def passes(self, rows: int) -> Iterator[list[RowGroup]]:
@@ -142,7 +142,7 @@ def _of_most_rows(groups: Iterable[RowGroup], most: int) -> Iterator[list[RowGro
 def _decoded(groups: list[RowGroup], names: list[str]) -> list[Any]:
     """The columns with these names, as libcudf reads them."""
     files = [[*them] for _, them in groupby(groups, lambda it: id(it.file))]
-    sources = [them[0].file.source() for them in files]
+    sources = [source_of(them) for them in files]
     numbers = [[it.number for it in them] for them in files]
     table = unpacked(Request(sources, numbers, names))
     rows = sum(group.rows for group in groups)

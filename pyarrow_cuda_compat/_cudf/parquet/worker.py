@@ -20,13 +20,16 @@ from .messages import Packed, Refused, Request
 _IDLE = 60
 
 
-def decoded(request: Request) -> Any:
+def decoded(context: Any, request: Request) -> Any:
     """libcudf's table of the columns, in the order of the names."""
     import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 
+    from .sources import given
+
     parquet = plc.io.parquet
+    sources = given(context, request.sources)
     options = (
-        parquet.ParquetReaderOptions.builder(plc.io.SourceInfo(request.sources))
+        parquet.ParquetReaderOptions.builder(plc.io.SourceInfo(sources))
         .column_names(request.names)
         .use_pandas_metadata(False)
         .use_arrow_schema(False)
@@ -37,6 +40,7 @@ def decoded(request: Request) -> Any:
     found = parquet.read_parquet(options)
     if found.column_names() != request.names:
         raise ValueError(f"libcudf reads the columns {found.column_names()}")
+    context.synchronize()  # before the memory of the sources is used again
     return found.tbl
 
 
@@ -46,7 +50,7 @@ def _packed(context: Any, request: Request) -> tuple[Packed, Any]:
 
     from ... import _native
 
-    metadata, data = plc.contiguous_split.pack(decoded(request)).release()
+    metadata, data = plc.contiguous_split.pack(decoded(context, request)).release()
     if not data.size:
         return Packed(bytes(metadata), b"", 0), data
     context.synchronize()

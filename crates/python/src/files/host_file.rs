@@ -33,6 +33,23 @@ pub(super) fn copy_from_file(
     copy_pieces(buffer.context(), offset, size, progress, name, copy)
 }
 
+/// Copies ranges of an open file, from a byte to another one, to the same places of a buffer.
+#[pyfunction(name = "_copy_ranges_from_file")]
+pub(super) fn copy_ranges_from_file(
+    buffer: &Bound<'_, PyAny>,
+    descriptor: i32,
+    name: &Bound<'_, PyAny>,
+    ranges: Vec<(u64, u64)>,
+) -> PyResult<()> {
+    let (py, buffer) = (buffer.py(), cuda_buffer_argument(buffer)?);
+    let file = duplicate(descriptor).map_err(|error| of_descriptor(&error, name))?;
+    let ranges: Vec<_> = ranges.into_iter().map(|(start, end)| start..end).collect();
+    copy_for_signals(py, buffer.context(), || {
+        let copied = py.detach(|| buffer.copy_ranges_from_file(&file, &ranges));
+        copied.map_err(|error| of_file(py, error, name))
+    })
+}
+
 /// Copies a whole buffer into an open file, from `offset` on.
 #[pyfunction(name = "_copy_to_file")]
 pub(super) fn copy_to_file(

@@ -15,6 +15,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         regular_file::descriptor,
         regular_file::open_flags,
         host_file::copy_from_file,
+        host_file::copy_ranges_from_file,
         host_file::copy_to_file,
         host_file::is_cached,
         host_file::reading_options,
