@@ -54,7 +54,8 @@ def libcudf(cudf, monkeypatch):
     _native._set_has_engine(False)
 
 
-def decoded(request):
+def decoded(request, meanwhile):
+    meanwhile()
     return of("parquet.worker").decoded(_native._here(), request)
 
 

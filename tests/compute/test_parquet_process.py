@@ -109,6 +109,27 @@ def test_this_process_lends_the_other_one_its_unused_memory(process, files):
     assert memory_stats(context)["driver_frees"] > before["driver_frees"]
 
 
+def test_a_later_row_group_may_have_unknown_encodings(process, files, monkeypatch):
+    """Which are looked for while the process decodes."""
+    path, table = files("x")
+    footers = of("parquet.footers")
+    known, checked = footers._ENCODINGS, []
+
+    def check(groups):
+        checked.append(len(groups))
+        monkeypatch.setattr(footers, "_ENCODINGS", frozenset())
+        footers.check_encodings(groups)
+
+    monkeypatch.setattr(of("parquet.reader"), "check_encodings", check)
+    context = cuda.Context(0)
+    assert back(context.table_from_file(path)).equals(table)  # by pyarrow
+    assert checked == [3]
+    assert not process._processes
+    monkeypatch.setattr(footers, "_ENCODINGS", known - {"PLAIN"})
+    assert back(context.table_from_file(path)).equals(table)
+    assert checked == [3]  # its first row group is refused
+
+
 @pytest.mark.parametrize("program", ["/bin/false", "/no/such/program", "", None])
 def test_without_a_process_pyarrow_reads(process, files, monkeypatch, program):
     monkeypatch.setattr(sys, "executable", program)
@@ -156,10 +177,10 @@ def test_a_handler_of_a_signal_reads_while_the_process_answers(process, files, m
     found = []
     answer = process._Process.answer
 
-    def interrupted(asked, request):
+    def interrupted(asked, *request):
         monkeypatch.setattr(process._Process, "answer", answer)
         signal.raise_signal(signal.SIGUSR1)
-        return answer(asked, request)
+        return answer(asked, *request)
 
     before = signal.signal(signal.SIGUSR1, lambda *_: found.append(context.table_from_file(path)))
     monkeypatch.setattr(process._Process, "answer", interrupted)

@@ -55,6 +55,8 @@ class File(NamedTuple):
     stored: dict[str, pa.DataType]
     #: Equal for files that can be read at once.
     form: tuple[Any, ...]
+    #: The columns of the file that are read, as its footer describes them.
+    columns: list[Any]
     #: The bytes after the row groups, from one to another: the indexes of pages and the footer.
     rest: tuple[int, int]
 
@@ -72,11 +74,13 @@ class RowGroup(NamedTuple):
     file: File
     number: int
     rows: int
-    #: The bytes of the columns that are read, from one to another.
-    chunks: list[tuple[int, int]]
+    #: What the footer says of the columns that are read.
+    chunks: list[Any]
+    #: Their bytes, from one to another.
+    ranges: list[tuple[int, int]]
 
     def nbytes(self) -> int:
-        return sum(end - start for start, end in self.chunks)
+        return sum(end - start for start, end in self.ranges)
 
 
 def source_of(groups: list[RowGroup]) -> Source:
@@ -85,7 +89,7 @@ def source_of(groups: list[RowGroup]) -> Source:
     file = groups[0].file
     path = _local_path(file.fragment.filesystem, file.fragment.path)
     ranges = [(0, len(_MAGIC))]
-    for start, end in sorted([*(it for group in groups for it in group.chunks), file.rest]):
+    for start, end in sorted([*(it for group in groups for it in group.ranges), file.rest]):
         before, last = ranges[-1]
         if start <= last:
             ranges[-1] = before, max(last, end)
@@ -96,7 +100,8 @@ def source_of(groups: list[RowGroup]) -> Source:
 
 
 def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGroup]:
-    """The row groups of a file that the filter of a scan leaves.
+    """The row groups of a file that the filter of a scan leaves.  Of their encodings, those of the
+    first one are checked.
 
     Raises
     ------
@@ -128,19 +133,40 @@ def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGro
     places = [place for name in stored for place in leaves[name]]
     columns = [footer.schema.column(place) for place in places]
     form = (*map(str, stored.values()), *map(str, columns))
-    file = File(fragment, stored, form, (_end_of_row_groups(footer, end), size))
+    file = File(fragment, stored, form, columns, (_end_of_row_groups(footer, end), size))
+    for number, group in enumerate(fragment.row_groups):
+        found = footer.row_group(group.id)
+        chunks = [found.column(place) for place in places]
+        others = [it.compression for it in chunks if it.compression not in _CODECS]
+        need(not others, f"not files compressed by {others and others[0]}")
+        ranges = [_bytes_of_chunk(it, end) for it in chunks]
+        read = RowGroup(file, group.id, found.num_rows, chunks, ranges)
+        if not number:
+            check_encodings([read])
+        if read.rows:
+            yield read
+
+
+def check_encodings(groups: list[RowGroup]) -> None:
+    """Refuses row groups with encodings that libcudf is not asked for.
+
+    pyarrow takes longer to tell them than all else of a footer.
+    """
     passed: set[Any] = set()
-    for group in fragment.row_groups:
-        found, chunks = footer.row_group(group.id), []
-        for place, column in zip(places, columns, strict=True):
-            chunk = found.column(place)
-            chunks.append(_bytes_of_chunk(chunk, end))
-            facts = place, chunk.compression, chunk.encodings
+    for group in groups:
+        for place, (chunk, column) in enumerate(zip(group.chunks, group.file.columns, strict=True)):
+            facts = place, chunk.encodings
             if facts not in passed:  # a file may have thousands of chunks
-                _check_chunk(chunk, column)
+                _check_encodings(chunk.encodings, column)
                 passed.add(facts)
-        if found.num_rows:
-            yield RowGroup(file, group.id, found.num_rows, chunks)
+
+
+def _check_encodings(encodings: tuple[str, ...], column: Any) -> None:
+    known = _ENCODINGS
+    if not column.max_definition_level and not column.max_repetition_level:
+        known |= _OF_LEVELS
+    others = set(encodings) - known
+    need(not others, f"not files with the encodings {', '.join(sorted(others))}")
 
 
 def _bytes_of_chunk(chunk: Any, most: int) -> tuple[int, int]:
@@ -215,12 +241,3 @@ def _check_type(kind: pa.DataType, columns: Iterator[Any]) -> None:
     of = column.physical_type
     need(any(check(kind) for check in checks), f"not columns of type {of} as {kind}")
     need(of != "FIXED_LEN_BYTE_ARRAY" or column.length <= 16, "not decimals of more than 16 bytes")
-
-
-def _check_chunk(chunk: Any, column: Any) -> None:
-    need(chunk.compression in _CODECS, f"not files compressed by {chunk.compression}")
-    known = _ENCODINGS
-    if not column.max_definition_level and not column.max_repetition_level:
-        known |= _OF_LEVELS
-    others = set(chunk.encodings) - known
-    need(not others, f"not files with the encodings {', '.join(sorted(others))}")

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any
@@ -43,6 +43,10 @@ def _threads() -> dict[str, str]:
     """How many threads read files, unless the program has chosen: their own number is four."""
     count = str(min(os.cpu_count() or 1, 16))
     return dict.fromkeys(("KVIKIO_NTHREADS", "LIBCUDF_NUM_HOST_WORKERS"), count)
+
+
+def _nothing() -> None:
+    pass
 
 
 class _Process:
@@ -76,9 +80,10 @@ class _Process:
                 return self._connection.recv()
         raise _Lost
 
-    def answer(self, request: Request) -> Any:
+    def answer(self, request: Request, meanwhile: Callable[[], object] = _nothing) -> Any:
         with suppress(OSError):
             self._connection.send(request)
+            meanwhile()
             return self._received()
         raise _Lost
 
@@ -123,8 +128,10 @@ def _alone() -> Iterator[None]:
             _is_asked = False
 
 
-def unpacked(request: Request) -> Any:
+def unpacked(request: Request, meanwhile: Callable[[], object]) -> Any:
     """libcudf's table of what it has decoded, over one allocation.
+
+    `meanwhile` is called while the other process decodes, which ends if it raises an error.
 
     Raises
     ------
@@ -138,7 +145,7 @@ def unpacked(request: Request) -> Any:
     with _alone():
         process = _process_of(key)
         try:
-            answer = process.answer(request)
+            answer = process.answer(request, meanwhile)
             if isinstance(answer, Refused) and answer.is_of_memory:
                 _native.empty_cache(context)  # which this process keeps from the other one
                 answer = process.answer(request)
@@ -147,7 +154,7 @@ def unpacked(request: Request) -> Any:
                 process.has_been_copied()
                 metadata = memoryview(answer.metadata)
                 return plc.contiguous_split.unpack_from_memoryviews(metadata, span)
-        except BaseException as error:  # an interrupt leaves its answer unread
+        except BaseException as error:  # which leaves its answer unread
             process.end()
             _processes.pop(key, None)  # unless this process ends as well
             if isinstance(error, _Lost | OSError) and not isinstance(error, MemoryError):
