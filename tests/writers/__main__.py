@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import sys
@@ -19,26 +18,20 @@ WRONG = (DIFFERENT, REFUSED)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="writers", description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="*", help="of writers; by default, all of them")
-    arguments = parser.parse_args()
-    folder = arguments.folder.resolve()
+    folder = Path(sys.argv[1]).resolve()
     samples.write(fresh(folder / "samples"))
     pins = [line.split() for line in (HERE / "pins.txt").open() if not line.startswith("#")]
-    failed = False
+    fails = False
     rows = [("writer", "files", *reversed(VERDICTS))]
     for name, least, *_ in pins:
-        if arguments.names and name not in arguments.names:
-            continue
         counts = judged(name, write(name, folder))
         rows.append((name, counts.total(), *(counts[it] for it in reversed(VERDICTS))))
-        if counts.total() < int(least):
+        if lacks := counts.total() < int(least):
             print(f"{name}: wrote {counts.total()} files, which should be {least} or more")
-        failed |= counts.total() < int(least) or any(counts[it] for it in WRONG)
+        fails |= lacks or any(counts[it] for it in WRONG)
     for name, *columns in rows:
         print(f"{name:20}", *(f"{it:>16}" for it in columns))
-    return failed
+    return fails
 
 
 def write(name: str, folder: Path) -> Path:
