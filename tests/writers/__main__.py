@@ -51,7 +51,7 @@ def write(name: str, folder: Path) -> Path:
 
 
 def judged(name: str, files: Path) -> Counter[str]:
-    """Counts the files by what became of them, and prints what is wrong, by reason."""
+    """Counts the files by their worst verdict, and prints the wrong ones by reason."""
     counts: Counter[str] = Counter()
     wrong = defaultdict(list)
     for path in sorted(files.iterdir()):

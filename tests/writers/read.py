@@ -66,7 +66,7 @@ WAYS = (table_from_file, reader_from_file, reader_on_device, messages)
 
 
 def compared(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Of each way, its name, what came of it, and why."""
+    """The name, the verdict and the reason of each way."""
     expected = _outcome(_on_host, path)
     for way in WAYS:
         found = _outcome(way, path)
@@ -75,7 +75,7 @@ def compared(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _outcome(read: Callable[[Path], pa.Table | None], path: Path) -> list[pa.Table] | str | None:
-    """All rows and all but the first, in host memory, or the reason why there are none."""
+    """All rows and a slice of them, in host memory; or the error."""
     try:
         table = read(path)
         if table is None:

@@ -104,45 +104,51 @@ def datafusion(samples: list[Path]) -> Iterator[tuple[str, Write]]:
         yield f"{sample.stem}.sliced.arrow", partial(write, sample, "(SELECT * FROM x OFFSET 1)")
 
 
-#: What its extension cannot write, and its database ends.
+#: The layouts of arrays that DuckDB gives.
+_LEVELS = {
+    "oldest": (),
+    "newest": (
+        "SET arrow_lossless_conversion = true",
+        "SET arrow_output_list_view = true",
+        "SET arrow_output_version = '1.4'",
+    ),
+}
+#: Columns that DuckDB's extension cannot write: its database ends.
 _FATAL = ("null", "null.sliced", "list_of_dictionaries.sliced")
-#: After these, arrays of DuckDB have the newest layouts.
-_NEWEST = (
-    "SET arrow_lossless_conversion = true",
-    "SET arrow_output_list_view = true",
-    "SET arrow_output_version = '1.4'",
-)
 
 
 def duckdb(samples: list[Path]) -> Iterator[tuple[str, Write]]:
     """Old versions write by an extension; of newer ones, the implementation of Rust gets arrays."""
     import duckdb as db
 
-    def by_extension(read: Callable[[], Any], to: Path) -> None:
-        messages = read().query("x", "SELECT ipc FROM to_arrow_ipc((FROM x))").fetchall()
-        to.write_bytes(b"".join(it for (it,) in messages) + b"\xff\xff\xff\xff\0\0\0\0")
-
-    def of(connection: Any, read: Callable[[], Any]) -> Any:
-        return connection.from_arrow(read())
-
-    extension = find_spec("duckdb_extension_arrow")
-    for level in ("oldest",) if extension else ("oldest", "newest"):
+    if extension := find_spec("duckdb_extension_arrow"):
+        (library,) = Path(extension.origin).parent.rglob("*.duckdb_extension")
         connection = db.connect()
-        own = connection.sql("FROM test_all_types()")
-        relations = {f"its_{it}": partial(own.select, f'"{it}" AS x') for it in own.columns}
-        relations |= {name: partial(of, connection, read) for name, read in _tables(samples)}
-        if extension:
-            (path,) = Path(extension.origin).parent.rglob("*.duckdb_extension")
-            connection.execute(f"LOAD '{path}'; SET threads = 1")  # messages keep their order
-            for name in _FATAL:
-                del relations[name]
-        for statement in _NEWEST if level == "newest" else ():
+        # By several threads, messages come in any order.
+        connection.execute(f"LOAD '{library}'; SET threads = 1")
+        for name, read in _relations(connection, samples):
+            if name not in _FATAL:
+                yield f"{name}.arrows", partial(_by_extension, read)
+        return
+    for level, statements in _LEVELS.items():
+        connection = db.connect()
+        for statement in statements:
             connection.execute(statement)
-        for name, read in relations.items():
-            if extension:
-                yield f"{name}.arrows", partial(by_extension, read)
-            else:
-                yield from _by_rust(f"{name}.{level}", read, (None,))
+        for name, read in _relations(connection, samples):
+            yield from _by_rust(f"{name}.{level}", read, (None,))
+
+
+def _relations(connection: Any, samples: list[Path]) -> Iterator[tuple[str, Callable[[], Any]]]:
+    own = connection.sql("FROM test_all_types()")
+    for column in own.columns:
+        yield f"its_{column}", partial(own.select, f'"{column}" AS x')
+    for name, read in _tables(samples):
+        yield name, lambda read=read: connection.from_arrow(read())
+
+
+def _by_extension(read: Callable[[], Any], to: Path) -> None:
+    messages = read().query("x", "SELECT ipc FROM to_arrow_ipc((FROM x))").fetchall()
+    to.write_bytes(b"".join(it for (it,) in messages) + b"\xff\xff\xff\xff\0\0\0\0")
 
 
 WRITERS = {it.__name__: it for it in (polars, arro3, nanoarrow, datafusion, duckdb)}
