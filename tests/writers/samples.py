@@ -11,6 +11,8 @@ from support.samples import ALL
 
 #: More rows, so that compressed buffers are smaller.
 _TIMES = 50
+#: So many that compressed buffers have several blocks.
+_ROWS = 70_000
 _OPTIONS = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
 _METADATA = {"of": "the schema", "": "ü"}
 _SEVERAL = ("int8", "string", "bool", "list", "int64", "struct", "dictionary", "null", "date32")
@@ -33,6 +35,9 @@ def tables() -> Iterator[tuple[str, pa.Schema, list[pa.RecordBatch]]]:
     yield "no batches", schema, []
     several = pa.record_batch({it: ALL[it][:3] for it in _SEVERAL}, metadata=_METADATA)
     yield "several columns", several.schema, [several, several[:0], several[1:]]
+    numbers = pa.array(range(_ROWS), pa.int64())
+    many = pa.record_batch({"x": numbers, "y": pa.array(map(str, range(_ROWS)))})
+    yield "many rows", many.schema, [many]
 
 
 def columns() -> Iterator[tuple[str, list[pa.Array]]]:

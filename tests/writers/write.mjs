@@ -27,9 +27,10 @@ function* tables() {
     yield [parse(name).name, () => [...arrow.RecordBatchReader.from(bytes)]];
     yield [`${parse(name).name}.sliced`, () => arrow.tableFromIPC(bytes).slice(1, -1)];
   }
-  for (const [name, type] of Object.entries({ YearMonth: Int32Array.of(1, 2), DayTime: Int32Array.of(1, 2, 3, 4) })) {
-    const data = arrow.makeData({ type: new arrow[`Interval${name}`](), length: 2, data: type });
-    yield [name, () => new arrow.Table({ x: new arrow.Vector([data]) })];
+  const numbers = { IntervalYearMonth: [1, 2], IntervalDayTime: [1, 2, 3, 4] };
+  for (const [type, values] of Object.entries(numbers)) {
+    const data = arrow.makeData({ type: new arrow[type](), length: 2, data: Int32Array.from(values) });
+    yield [type, () => new arrow.Table({ x: new arrow.Vector([data]) })];
   }
 }
 
