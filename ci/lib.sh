@@ -151,11 +151,17 @@ requirements_of() { # PYARROW_VERSION
 
 # environment PYARROW_VERSION: makes a virtual environment, unless it is there already.
 environment() {
-    local venv wanted requirements
-    venv=$(venv_of "$1")
+    local requirements
     mapfile -t requirements < <(requirements_of "$1")
+    { echo "pyarrow==$1" && cat "${requirements[@]}"; } | environment_in "$(venv_of "$1")"
+}
+
+# environment_in FOLDER: the same with the requirements that it reads.
+environment_in() {
+    local venv=$1 wanted requirements
+    requirements=$(cat)
     # A virtual environment holds its own path and its interpreter's.
-    wanted=$({ "$PYTHON" -VV && pwd && echo "pyarrow==$1" && cat "${requirements[@]}"; } | digest_of)
+    wanted=$({ "$PYTHON" -VV && pwd && echo "$requirements"; } | digest_of)
     if [[ -f $venv/.made-of && $(<"$venv/.made-of") == "$wanted" ]]; then
         echo "up to date: $venv"
         return
@@ -164,7 +170,7 @@ environment() {
     "$PYTHON" -m venv "$venv"
     # Python compiles what it imports, which is a small part of all that.
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile \
-        "${requirements[@]/#/--requirement=}" "pyarrow==$1"
+        --requirement=/dev/stdin <<<"$requirements"
     echo "$wanted" >"$venv/.made-of"
     echo "made: $venv"
 }
