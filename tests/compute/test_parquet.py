@@ -89,7 +89,7 @@ def test_files_that_lack_their_middle_are_read_by_pyarrow(libcudf, path):
     Path(path).write_bytes(data[:100] + data[-footer:])
     texts = []
     for read in (pq.read_table, cuda.Context(0).table_from_file):
-        with pytest.raises(OSError, match="") as caught:
+        with pytest.raises(OSError, match=r"\w") as caught:
             read(path)
         texts.append(str(caught.value))
     assert texts[0] == texts[1]
