@@ -103,6 +103,8 @@ def run(
     call = Call(function.name, list(values), types, decoded, prototype, given, upper_bounds)
     if call.name in casts.BY_VALUE:
         _decode(call)
+    if call.name in casts.BY_INDEX and pa.types.is_dictionary(call.given):
+        casts.need_distinct_values(call.array(0).dictionary)
     return _in_form(call, kernel.answer(call, *kernel.extra))
 
 

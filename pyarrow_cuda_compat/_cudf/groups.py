@@ -15,7 +15,7 @@ from . import operations as op
 from .calls import options_of
 from .functions.casts import EXACT, cast_without_loss
 from .functions.comparisons import need_no_negative_zero
-from .refusals import need
+from .refusals import TOO_MANY_DIGITS, need
 from .types import ANY, KEYS, NUMBERS, SIMPLE, cudf_type, kind_of
 
 _is = pa.types
@@ -134,6 +134,13 @@ def _total(make: Callable[[], Any], nothing: Any) -> Callable[[Group], _Later]:
         return _of_valid(group, group.ask(make(), values, note), nothing=nothing)
 
     return total
+
+
+def _sum(group: Group) -> _Later:
+    if _is.is_decimal(group.kind):
+        has_room = op.have_exact_sum(group.values, group.given, group.kind.precision)
+        need(has_room, f"not {group.name}, which may be {TOO_MANY_DIGITS}")
+    return _total(_ask.sum, 0)(group)
 
 
 def _mean(group: Group) -> _Later:
@@ -315,7 +322,7 @@ _COMPARED = " ".join(kind for kind in SIMPLE.split() if "binary" not in kind)
 
 #: By name: the kinds of types that it takes, and what is asked for.
 _AGGREGATIONS: dict[str, tuple[str, Callable[[Group], _Later]]] = {
-    "hash_sum": (f"bool {NUMBERS} decimal", _total(_ask.sum, 0)),
+    "hash_sum": (f"bool {NUMBERS} decimal", _sum),
     "hash_product": (f"bool {NUMBERS}", _total(_ask.product, 1)),
     "hash_mean": (f"bool {NUMBERS} decimal", _mean),
     "hash_min": (_COMPARED, _minimum),

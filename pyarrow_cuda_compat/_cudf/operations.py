@@ -185,10 +185,28 @@ def are_within(column: Any, most: int) -> bool:
     return all(each is None or abs(each) <= most for each in ends_of(column))
 
 
-def have_exact_sum(column: Any, kind: pa.DataType) -> bool:
-    """Whether no sum of decimals of a column has more than 37 digits, nor wraps."""
-    most = 10**37 // max(column.size(), 1)
+def have_exact_sum(column: Any, kind: pa.DataType, digits: int = 37) -> bool:
+    """Whether no sum of decimals of a column has more than so many digits, nor wraps."""
+    most = (10**digits - 1) // max(column.size(), 1)
     return bool(10**kind.precision <= most) or are_within(unscaled(column), most)
+
+
+#: Splits integers of 128 bits into halves, of which no column has so many that their sum wraps.
+_HALF = 10**19
+
+
+def sum_of_integers(column: Any, kind: pa.DataType) -> int:
+    """The sum of the integers of which the decimals of a column are made, of any size."""
+    integers = unscaled(column)
+    if have_exact_sum(column, kind):
+        return _sum(integers)
+    upper = on_wide("DIV", integers, _HALF)
+    lower = on_wide("SUB", integers, on_wide("MUL", upper, _HALF))
+    return _sum(upper) * _HALF + _sum(lower)
+
+
+def _sum(integers: Any) -> int:
+    return integer_of(reduced(integers, plc.aggregation.sum())) or 0
 
 
 def ends_of(column: Any) -> list[Any]:

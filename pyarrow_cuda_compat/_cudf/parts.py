@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .refusals import need
+from .refusals import TOO_MANY_DIGITS, NotCovered, need
 
 #: Answers a function for each part.
 Answers = Callable[[str, Any], list[Any]]
@@ -37,6 +37,19 @@ def _same(answers: Answers, name: str, options: dict[str, Any]) -> Any:
     return pc.call_function(name, [_array(answers(name, anyway))], anyway)
 
 
+def _sum(answers: Answers, name: str, options: dict[str, Any]) -> Any:
+    """Of decimals with all digits, of which pyarrow's own sum has the last ones."""
+    anyway = _anyway(options)
+    sums = _array(answers(name, anyway))
+    if not pa.types.is_decimal(sums.type):
+        return pc.call_function(name, [sums], anyway)
+    total = pc.call_function(name, [sums.cast(pa.decimal256(76, sums.type.scale))], anyway)
+    try:
+        return _array([total]).cast(sums.type)[0]
+    except pa.ArrowInvalid:
+        raise NotCovered(f"not {TOO_MANY_DIGITS}") from None
+
+
 def _count(answers: Answers, name: str, options: dict[str, Any]) -> Any:
     return pc.sum(_array(answers(name, pc.CountOptions(_MODES[options["mode"]]))))
 
@@ -59,7 +72,8 @@ def _mean(answers: Answers, name: str, options: dict[str, Any]) -> Any:
 
 #: By pyarrow's name.
 COMBINED: dict[str, _Rule] = {
-    **dict.fromkeys(("sum", "product", "min", "max", "first", "last", "any", "all"), _same),
+    "sum": _sum,
+    **dict.fromkeys(("product", "min", "max", "first", "last", "any", "all"), _same),
     "count": _count,
     "min_max": _extremes,
     "mean": _mean,

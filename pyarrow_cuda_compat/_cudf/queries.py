@@ -22,7 +22,7 @@ from .columns import dictionary_of, on_device, rows_of_views, table_of, to_chunk
 from .conversions import conversion_of
 from .evaluation import Evaluation
 from .expressions import fields_of, parsed, serialized
-from .functions.casts import BY_VALUE, decoded
+from .functions.casts import BY_VALUE, decoded, need_distinct_values
 from .groups import ALL_ROWS, Group
 from .refusals import need
 from .types import ANY, KEYS, SIMPLE, kind_of
@@ -171,6 +171,11 @@ def group_by(
     ]
     for place in used:
         _need_no_float_values(types[place])
+    told_apart = zip(targets, aggregates, strict=True)
+    counted = [place for place, (_, name, *_) in told_apart if name == "hash_count_distinct"]
+    for place in {*keys, *counted}:
+        if _is.is_dictionary(types[place]):
+            need_distinct_values(dictionary_of(table.column(place)))
     are_views = [kind_of(types[key]) == "view" for key in keys]
     numbers = op.counter(len(table)) if any(are_views) or not use_threads else None
     results = [each.ask_all() for each in wanted]

@@ -29,6 +29,10 @@ class RefusedByLibrary(Refusal):
         return f"libcudf refuses this call: {super().__str__()}"
 
 
+#: Of sums of decimals, of which pyarrow's wrap to other numbers.
+TOO_MANY_DIGITS = "a sum of more than 38 digits: on the host, cast to decimal256 before"
+
+
 def need(condition: object, reason: str) -> None:
     """Refuses a call unless the condition holds: its row covers nothing else."""
     if not condition:

@@ -17,9 +17,11 @@ import pyarrow as pa
 
 from .. import _native
 from .._cudf import rmm_resource
+from .._cudf.expressions import fields_of
 from .._cudf.library import attempted
-from .._cudf.refusals import Refusal, RefusedByLibrary
+from .._cudf.refusals import NotCovered, Refusal, RefusedByLibrary
 from .._progress import Progress, Report
+from .row_groups import decided_by_statistics
 
 _T = TypeVar("_T")
 
@@ -84,10 +86,29 @@ class Scan:
         self.dataset = _dataset_of(source, file_format, options)
         self.columns, self.filter = columns, _expression_of(filters)
         #: Of the result.
-        self.schema = self.scanner().projected_schema
+        self.schema = self.dataset.scanner(columns=columns, filter=self.filter).projected_schema
+        #: What row groups may be skipped for.
+        self.decided = self.filter
+        if self.filter is not None:
+            self.decided = decided_by_statistics(self.filter, self.dataset.schema)
 
-    def scanner(self, **options: Any) -> Any:
-        return self.dataset.scanner(columns=self.columns, filter=self.filter, **options)
+    def reader(self, batch_size: int) -> pa.RecordBatchReader:
+        """The rows, which pyarrow decodes on the host."""
+        is_enough = self.decided is self.filter
+        columns = self.columns if is_enough else self._read_columns()
+        scanner = self.dataset.scanner(columns=columns, filter=self.decided, batch_size=batch_size)
+        if is_enough:
+            return scanner.to_reader()
+        batches = scanner.to_batches()
+        kept = (it.filter(self.filter).select(self.schema.names) for it in batches)
+        return pa.RecordBatchReader.from_batches(self.schema, kept)
+
+    def _read_columns(self) -> list[str] | None:
+        """The columns of the result and of the filter; None for all."""
+        with suppress(NotCovered):
+            if self.columns is not None:
+                return [*dict.fromkeys([*self.columns, *fields_of(self.filter)])]
+        return None
 
     def rows(self) -> int:
         """How many rows its files have."""
@@ -272,8 +293,7 @@ def _tables_of(reader: Any, groups: Any) -> list[tuple[pa.Table, int]]:
 
 def _copied(context: _native.Context, scan: Scan, batch_size: int = _ROWS_AT_ONCE) -> Any:
     """A reader of rows that pyarrow decodes on the host, while earlier ones are copied."""
-    reader = scan.scanner(batch_size=batch_size).to_reader()
-    return reader.copy_to(context)
+    return scan.reader(batch_size).copy_to(context)
 
 
 class _Reports:

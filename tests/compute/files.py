@@ -26,6 +26,7 @@ from pyarrow_cuda_compat._methods import datasets
 
 from .answers import plain
 from .arguments import Maker
+from .faults import read_table
 
 HOST = pa.default_cpu_memory_manager()
 _is = pa.types
@@ -232,7 +233,7 @@ def compare(name: str, each: int, seconds: float, folder: Path) -> dict[str, Any
                 continue
             for _ in range(4):
                 chosen = arguments(maker, data)
-                expected = outcome(pq.read_table, path, chosen)
+                expected = outcome(read_table, path, chosen)
                 found = outcome(context.table_from_file, path, chosen)
                 if not isinstance(found, Exception):
                     found = found.copy_to(HOST)

@@ -160,17 +160,6 @@ def test_aggregates_of_decimals(there, name, given, skips):
     check(lambda it: pc.call_function(name, [it], options), given, there=there)
 
 
-def test_a_mean_of_decimals_whose_sum_is_too_large_is_refused(there):
-    # The sum wraps to 0.
-    given = there(decimals(*4 * [str(2**126)], kind=D(38, 0)))
-    with pytest.raises(NotImplementedError, match="not of so large decimals"):
-        pc.mean(given)
-    with pytest.raises(NotImplementedError, match="not hash_mean of so large decimals"):
-        pa.table({"k": there(pa.array([1, 1, 1, 1])), "d": given}).group_by("k").aggregate(
-            [("d", "mean")]
-        )
-
-
 ROWS = pa.table(
     {
         "k": ["a", "b", "a", "b", "c"],

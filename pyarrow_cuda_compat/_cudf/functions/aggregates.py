@@ -11,6 +11,7 @@ import pylibcudf as plc  # type: ignore[import-not-found,unused-ignore]
 from .. import operations as op
 from ..calls import Call
 from ..columns import scalar_of, to_scalar
+from ..refusals import TOO_MANY_DIGITS
 from ..registry import kernel
 from ..types import ANY, BYTES, NUMBERS, ORDERED_TIMES, SIMPLE, cudf_type
 from .casts import EXACT
@@ -42,6 +43,8 @@ def _result_by_count(call: Call) -> Any:
 
 
 def _reduce(call: Call, aggregation: Any) -> Any:
+    if _is.is_decimal(call.given):
+        return _sum_of_decimals(call)
     kind = cudf_type(call.type)
     value = call.value
     if value.type().id() == plc.TypeId.BOOL8:
@@ -67,14 +70,23 @@ def mean(call: Call) -> Any:
     return to_scalar(op.reduced(value, _aggregation.mean()), call.type)
 
 
+def _sum_of_decimals(call: Call) -> Any:
+    """pyarrow's wraps to other numbers where the type has too few bits."""
+    total = op.sum_of_integers(call.value, call.given)
+    call.need(abs(total) < 10**38, f"not {TOO_MANY_DIGITS}")
+    return _decimal(total, call.type)
+
+
 def _mean_of_decimals(call: Call) -> Any:
     """Rounded half away from zero to the digits of the type."""
-    call.need(op.have_exact_sum(call.value, call.given), "not of so large decimals")
-    total = op.integer_of(op.reduced(op.unscaled(call.value), _aggregation.sum())) or 0
-    count = _count_valid(call.value)
-    digits = (2 * abs(total) + count) // (2 * count)
-    found = Decimal((total < 0, tuple(map(int, str(digits))), -call.type.scale))
-    return pa.scalar(found, call.type)
+    total, count = op.sum_of_integers(call.value, call.given), _count_valid(call.value)
+    rounded = (2 * abs(total) + count) // (2 * count)
+    return _decimal(-rounded if total < 0 else rounded, call.type)
+
+
+def _decimal(integer: int, kind: pa.DataType) -> pa.Scalar:
+    digits = tuple(map(int, str(abs(integer))))
+    return pa.scalar(Decimal((integer < 0, digits, -kind.scale)), kind)
 
 
 _ORDERED = f"bool {NUMBERS} {BYTES} {ORDERED_TIMES}"

@@ -52,6 +52,17 @@ BY_VALUE = frozenset(
 )
 
 
+#: Functions for which pyarrow takes dictionaries for their indices.
+BY_INDEX = frozenset(["unique", "value_counts"])
+
+
+def need_distinct_values(dictionary: pa.Array) -> None:
+    """Refuses a dictionary that has one value at two places, by which pyarrow tells rows apart."""
+    rules = plc.types.NullPolicy.EXCLUDE, plc.types.NanPolicy.NAN_IS_VALID
+    count = plc.reduce.distinct_count(op.keys_of(to_cudf(dictionary)), *rules)
+    need(count == len(dictionary), "not of a dictionary that has a value twice: cast to its values")
+
+
 def decoded(indices: Any, dictionary: pa.Array) -> Any:
     """The values at the places of a dictionary."""
     size = op.scalar(len(dictionary), pa.int64())

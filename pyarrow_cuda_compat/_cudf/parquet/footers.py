@@ -118,8 +118,8 @@ def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGro
     need(is_opened, "not open files, for which pyarrow before 26 may crash")
     end, size = _need_plain_footer(fragment)
     schema, footer = fragment.physical_schema, fragment.metadata
-    if scan.filter is not None:
-        fragment = fragment.subset(scan.filter, schema=scan.dataset.schema)
+    if scan.decided is not None:
+        fragment = fragment.subset(scan.decided, schema=scan.dataset.schema)
     leaves = dict(_leaves(schema))
     stored = {name: schema.field(name).type for name in names if name in leaves}
     need(stored, "not files of which no column is read")
