@@ -118,9 +118,9 @@ def test_a_later_row_group_may_have_unknown_encodings(process, files, monkeypatc
     def check(groups):
         checked.append(len(groups))
         monkeypatch.setattr(footers, "_ENCODINGS", frozenset())
-        footers.check_encodings(groups)
+        footers.check_chunks(groups)
 
-    monkeypatch.setattr(of("parquet.reader"), "check_encodings", check)
+    monkeypatch.setattr(of("parquet.reader"), "check_chunks", check)
     context = cuda.Context(0)
     assert back(context.table_from_file(path)).equals(table)  # by pyarrow
     assert checked == [3]

@@ -100,8 +100,8 @@ def source_of(groups: list[RowGroup]) -> Source:
 
 
 def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGroup]:
-    """The row groups of a file that the filter of a scan leaves.  Of their encodings, those of the
-    first one are checked.
+    """The row groups of a file that the filter of a scan leaves.  Of their chunks of columns,
+    those of the first one are checked.
 
     Raises
     ------
@@ -137,35 +137,34 @@ def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGro
     for number, group in enumerate(fragment.row_groups):
         found = footer.row_group(group.id)
         chunks = [found.column(place) for place in places]
-        others = [it.compression for it in chunks if it.compression not in _CODECS]
-        need(not others, f"not files compressed by {others and others[0]}")
         ranges = [_bytes_of_chunk(it, end) for it in chunks]
         read = RowGroup(file, group.id, found.num_rows, chunks, ranges)
-        if not number:
-            check_encodings([read])
+        if number == 0:
+            check_chunks([read])
         if read.rows:
             yield read
 
 
-def check_encodings(groups: list[RowGroup]) -> None:
-    """Refuses row groups with encodings that libcudf is not asked for.
+def check_chunks(groups: list[RowGroup]) -> None:
+    """Refuses row groups with compressions and encodings that libcudf is not asked for.
 
-    pyarrow takes longer to tell them than all else of a footer.
+    pyarrow takes longer to tell encodings than all else of a footer.
     """
     passed: set[Any] = set()
     for group in groups:
         for place, (chunk, column) in enumerate(zip(group.chunks, group.file.columns, strict=True)):
-            facts = place, chunk.encodings
+            facts = place, chunk.compression, chunk.encodings
             if facts not in passed:  # a file may have thousands of chunks
-                _check_encodings(chunk.encodings, column)
+                _check_chunk(chunk, column)
                 passed.add(facts)
 
 
-def _check_encodings(encodings: tuple[str, ...], column: Any) -> None:
+def _check_chunk(chunk: Any, column: Any) -> None:
+    need(chunk.compression in _CODECS, f"not files compressed by {chunk.compression}")
     known = _ENCODINGS
     if not column.max_definition_level and not column.max_repetition_level:
         known |= _OF_LEVELS
-    others = set(encodings) - known
+    others = set(chunk.encodings) - known
     need(not others, f"not files with the encodings {', '.join(sorted(others))}")
 
 

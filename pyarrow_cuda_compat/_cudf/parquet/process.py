@@ -39,10 +39,15 @@ def _folders() -> str:
     return os.pathsep.join(it for it in sys.path if it and isinstance(it, str))
 
 
-def _threads() -> dict[str, str]:
-    """How many threads read files, unless the program has chosen: their own number is four."""
-    count = str(min(os.cpu_count() or 1, 16))
-    return dict.fromkeys(("KVIKIO_NTHREADS", "LIBCUDF_NUM_HOST_WORKERS"), count)
+def _settings() -> dict[str, str]:
+    """Of libcudf, unless the program has chosen others: threads beyond the four that it has, and
+    few pages are decompressed on the host, sooner than on the device."""
+    threads = str(min(os.cpu_count() or 1, 16))
+    return {
+        "KVIKIO_NTHREADS": threads,
+        "LIBCUDF_NUM_HOST_WORKERS": threads,
+        "LIBCUDF_HOST_DECOMPRESSION": "HYBRID",
+    }
 
 
 def _nothing() -> None:
@@ -61,7 +66,7 @@ class _Process:
             self._process = subprocess.Popen(
                 [*command, str(device)],
                 pass_fds=[theirs.fileno()],
-                env={**_threads(), **os.environ, "PYTHONPATH": _folders()},
+                env={**_settings(), **os.environ, "PYTHONPATH": _folders()},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -22,7 +22,7 @@ from ..evaluation import Evaluation
 from ..expressions import fields_of
 from ..refusals import NotCovered, need
 from ..types import MOST_ROWS, form_of
-from .footers import RowGroup, check_encodings, row_groups_of, source_of
+from .footers import RowGroup, check_chunks, row_groups_of, source_of
 from .messages import Request
 from .partitions import Keys
 from .process import unpacked
@@ -58,7 +58,7 @@ class Reader:
             views = [it.name for it in self._fields.values() if _is_view(it.type)]
             need(not views, "not filters of files with views, which pyarrow refuses")
         names = list(self._fields)
-        # All are checked before the first one is read, but for encodings.
+        # All are checked before the first one is read, but for compressions and encodings.
         self._groups = [
             it for each in _fragments_of(scan) for it in row_groups_of(each, scan, names)
         ]
@@ -145,7 +145,7 @@ def _decoded(groups: list[RowGroup], names: list[str]) -> list[Any]:
     files = [[*them] for _, them in groupby(groups, lambda it: id(it.file))]
     sources = [source_of(them) for them in files]
     numbers = [[it.number for it in them] for them in files]
-    table = unpacked(Request(sources, numbers, names), partial(check_encodings, groups))
+    table = unpacked(Request(sources, numbers, names), partial(check_chunks, groups))
     rows = sum(group.rows for group in groups)
     need(table.num_rows() == rows, "libcudf reads other rows")
     columns: list[Any] = table.columns()
