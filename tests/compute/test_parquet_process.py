@@ -5,15 +5,14 @@ import signal
 import sys
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import cuda
 
 from pyarrow_cuda_compat import _native, memory_stats
+from pyarrow_cuda_compat._methods import datasets
 
 from .conftest import back, of
 
@@ -205,8 +204,9 @@ def test_the_process_releases_what_was_copied(process, files):
 
 def request_for(path, columns=("a", "b")):
     """A request for all row groups of a file, as the reader makes it."""
-    fragment = next(ds.dataset(path).get_fragments())
-    scan = SimpleNamespace(filter=None, dataset=ds.dataset(path))
+    options = {"schema": None, "filesystem": None, "partitioning": "hive"}
+    scan = datasets.Scan(path, [*columns], None, "parquet", options)
+    [fragment] = scan.dataset.get_fragments()
     groups = [*of("parquet.footers").row_groups_of(fragment, scan, [*columns])]
     source = of("parquet.footers").source_of(groups)
     return of("parquet.messages").Request([source], [[it.number for it in groups]], [*columns])
