@@ -85,10 +85,14 @@ def test_numbers_of_views_may_stand_between_two_multiples_of_8(cuda, ctx, kind, 
     check(cuda, ctx, Written(batch, kind, compression).with_moved_counts(), batch)
 
 
-@pytest.mark.parametrize("compression", COMPRESSIONS)
-def test_a_footer_needs_no_version(cuda, ctx, compression):
+@pytest.mark.parametrize(
+    "options",
+    [*({"compression": each} for each in COMPRESSIONS), {"use_legacy_format": True}],
+    ids=str,
+)
+def test_a_footer_needs_no_version(cuda, ctx, options):
     """As those of Perspective and of Arrow 0.14."""
-    check(cuda, ctx, Written(NULLS, "file", compression).without_version(), NULLS)
+    check(cuda, ctx, Written(NULLS, "file", **options).without_version(), NULLS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -104,14 +108,32 @@ def test_nulls_that_nobody_has_counted_are_counted(cuda, ctx, kind, compression)
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("compression", COMPRESSIONS)
-def test_uncounted_nulls_of_keys_are_counted(cuda, ctx, kind, compression):
-    """libarrow looks at those when it makes the array."""
-    maps = pa.array([[("a", 1)], None, [("b", 2)]], pa.map_(pa.string(), pa.int8()))
-    batch = pa.record_batch({"m": maps})
+@pytest.mark.parametrize("number", range(4))
+def test_nulls_of_keys_have_to_be_counted(cuda, ctx, kind, compression, number):
+    """libarrow compares the counts of a map's entries and keys with 0 when it makes the array."""
+    maps = pa.array([[("a", None)], None, [("b", 2)]], pa.map_(pa.string(), pa.int8()))
+    batch, (_, entries, keys, _) = pa.record_batch({"m": maps}), range(4)
     written = Written(batch, kind, compression)
-    for number in (0, 2, 3):  # not those of the entries
-        written.put(written.nodes() + 16 * number + 8, -1)
-    check(cuda, ctx, written, batch)
+    written.put(written.nodes() + 16 * number + 8, -1)
+    if number in (entries, keys):
+        check_refused(cuda, ctx, written, batch, "should have no nulls")
+    else:
+        check(cuda, ctx, written, batch)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_nulls_without_a_bitmap_cannot_be_counted(cuda, ctx, kind, compression):
+    """libarrow counts bits that are not there, and pyarrow's own functions do not notice."""
+    written = Written(FULL, kind, compression)
+    written.put(written.nodes() + 8, -1)
+    before = ctx.bytes_allocated
+    for name, read in ways(cuda, ctx, written, FULL.schema).items():
+        if name not in ("pyarrow's", "read_message"):
+            with pytest.raises(pa.ArrowInvalid, match=r"too small|too short|0 bytes in buffer 0"):
+                read()
+    del read
+    wait_for_release(ctx, before)
 
 
 #: Where no buffer is, or no compressed one.

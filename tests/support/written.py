@@ -35,9 +35,12 @@ def slot_of(data: Any, table: int, number: int) -> int:
 class Written:
     """The bytes of a file or stream, or of the message in it that has a batch."""
 
-    def __init__(self, batch: pa.RecordBatch, kind: str, compression: str | None = None) -> None:
-        self.kind = "stream" if kind == "message" else kind
-        sink = samples.written([batch], WRITERS[self.kind], compression=compression)
+    def __init__(
+        self, batch: pa.RecordBatch, kind: str, compression: str | None = None, **options: Any
+    ) -> None:
+        self.kind = kind
+        writer = WRITERS["file" if kind == "file" else "stream"]
+        sink = samples.written([batch], writer, compression=compression, **options)
         self.data = bytearray(sink.to_pybytes())
 
     def message(self) -> bytes:
@@ -103,11 +106,7 @@ class Written:
     def with_interval_unit(self, unit: int) -> "Written":
         """A column of intervals, the first one, gets another unit: 0 for months, 1 for days and
         milliseconds."""
-        message = table_at(self.data, self._begin(_SCHEMA) + 8)
-        schemas = [table_at(self.data, field(self.data, message, 2))]
-        if self.kind == "file":
-            schemas.append(table_at(self.data, field(self.data, self._footer(), 1)))
-        for schema in schemas:
+        for schema in self._schemas():
             first = table_at(self.data, table_at(self.data, field(self.data, schema, 1)) + 4)
             kind = table_at(self.data, field(self.data, first, 3))
             struct.pack_into("<h", self.data, field(self.data, kind, 0), unit)
@@ -115,14 +114,17 @@ class Written:
 
     def swap_bytes(self) -> "Written":
         """The schema's byte order is the other one: its field refers to one that is not 0."""
-        message = table_at(self.data, self._begin(_SCHEMA) + 8)
-        schemas = [table_at(self.data, field(self.data, message, 2))]
-        if self.kind == "file":
-            schemas.append(table_at(self.data, field(self.data, self._footer(), 1)))
-        for schema in schemas:
+        for schema in self._schemas():
             order, fields = slot_of(self.data, schema, 0), slot_of(self.data, schema, 1)
             self.data[order : order + 2] = self.data[fields : fields + 2]
         return self
+
+    def _schemas(self) -> Iterator[int]:
+        """Where the schemas of the first message and of a file's footer are."""
+        message = table_at(self.data, self._begin(_SCHEMA) + 8)
+        yield table_at(self.data, field(self.data, message, 2))
+        if self.kind == "file":
+            yield table_at(self.data, field(self.data, self._footer(), 1))
 
     def _number(self, place: int) -> int:
         return int(struct.unpack_from("<q", self.data, place)[0])

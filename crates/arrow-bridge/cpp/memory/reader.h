@@ -55,7 +55,7 @@ class BodyReader : public Reader {
   Result<BufferPtr> ReadAt(int64_t position, int64_t size) override;
 };
 
-// The error for a buffer that is not within its message's body.
-Status OutsideBody(int64_t position, int64_t size, int64_t body_size);
+// Refuses a buffer that does not lie within its message's body.
+Status CheckWithinBody(int64_t position, int64_t size, int64_t body_size);
 
 }  // namespace arrow_cuda

@@ -30,10 +30,7 @@ class Body : public arrow::io::RandomAccessFile {
 
   using arrow::io::RandomAccessFile::ReadAt;
   Result<BufferPtr> ReadAt(int64_t position, int64_t size) override {
-    if (position < 0 || size < 0 || position > whole_->size() ||
-        size > whole_->size() - position) {
-      return OutsideBody(position, size, whole_->size());
-    }
+    ARROW_RETURN_NOT_OK(CheckWithinBody(position, size, whole_->size()));
     return std::make_shared<BodySlice>(whole_, position, size);
   }
 
