@@ -53,6 +53,16 @@ def streams() -> dict[str, bytes]:
     return found
 
 
+def files() -> dict[str, bytes]:
+    """Files and streams, plain and compressed."""
+    return {
+        f"{name}-{codec}-{opener.__name__}": stream_of(name, opener, codec)
+        for name in [*ARRAYS, "dictionary"]
+        for codec in (None, "lz4", "zstd")
+        for opener in (pa.ipc.new_file, pa.ipc.new_stream)
+    }
+
+
 def handles() -> dict[str, bytes]:
     memory = bytes(range(64))
     sizes = {"none": 0, "some": 100, "most": 2**63 - 1, "negative": -1}
@@ -65,6 +75,7 @@ def main(folder: Path) -> None:
     inputs = {
         "metadata": messages() | footers(),
         "stream": streams(),
+        "file": files(),
         "handle": handles(),
         "array_interface": {"number": b"<f4", "date": b"<M8[ns]"},
         # Of these, the fuzzer describes structures by numbers.

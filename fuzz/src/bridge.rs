@@ -4,7 +4,7 @@ use crate::abi::{DeviceArray, Schema};
 use arrow_cuda_bridge::{Bridge, Contents, DataKind, Destination, ObjectRef, Object, PyarrowApi};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
-use arrow_cuda_ipc::DeviceMessage;
+use arrow_cuda_ipc::{DeviceMessage, MessageIndex, Source};
 use std::ffi::c_void;
 use std::path::Path;
 use std::ptr::{NonNull, null_mut};
@@ -288,5 +288,19 @@ impl Pyarrow {
         }
         // SAFETY: a live object, and a function that borrows its batch.
         unsafe { (self.methods.read_all)(file.object(), is_file, each, null_mut()) };
+    }
+
+    /// The table that `Context.table_from_file` returns, copied to the host as one may that knows nothing of it.
+    pub fn read_table(&self, messages: &MessageIndex, source: Source<'_>) {
+        let read = self.bridge.read_table(messages, source, 0, None, &mut |_, _| true);
+        let Ok(table) = read else { return };
+        // SAFETY: live objects; there is no GIL here.
+        unsafe {
+            let Some(table) = table.wrap().ok().and_then(Reference::new) else { return };
+            let manager = Reference::new((self.methods.host)()).unwrap();
+            let host = Destination::new(manager.object_ref(), false);
+            let copy = self.bridge.copy_to(table.object_ref(), DataKind::Table, Some(&host), None);
+            drop(copy.ok().flatten().and_then(Reference::new));
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 Several threads read an Arrow file, and decompress it, straight into pinned memory (``_native``).
 Sources without a size, and sources on a device, are copied to host memory first.  pyarrow itself
-reads some files on the host: with delta dictionaries, the other byte order, or the first forms of
-compression.
+reads some files on the host: with delta dictionaries, the other byte order, nulls that nobody has
+counted, or the first forms of compression.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
+from .._data import to_host
 from .._progress import Progress, Report, reporting
 from . import datasets, refused_files
 from .files import opened, pieces_of
@@ -52,9 +53,9 @@ def table_from_file(
     source : str, os.PathLike, int, file, Buffer, bytes-like, list of paths, Dataset or Fragment
         A path, the descriptor of an open file, a binary file, or the bytes of one.  All
         of an open file is read, wherever its position is, if it has a size.  The bytes of
-        pipes and of a CudaBuffer, and what other objects' ``read`` returns, are brought to
-        host memory first.  Of Parquet files also a folder, a list of paths, a URI, or a
-        dataset or fragment of `pyarrow.dataset`.
+        pipes and of a CudaBuffer, and what the ``read`` of other objects, such as a
+        `BufferReader`, returns, are brought to host memory first.  Of Parquet files also a
+        folder, a list of paths, a URI, or a dataset or fragment of `pyarrow.dataset`.
     columns : iterable of str, optional
         The names of the columns to read, in the order of the table; by default all.
     filters : pyarrow.compute.Expression, list of tuple or list of list of tuple, optional
@@ -208,8 +209,8 @@ def _path_of(source: Any, file: int) -> str:
 
 def data_of(source: Any) -> Any:
     """The bytes of what is no file of the system, as a buffer; else None."""
-    if isinstance(source, pa.Buffer) and not source.is_cpu:
-        return _native.CudaBuffer.from_buffer(source).copy_to_host()
+    if _is_there(source):
+        return to_host(source)
     if isinstance(source, str | int):
         return None
     if isinstance(source, io.TextIOBase):
@@ -224,11 +225,15 @@ def data_of(source: Any) -> Any:
     return None
 
 
+def _is_there(source: Any) -> bool:
+    return isinstance(source, pa.Buffer) and not source.is_cpu
+
+
 def _rest_of(source: Any) -> pa.Buffer:
     """What an object reads."""
     data = source.read_buffer() if isinstance(source, pa.NativeFile) else source.read()
     try:
-        found: pa.Buffer = pa.py_buffer(data)
+        found: pa.Buffer = to_host(data) if _is_there(data) else pa.py_buffer(data)
     except TypeError:  # it reads no bytes
         raise refused_files.not_a_file("source", source) from None
     is_seekable = getattr(source, "seekable", bool)()
@@ -261,4 +266,6 @@ def _read_on_host(file: int | None, data: Any) -> pa.Table:
     with pa.BufferReader(data) if file is None else pa.OSFile(f"/proc/self/fd/{file}") as source:
         is_file = source.read(6) == b"ARROW1"
         source.seek(0)
-        return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(source).read_all()
+        table = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(source).read_all()
+    table.validate()  # pyarrow before 25 compares no sizes
+    return table

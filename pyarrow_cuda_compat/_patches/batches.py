@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
+from .._methods.intervals import as_numbers
 from .guards.actions import count_nulls
 from .patching import Method, override
 
@@ -45,7 +46,7 @@ def _to_reader(_original: Method, table: Any, max_chunksize: Any = None) -> Any:
 
 def _null_count(original: Method, data: Any) -> int:
     if isinstance(data, pa.ChunkedArray):
-        return sum(chunk.null_count for chunk in data.chunks)
+        return sum(chunk.null_count for chunk in as_numbers(data).chunks)
     _native._count_nulls(data)  # on a copy of the bitmap, unless their number is known
     return int(original(_native._skeleton(data)))
 

@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
+from .._methods.intervals import as_numbers, retyped
 from .guards.actions import count_nulls, refuse
 from .patching import Method, override
 
@@ -45,13 +46,16 @@ def _flatten_chunks(_original: Method, data: Any, memory_pool: Any = None) -> li
 
 
 def _flatten_table(original: Method, table: Any, memory_pool: Any = None) -> Any:
-    schema = original(table.schema.empty_table()).schema
+    schema = original(as_numbers(table).schema.empty_table()).schema
     columns = [part for column in table.columns for part in column.flatten()]
-    return pa.Table.from_arrays(columns, schema=schema)
+    fields = [field.with_type(part.type) for field, part in zip(schema, columns, strict=True)]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, schema.metadata))
 
 
 def _struct_of_batch(_original: Method, batch: Any) -> Any:
-    return pa.StructArray.from_arrays(batch.columns, fields=list(batch.schema))
+    numbers = as_numbers(batch)
+    rows = pa.StructArray.from_arrays(numbers.columns, fields=list(numbers.schema))
+    return retyped(rows, pa.struct(list(batch.schema)))
 
 
 def _structs_of_table(_original: Method, table: Any, max_chunksize: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 import struct
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -150,6 +151,21 @@ def test_offsets_that_lead_outside_are_refused(cuda, ctx, first):
             columns.append(pa.Array.from_buffers(pair, 3, [None, offsets], children=[pairs]))
         for column in columns:
             refuse(cuda, ctx, pa.record_batch([column], names=["x"]).slice(1, 1))
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.int8()), pa.large_list(pa.int8())], ids=str)
+def test_the_only_offset_of_no_lists_may_be_any_number(cuda, ctx, kind):
+    """If there are no values, either: libarrow slices others by it, and aborts."""
+    width = np.int64 if kind == pa.large_list(pa.int8()) else np.int32
+    buffers = [None, pa.py_buffer(np.array([5], width))]
+    nothing, wrong = (
+        pa.Array.from_buffers(kind, 0, buffers, children=[pa.array(values, pa.int8())])
+        for values in ([], [1, 2, 3])
+    )
+    batch = pa.record_batch([nothing], names=["x"])
+    message = cuda.serialize_record_batch(batch, ctx)
+    assert message.to_pybytes() == batch.serialize().to_pybytes()
+    refuse(cuda, ctx, pa.record_batch([wrong], names=["x"]))
 
 
 @pytest.mark.parametrize("kind", [pa.int16(), pa.int32(), pa.int64()], ids=str)

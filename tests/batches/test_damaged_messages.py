@@ -7,6 +7,7 @@ from itertools import product
 import pyarrow as pa
 import pytest
 
+from support import fuzz
 from support.fuzz import REFUSALS, touch
 from support.samples import ARRAYS, BATCH, CPU, wait_for_release, written
 
@@ -201,9 +202,9 @@ def test_the_memory_behind_a_message_is_not_read(cuda, ctx):
         touch(pa.ipc.read_record_batch(cuda.read_message(message), BATCH.schema))
 
 
-@pytest.mark.parametrize("kind", ["batch", "message", "stream", "file", "lz4", "zstd"])
+@pytest.mark.parametrize("kind", ["batch", "message", "stream", "file", "table", "lz4", "zstd"])
 def test_random_damage(run_python, kind):
-    names = [*FUZZED, "dictionary"] if kind in ("stream", "file") else FUZZED
+    names = [*FUZZED, "dictionary"] if kind in fuzz.READERS else FUZZED
     code = f"""
 import sys
 from support import fuzz

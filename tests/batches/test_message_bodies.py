@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 PREAMBLE = """
-import struct
 import sys
 
 import pyarrow as pa
 from pyarrow import cuda
 from support import samples
 from support.samples import CPU
+from support.written import Written
 
 ctx = cuda.Context()
 kind = sys.argv[1]
@@ -35,29 +35,8 @@ def places(batch):
 """
 
 SWAPPED = """
-def table_at(data, place):
-    return place + struct.unpack_from("<I", data, place)[0]
-
-def field(data, table, number):
-    slots = table - struct.unpack_from("<i", data, table)[0]
-    slot = slots + 4 + 2 * number
-    return slot, table + struct.unpack_from("<H", data, slot)[0]
-
-def swap(data, schema):
-    '''Has the schema's byte order point to a field that is not 0, as little endian would be.'''
-    order, _ = field(data, schema, 0)
-    fields, _ = field(data, schema, 1)
-    data[order : order + 2] = data[fields : fields + 2]
-
 batch = pa.record_batch({"x": pa.array([1, 2, 3], pa.int64())})
-data = written([batch])
-begin = 8 if kind == "file" else 0
-message = table_at(data, begin + 8)
-swap(data, table_at(data, field(data, message, 2)[1]))
-if kind == "file":
-    (size,) = struct.unpack_from("<i", data, len(data) - 10)
-    footer = table_at(data, len(data) - 10 - size)
-    swap(data, table_at(data, field(data, footer, 1)[1]))
+data = Written(batch, kind).swap_bytes().data
 (read,) = opened(data)
 assert places(read) == [False]
 assert read.column(0).to_pylist() == [1 << 56, 2 << 56, 3 << 56]
@@ -83,11 +62,8 @@ print(len(read))
 
 NULLS = """
 batch = pa.record_batch({"x": pa.array([1, None, 3], pa.int64())})
-data = written([batch])
-node = struct.pack("<qq", 3, 1)
-assert data.count(node) == 1
-at = data.index(node)
-data[at : at + 16] = struct.pack("<qq", 3, -1)
+written = Written(batch, kind)
+data = written.put(written.nodes() + 8, -1).data
 (read,) = opened(data)
 assert places(read) == [False]
 assert read.equals(batch)

@@ -78,6 +78,25 @@ def test_dictionaries_that_differ_become_one(ctx, values):
     assert there.copy_to(CPU).to_pylist() == pa.chunked_array(nested).to_pylist()
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_binary(), pa.list_(pa.int8())], ids=str)
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_the_only_offset_of_nothing_may_be_any_number(ctx, kind, is_nested):
+    """As libarrow leaves it, and other writers write it."""
+    offsets = pa.py_buffer(np.array([5], np.int64 if kind == pa.large_binary() else np.int32))
+    is_list = pa.types.is_list(kind)
+    buffers = [None, offsets] if is_list else [None, offsets, pa.py_buffer(b"")]
+    children = [pa.array([], kind.value_type)] if is_list else None
+    nothing = pa.Array.from_buffers(kind, 0, buffers, children=children)
+    something = pa.array([[1, 2], None] if is_list else ["a", None], kind)
+    parts = [nothing, something, nothing]
+    if is_nested:
+        parts = [pa.StructArray.from_arrays([part], ["s"]) for part in parts]
+    for some in (parts, [parts[0]] * 2):
+        found = pa.concat_arrays([part.copy_to(ctx) for part in some]).copy_to(CPU)
+        found.validate(full=True)
+        assert found.equals(pa.concat_arrays(some))
+
+
 def test_one_chunk_is_not_copied(ctx):
     chunk = pa.array([1, 2, 3]).copy_to(ctx).slice(1)
     before = ctx.bytes_allocated

@@ -91,16 +91,29 @@ def read_file(buffer, _schema):
             touch(reader.get_batch(index))
 
 
+def read_table(buffer, _schema):
+    table = buffer.context.table_from_file(buffer)
+    host = table.copy_to(CPU)
+    host.validate(full=True)
+    assert str(table) == str(host)
+
+
 def sources(kind, name):
     """The intact data and how it is read."""
-    codec = {"lz4": "lz4", "zstd": "zstd"}.get(kind)
+    codec = {"lz4": "lz4", "zstd": "zstd", "table": "zstd"}.get(kind)
     batch = batch_of(name)
-    if kind in ("stream", "file"):
-        is_stream = kind == "stream"
-        opener = pa.ipc.new_stream if is_stream else pa.ipc.new_file
-        data = written([batch, batch], opener, compression=codec).to_pybytes()
-        return batch, data, read_stream if is_stream else read_file
+    if kind in READERS:
+        opener, read = READERS[kind]
+        return batch, written([batch, batch], opener, compression=codec).to_pybytes(), read
     return batch, message_of(batch, codec), read_message if kind == "message" else read_batch
+
+
+#: How the data of a kind is written and read.
+READERS = {
+    "stream": (pa.ipc.new_stream, read_stream),
+    "file": (pa.ipc.new_file, read_file),
+    "table": (pa.ipc.new_file, read_table),
+}
 
 
 def main(kind, name, first, count):

@@ -109,15 +109,12 @@ impl Decompressor {
         Ok(())
     }
 
-    /// Checks that nothing is left.
+    /// Checks that no bytes are left.
     fn end(&mut self, source: &Source<'_>, buffer: &BodyBuffer) -> Result<(), Fault> {
-        while !self.is_finished {
+        while !self.is_finished || self.has_more(buffer) {
             self.step(source, buffer, &mut [])?;
         }
-        match self.used == self.chunk.len() && self.read == buffer.encoded_size {
-            true => Ok(()),
-            false => Err(damaged(buffer, "more bytes follow the frame")),
-        }
+        Ok(())
     }
 
     /// Decompresses some of the bytes, and returns how many it has made.
@@ -127,9 +124,16 @@ impl Decompressor {
         buffer: &BodyBuffer,
         out: &mut [u8],
     ) -> Result<usize, Fault> {
-        let Some((_, decoder)) = &self.decoder else { return Ok(0) };
+        let Some((codec, decoder)) = &self.decoder else { return Ok(0) };
         if self.is_finished {
-            return Err(damaged(buffer, "the frame has fewer bytes"));
+            match codec {
+                _ if !self.has_more(buffer) => {
+                    return Err(damaged(buffer, "the frame has fewer bytes"));
+                }
+                // libarrow takes one frame of LZ4, and any number of frames of ZSTD, with or without bytes.
+                Codec::Lz4 => return Err(damaged(buffer, "more bytes follow the frame")),
+                Codec::Zstd => decoder.reset().map_err(|fault| damaged(buffer, fault))?,
+            }
         }
         if self.used == self.chunk.len() && self.read < buffer.encoded_size {
             let count = CHUNK.min(buffer.encoded_size - self.read);
@@ -145,6 +149,11 @@ impl Decompressor {
         }
         (self.used, self.is_finished) = (self.used + used, is_finished);
         Ok(written)
+    }
+
+    /// Whether some compressed bytes were not used.
+    fn has_more(&self, buffer: &BodyBuffer) -> bool {
+        self.used < self.chunk.len() || self.read < buffer.encoded_size
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads,
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 26;
+pub const ABI_VERSION: u32 = 27;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -173,8 +173,6 @@ pub(crate) struct MessageFacts {
     pub(crate) is_delta: bool,
     /// For a batch or dictionary: libarrow slices the body without reading it.
     pub(crate) stays_on_device: bool,
-    /// For a batch or dictionary: the body is compressed, or may be.
-    pub(crate) is_compressed: bool,
 }
 
 /// The contexts to which data in device memory belongs.

@@ -349,8 +349,9 @@ impl<'a> Trimming<'a> {
         let node = self.arrays.get(task.array)?;
         let buffer = self.content(task.array, 0)?;
         let (part, width) = (*self.ranges.get(buffer)?, node.width);
-        if part.size == 0 {
-            return self.follow(task, &[0, 0], inner); // there are no elements
+        // Without elements, the only offset may be any number, and leads nowhere.
+        if part.size == 0 || (task.count == 0 && self.reads == Reads::ToJoin) {
+            return self.follow(task, &[0, 0], inner);
         }
         let is_worth_it = match self.reads {
             Reads::None => false,

@@ -141,6 +141,20 @@ fn numbers_that_no_array_has_are_errors() {
 }
 
 #[test]
+fn the_only_offset_of_nothing_may_be_any_number() {
+    let arrays = [node(Layout::List, 4, 5, 0), node(Layout::Binary, 8, 0, 0)];
+    let sizes = [24, 8, 0];
+    let found = reach(&arrays, &sizes, Reads::ToJoin, |_, out| {
+        out.fill(7);
+        Ok::<_, ()>(())
+    });
+    let found = found.expect("nothing fails").expect("nothing is contradicted");
+    let plan = join(&arrays, &[1], &found).expect("an empty array");
+    assert_eq!((plan.arrays[0].length, plan.arrays[1].length), (0, 0));
+    assert_eq!((plan.pieces, plan.sizes), (vec![], vec![0; 3]));
+}
+
+#[test]
 fn counts_that_no_tree_has_end_at_once() {
     let mut array = node(Layout::Struct, 0, 0, 10);
     array.children = u32::MAX;

@@ -1,5 +1,7 @@
 //! Buffers in a file or stream, and how they are compressed there.
 
+use crate::Error;
+
 /// How a buffer is compressed.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,4 +40,53 @@ pub struct BodyBuffer {
 impl BodyBuffer {
     pub(crate) const EMPTY: Self =
         Self { address: 0, size: 0, position: 0, encoded_size: 0, codec: None };
+}
+
+/// The buffers of bodies, and the reasons why some cannot be read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BodyBuffers {
+    /// Those that have bytes, by ascending address.
+    readable: Vec<BodyBuffer>,
+    unreadable: Vec<(u64, Error)>,
+}
+
+impl BodyBuffers {
+    /// The size of each buffer that cannot be read.  It suffices for any array, so that the reason is told first.
+    const UNREADABLE: u64 = 1 << 36;
+
+    /// Adds a buffer, or the reason why the one at this address cannot be read, and returns its size.  Addresses ascend.
+    pub(crate) fn add(&mut self, address: u64, found: Result<BodyBuffer, Error>) -> u64 {
+        match found {
+            Ok(buffer) => {
+                if buffer.size > 0 {
+                    self.readable.push(BodyBuffer { address, ..buffer });
+                }
+                buffer.size
+            }
+            Err(reason) => {
+                self.unreadable.push((address, reason));
+                Self::UNREADABLE
+            }
+        }
+    }
+
+    /// The buffer of this size at an address; anything if it has no bytes.
+    pub(crate) fn at(&self, address: u64, size: u64) -> Result<&BodyBuffer, Error> {
+        if size == 0 {
+            return Ok(&BodyBuffer::EMPTY);
+        }
+        let found = self.readable.binary_search_by_key(&address, |buffer| buffer.address);
+        let found = found.ok().and_then(|at| self.readable.get(at));
+        found.filter(|buffer| buffer.size == size).ok_or_else(|| {
+            let reason = self.unreadable.iter().find(|(place, _)| *place == address);
+            reason.map_or_else(
+                || {
+                    Error::Message(format!(
+                        "no message has a buffer of {size} bytes at {address:#x}"
+                    ))
+                },
+                |(_, reason)| reason.clone(),
+            )
+        })
+    }
 }

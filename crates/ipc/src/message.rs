@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::frame::Frame;
-use crate::metadata::Metadata;
+use crate::metadata::{Metadata, check_buffers};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_cuda_buffer::DeviceBuffer;
@@ -104,6 +104,8 @@ pub(crate) fn gathered(parts: &[Buffer], context: &Context) -> Result<DeviceBuff
 /// [`Error::EndOfStream`], or driver errors.
 pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<RecordBatch, Error> {
     let message = DeviceMessage::read(buffer)?;
+    // arrow-rs slices all buffers, and panics at one outside.
+    check_buffers(&message.metadata)?;
     // arrow-rs checks a stream as a whole, so the message follows its schema here.
     let mut stream = Vec::new();
     let mut writer = StreamWriter::try_new(&mut stream, schema)?;

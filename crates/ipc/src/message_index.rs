@@ -1,7 +1,7 @@
 //! The messages of an Arrow file or stream whose bodies are not read yet.
 
 use crate::Error;
-use crate::body_buffer::BodyBuffer;
+use crate::body_buffer::{BodyBuffer, BodyBuffers};
 use crate::frame::Frame;
 use crate::metadata::{Content, Metadata};
 use crate::outline::{MessageLocation, blocks, schema_message};
@@ -95,8 +95,7 @@ impl Source<'_> {
 #[derive(Clone, Debug, Default)]
 pub struct MessageIndex {
     all: Vec<PlainMessage>,
-    /// Those that have bytes, by ascending address.
-    buffers: Vec<BodyBuffer>,
+    buffers: BodyBuffers,
 }
 
 /// A message that was added: where its body begins in the file, and where it ends.
@@ -116,8 +115,9 @@ const BODIES: u64 = 1 << 56;
 
 impl MessageIndex {
     /// Reads the metadata of all messages.  `None` if libarrow has to read it on the host: with delta
-    /// dictionaries, the other byte order, or compression as Arrow 0.17 wrote it, and for files with what it refuses: a
-    /// second dictionary in place of the first one, and a footer that contradicts the messages.
+    /// dictionaries, the other byte order, nulls that nobody has counted, or compression as Arrow 0.17 wrote it, and for
+    /// files with what it refuses: a second dictionary in place of the first one, and a footer that contradicts the
+    /// messages.
     ///
     /// # Errors
     ///
@@ -150,16 +150,10 @@ impl MessageIndex {
     ///
     /// # Errors
     ///
-    /// [`Error::Message`] if no message has it.
+    /// [`Error::Message`] if no message has it, or it lies outside its message's body, or its compressed bytes cannot be
+    /// of that size; [`Error::Buffer`] if the file could not be read there.
     pub fn buffer(&self, address: u64, size: u64) -> Result<&BodyBuffer, Error> {
-        if size == 0 {
-            return Ok(&BodyBuffer::EMPTY);
-        }
-        let found = self.buffers.binary_search_by_key(&address, |buffer| buffer.address);
-        let found = found.ok().and_then(|at| self.buffers.get(at));
-        found.filter(|buffer| buffer.size == size).ok_or_else(|| {
-            Error::Message(format!("no message has a buffer of {size} bytes at {address:#x}"))
-        })
+        self.buffers.at(address, size)
     }
 
     fn read_stream(&mut self, source: &Source<'_>) -> Result<bool, Error> {
@@ -236,6 +230,9 @@ impl MessageIndex {
             frame.metadata(first, |offset, size| source.part(position + offset, size))?;
         let facts = Metadata::parse(&metadata)?;
         facts.check(rest - frame.body_offset())?;
+        if !facts.is_counted() {
+            return Ok(None);
+        }
         let body = position + frame.body_offset();
         let address = self.all.last().map_or(BODIES, |last| last.body.0 + last.body.1);
         let made = match facts.content {

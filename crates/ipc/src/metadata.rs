@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::outline::{Header, Outline, byte_order};
-use arrow_ipc::{Endianness, RecordBatch};
+use arrow_ipc::{Buffer, Endianness, RecordBatch};
 
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub struct Metadata {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Columns {
     is_compressed: bool,
+    /// Whether the number of nulls of each array is stated.
+    is_counted: bool,
     /// Arrays, nested ones too, and buffers.
     counts: (usize, usize),
     /// The first contradiction.
@@ -66,11 +68,16 @@ impl Metadata {
         let columns = |batch: Option<RecordBatch<'_>>| Columns {
             is_compressed: batch.is_some_and(|batch| batch.compression().is_some())
                 || outline.is_early_version(),
+            is_counted: !batch
+                .and_then(|batch| batch.nodes())
+                .into_iter()
+                .flatten()
+                .any(|node| node.null_count() == UNCOUNTED),
             counts: batch.map_or((0, 0), |batch| {
                 let (arrays, buffers) = (batch.nodes(), batch.buffers());
                 (arrays.map_or(0, |all| all.len()), buffers.map_or(0, |all| all.len()))
             }),
-            defect: check_columns(batch, body_length).err(),
+            defect: check_columns(batch).err(),
         };
         let (content, columns) = match outline.header {
             Header::Schema(order) => (Content::Schema { is_swapped: is_swapped(order) }, None),
@@ -97,12 +104,13 @@ impl Metadata {
         Ok(Self { content, body_length: 0, columns: None })
     }
 
-    /// Checks that every buffer lies within the body, of which `available` bytes exist.
+    /// Checks the body's length, of which `available` bytes exist, and the lengths and null counts of arrays.  Whether
+    /// a buffer lies within the body is checked by who reads it: libarrow accepts a bitmap anywhere if there are no
+    /// nulls, and does not read it.
     ///
     /// # Errors
     ///
-    /// [`Error::Unreadable`] when the body is cut off, [`Error::Message`] when the metadata does not
-    /// fit it.
+    /// [`Error::Unreadable`] when the body is cut off, [`Error::Message`] when the metadata contradicts itself.
     pub fn check(&self, available: u64) -> Result<(), Error> {
         if self.body_length > available {
             return Err(Error::Unreadable(format!(
@@ -128,48 +136,72 @@ impl Metadata {
         self.columns.as_ref().is_some_and(|columns| columns.is_compressed)
     }
 
+    /// Whether the message states how many nulls each array has, or has no columns.
+    pub fn is_counted(&self) -> bool {
+        self.columns.as_ref().is_none_or(|columns| columns.is_counted)
+    }
+
     /// Whether libarrow slices the body without reading it, so that the body may stay on the
     /// device. libarrow decompresses on the host, and counts nulls there if the message does not
     /// state their number.
     pub fn stays_on_device(&self) -> bool {
-        self.columns
-            .as_ref()
-            .is_some_and(|columns| !columns.is_compressed && columns.defect.is_none())
+        self.columns.as_ref().is_some_and(|columns| {
+            !columns.is_compressed && columns.is_counted && columns.defect.is_none()
+        })
     }
 }
+
+/// The null count of an array whose nulls nobody has counted.
+const UNCOUNTED: i64 = -1;
 
 fn is_swapped(order: Endianness) -> bool {
     !order.equals_to_target_endianness()
 }
 
-fn check_columns(batch: Option<RecordBatch<'_>>, body_length: u64) -> Result<(), Error> {
+fn check_columns(batch: Option<RecordBatch<'_>>) -> Result<(), Error> {
     let batch = batch.ok_or_else(|| Error::Message("the message's header is missing".into()))?;
     non_negative("row count", batch.length())?;
     for node in batch.nodes().into_iter().flatten() {
         let length = non_negative("column length", node.length())?;
-        if non_negative("null count", node.null_count())? > length {
+        let nulls = node.null_count();
+        if nulls != UNCOUNTED && non_negative("null count", nulls)? > length {
             return Err(Error::Message("a column has more nulls than values".into()));
-        }
-    }
-    for buffer in batch.buffers().into_iter().flatten() {
-        let offset = non_negative("buffer offset", buffer.offset())?;
-        let length = non_negative("buffer length", buffer.length())?;
-        if offset.checked_add(length).is_none_or(|end| end > body_length) {
-            return Err(Error::Message(format!(
-                "a buffer of {length} bytes at offset {offset} lies outside the message's body \
-                 of {body_length} bytes"
-            )));
-        }
-        if length > 0 && !offset.is_multiple_of(8) {
-            return Err(Error::Message(format!(
-                "a buffer begins at offset {offset}, which is not a multiple of 8"
-            )));
         }
     }
     for count in batch.variadicBufferCounts().into_iter().flatten() {
         non_negative("variadic buffer count", count)?;
     }
     Ok(())
+}
+
+/// Checks that every buffer of a record batch lies within the body, whether it is needed or not.
+pub(crate) fn check_buffers(metadata: &[u8]) -> Result<(), Error> {
+    let outline = Outline::of(metadata).map_err(|error| Error::Message(error.to_string()))?;
+    let Header::Batch(batch) = outline.header else { return Ok(()) };
+    let mut buffers = batch.buffers().into_iter().flatten();
+    buffers
+        .try_for_each(|buffer| range_in_body(buffer, outline.body_length.cast_unsigned()).map(drop))
+}
+
+/// Where a buffer begins in a body of `body_length` bytes, and its length.  libarrow does not look where one without
+/// bytes begins.
+pub(crate) fn range_in_body(buffer: &Buffer, body_length: u64) -> Result<(u64, u64), Error> {
+    let length = non_negative("buffer length", buffer.length())?;
+    if length == 0 {
+        return Ok((0, 0));
+    }
+    let offset = non_negative("buffer offset", buffer.offset())?;
+    if offset.checked_add(length).is_none_or(|end| end > body_length) {
+        return Err(Error::Message(format!(
+            "a buffer of {length} bytes at offset {offset} lies outside the message's body of {body_length} bytes"
+        )));
+    }
+    if !offset.is_multiple_of(8) {
+        return Err(Error::Message(format!(
+            "a buffer begins at offset {offset}, which is not a multiple of 8"
+        )));
+    }
+    Ok((offset, length))
 }
 
 fn non_negative(what: &str, value: i64) -> Result<u64, Error> {

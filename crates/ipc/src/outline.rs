@@ -1,12 +1,13 @@
 //! The parts of a message's metadata and a file's footer that this crate reads, verified.
 //!
-//! arrow-ipc's own verification refuses a message with any text that is not UTF-8. libarrow accepts
-//! any bytes in names and custom metadata, so such a message is valid.  This module verifies texts
-//! as bytes, and leaves the fields of a schema to libarrow.
+//! This module is as strict as libarrow's verification.  arrow-ipc's own refuses what libarrow accepts: texts that are
+//! not UTF-8, and lists of numbers that begin between two multiples of 8.  Texts are verified as bytes here, and the
+//! fields of a schema are left to libarrow.
 
 use arrow_ipc::{
-    Block, DictionaryBatch, Endianness, Footer, KeyValue, Message, MessageHeader, MetadataVersion,
-    RecordBatch, Schema, root_as_footer_unchecked, root_as_message_unchecked,
+    Block, BodyCompression, Buffer, DictionaryBatch, Endianness, FieldNode, Footer, KeyValue,
+    Message, MessageHeader, MetadataVersion, RecordBatch, Schema, root_as_footer_unchecked,
+    root_as_message_unchecked,
 };
 use flatbuffers::{
     ForwardsUOffset, InvalidFlatbuffer, Vector, Verifiable, Verifier, VerifierOptions,
@@ -92,7 +93,7 @@ pub(crate) fn blocks(footer: &[u8]) -> Result<[Vec<MessageLocation>; 2], Invalid
 }
 
 /// A message with the schema of a file, whose footer it is made of: a table that points into the footer.  libarrow
-/// verifies the schema's fields.
+/// verifies the schema's fields.  It reads no version of a footer, which may lack one, so the message has the newest.
 pub(crate) fn schema_message(footer: &[u8]) -> Result<Vec<u8>, InvalidFlatbuffer> {
     /// The message's position; then its table of fields: their sizes, and where the version, the type of the
     /// header and the header's position are in it; then the message, as far as the header's position.
@@ -101,11 +102,11 @@ pub(crate) fn schema_message(footer: &[u8]) -> Result<Vec<u8>, InvalidFlatbuffer
     const END: [u8; 6] = [1, 0, 0, 0, 0, 0];
     const FROM_HEADER_TO_FOOTER: usize = 12;
     verify::<FooterParts>(footer)?;
-    // SAFETY: the schema's position and the version were verified; nothing else is read.
-    let parts = unsafe { root_as_footer_unchecked(footer) };
-    let schema = parts.schema().map_or(0, |schema| schema._tab.loc());
+    // SAFETY: the schema's position was verified; nothing else is read.
+    let schema = unsafe { root_as_footer_unchecked(footer) }.schema();
+    let schema = schema.map_or(0, |schema| schema._tab.loc());
     let header = ((FROM_HEADER_TO_FOOTER + schema) as u32).to_le_bytes();
-    let version = parts.version().0.to_le_bytes();
+    let version = MetadataVersion::V5.0.to_le_bytes();
     Ok([&BEGIN[..], &header, &version, &END, footer].concat())
 }
 
@@ -132,10 +133,10 @@ impl Verifiable for MessageParts {
                         <ForwardsUOffset<SchemaParts>>::run_verifier(verifier, at)
                     }
                     MessageHeader::DictionaryBatch => {
-                        <ForwardsUOffset<DictionaryBatch<'_>>>::run_verifier(verifier, at)
+                        <ForwardsUOffset<DictionaryParts>>::run_verifier(verifier, at)
                     }
                     MessageHeader::RecordBatch => {
-                        <ForwardsUOffset<RecordBatch<'_>>>::run_verifier(verifier, at)
+                        <ForwardsUOffset<BatchParts>>::run_verifier(verifier, at)
                     }
                     _ => Ok(()),
                 },
@@ -163,6 +164,16 @@ impl<T: Verifiable> Verifiable for Elsewhere<T> {
     }
 }
 
+/// A list of numbers of 8 bytes, which may begin anywhere: libarrow asks only for its length at a multiple of 4.
+struct Numbers;
+
+impl Verifiable for Numbers {
+    fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
+        let count = verifier.get_uoffset(at)? as usize;
+        verifier.range_in_buffer(at.saturating_add(size_of::<u32>()), count.saturating_mul(8))
+    }
+}
+
 type Blocks = Elsewhere<Vector<'static, Block>>;
 type TableVector<T> = ForwardsUOffset<Vector<'static, ForwardsUOffset<T>>>;
 type ByteString = ForwardsUOffset<Vector<'static, u8>>;
@@ -183,8 +194,19 @@ macro_rules! parts {
 }
 
 parts! {
+    DictionaryParts {
+        "id": i64 = DictionaryBatch::VT_ID,
+        "data": ForwardsUOffset<BatchParts> = DictionaryBatch::VT_DATA,
+        "isDelta": bool = DictionaryBatch::VT_ISDELTA,
+    }
+    BatchParts {
+        "length": i64 = RecordBatch::VT_LENGTH,
+        "nodes": ForwardsUOffset<Vector<'static, FieldNode>> = RecordBatch::VT_NODES,
+        "buffers": ForwardsUOffset<Vector<'static, Buffer>> = RecordBatch::VT_BUFFERS,
+        "compression": ForwardsUOffset<BodyCompression<'static>> = RecordBatch::VT_COMPRESSION,
+        "variadicBufferCounts": ForwardsUOffset<Numbers> = RecordBatch::VT_VARIADICBUFFERCOUNTS,
+    }
     FooterParts {
-        "version": MetadataVersion = Footer::VT_VERSION,
         "schema": Elsewhere<SchemaParts> = Footer::VT_SCHEMA,
         "dictionaries": Blocks = Footer::VT_DICTIONARIES,
         "recordBatches": Blocks = Footer::VT_RECORDBATCHES,

@@ -4,7 +4,8 @@
 //! the sizes of all buffers are known before any is decompressed.
 
 use crate::Error;
-use crate::body_buffer::{BodyBuffer, Codec};
+use crate::body_buffer::{BodyBuffer, BodyBuffers, Codec};
+use crate::metadata::range_in_body;
 use crate::outline::{Header, Outline};
 use arrow_ipc::{
     Buffer, CompressionType, DictionaryBatch, DictionaryBatchArgs, Message, MessageArgs,
@@ -41,7 +42,7 @@ impl PlainMessage {
         address: u64,
         position: u64,
         prefix: impl Fn(u64) -> Result<i64, Error>,
-        buffers: &mut Vec<BodyBuffer>,
+        buffers: &mut BodyBuffers,
     ) -> Result<Option<Self>, Error> {
         let outline = Outline::of(metadata).map_err(|error| Error::Message(error.to_string()))?;
         let (batch, dictionary) = match &outline.header {
@@ -57,29 +58,21 @@ impl PlainMessage {
             Some(CompressionType::ZSTD) => Some(Codec::Zstd),
             Some(_) => return Ok(None),
         };
+        let body_length = outline.body_length.cast_unsigned();
+        let find = |buffer: &Buffer| {
+            let (offset, size) = range_in_body(buffer, body_length)?;
+            let position = position + offset;
+            let found = BodyBuffer { size, position, encoded_size: size, ..BodyBuffer::EMPTY };
+            match codec {
+                Some(codec) if size > 0 => found.compressed(codec, size, || prefix(offset)),
+                _ => Ok(found),
+            }
+        };
         let (mut places, mut end) = (Vec::new(), 0u64);
         for buffer in batch.buffers().into_iter().flatten() {
-            // `Metadata::check` has seen that they are not negative, and lie within the body.
-            let (offset, encoded_size) =
-                (buffer.offset().cast_unsigned(), buffer.length().cast_unsigned());
-            let found = BodyBuffer {
-                address: address + end,
-                size: encoded_size,
-                position: position + offset,
-                encoded_size,
-                codec: None,
-            };
-            let found = match codec {
-                Some(codec) if encoded_size > 0 => {
-                    found.compressed(codec, encoded_size, || prefix(offset))?
-                }
-                _ => found,
-            };
-            places.push(Buffer::new(end.cast_signed(), found.size.cast_signed()));
-            if found.size > 0 {
-                buffers.push(found);
-            }
-            let next = end.saturating_add(found.size).next_multiple_of(ALIGNMENT);
+            let size = buffers.add(address + end, find(buffer));
+            places.push(Buffer::new(end.cast_signed(), size.cast_signed()));
+            let next = end.saturating_add(size).next_multiple_of(ALIGNMENT);
             end = Some(next)
                 .filter(|end| address.saturating_add(*end) < END)
                 .ok_or_else(|| Error::Message("the buffers are larger than any memory".into()))?;

@@ -5,10 +5,10 @@ mod columns;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, RecordBatchWriter};
-use arrow_cuda_ipc::{Error, MessageIndex, Source};
+use arrow_cuda_ipc::{BodyBuffer, Error, MessageIndex, PlainMessage, Source};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_ipc::{Footer, root_as_message};
+use arrow_ipc::{Buffer, Footer, MetadataVersion, root_as_footer, root_as_message};
 use columns::columns;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -51,6 +51,85 @@ fn assembled(messages: &MessageIndex, source: &Source<'_>) -> Vec<u8> {
         stream.extend(body);
     }
     stream
+}
+
+/// The buffers of all record batches, or why they cannot be read.
+fn buffers_of(messages: &MessageIndex) -> Vec<Result<&BodyBuffer, Error>> {
+    let of_message = |message: &PlainMessage| -> Vec<_> {
+        let metadata = root_as_message(&message.metadata).ok();
+        let batch = metadata.and_then(|metadata| metadata.header_as_record_batch());
+        let buffers = batch.and_then(|batch| batch.buffers()).into_iter().flatten();
+        let address = |buffer: &Buffer| message.body.0 + buffer.offset() as u64;
+        buffers.map(|buffer| messages.buffer(address(buffer), buffer.length() as u64)).collect()
+    };
+    messages.all().iter().flat_map(of_message).collect()
+}
+
+/// A file of one batch, where the list of its arrays is, and where its second buffer is described.
+fn file_and_lists() -> (Vec<u8>, [usize; 2]) {
+    let bytes = written(&[columns(40)], true);
+    let messages =
+        MessageIndex::read(&Source::Memory(&bytes)).expect("a file").expect("a usual one");
+    let batch =
+        root_as_message(&messages.all()[1].metadata).expect("metadata").header_as_record_batch();
+    let batch = batch.expect("a batch");
+    let (nodes, buffers) = (batch.nodes().expect("arrays"), batch.buffers().expect("buffers"));
+    let find = |wanted: &[u8]| {
+        bytes.windows(wanted.len()).position(|found| found == wanted).expect("the first message")
+    };
+    let nodes = find(&[nodes.get(0).0, nodes.get(1).0].concat());
+    let buffer = find(&[buffers.get(0).0, buffers.get(1).0].concat()) + 16;
+    (bytes, [nodes, buffer])
+}
+
+#[test]
+fn a_buffer_that_lies_outside_is_an_error_when_it_is_read() {
+    let (bytes, [_, buffer]) = file_and_lists();
+    for (place, number, told) in [
+        (0, 1 << 20, "a buffer of 160 bytes at offset 1048576 lies outside the message's body of"),
+        (0, 3, "a buffer begins at offset 3, which is not a multiple of 8"),
+        (0, -8, "the message's buffer offset is -8"),
+        (8, 1 << 62, "a buffer of 4611686018427387904 bytes at offset"),
+        (8, -1, "the message's buffer length is -1"),
+    ] {
+        let mut damaged = bytes.clone();
+        damaged[buffer + place..][..8].copy_from_slice(&i64::to_le_bytes(number));
+        let read = MessageIndex::read(&Source::Memory(&damaged));
+        let messages = read.expect("a file").expect("a usual one");
+        let found = buffers_of(&messages).into_iter();
+        let refused: Vec<_> = found.map(|buffer| buffer.err().map(|it| it.to_string())).collect();
+        assert!(refused[1].as_ref().is_some_and(|it| it.starts_with(told)), "{refused:?}");
+        assert_eq!(refused.iter().flatten().count(), 1);
+    }
+}
+
+#[test]
+fn libarrow_counts_nulls_that_nobody_has_counted() {
+    let (mut bytes, [nodes, _]) = file_and_lists();
+    bytes[nodes + 8..nodes + 16].copy_from_slice(&(-1i64).to_le_bytes());
+    assert!(MessageIndex::read(&Source::Memory(&bytes)).expect("a file").is_none());
+}
+
+#[test]
+fn a_footer_needs_no_version() {
+    let (mut bytes, _) = file_and_lists();
+    let expected =
+        MessageIndex::read(&Source::Memory(&bytes)).expect("a file").expect("a usual one");
+    let length = bytes.len() - 10;
+    let size = u32::from_le_bytes(bytes[length..length + 4].try_into().expect("4 bytes")) as usize;
+    let footer = root_as_footer(&bytes[length - size..length]).expect("a footer");
+    let vtable = footer._tab.loc() as i32
+        - i32::from_le_bytes(
+            bytes[length - size + footer._tab.loc()..][..4].try_into().expect("4 bytes"),
+        );
+    let version = length - size + vtable as usize + usize::from(Footer::VT_VERSION);
+    bytes[version..version + 2].fill(0);
+    let footer = root_as_footer(&bytes[length - size..length]).expect("a footer");
+    assert_eq!(footer.version(), MetadataVersion::V1);
+    let read = MessageIndex::read(&Source::Memory(&bytes)).expect("a file").expect("a usual one");
+    let schemas = [&read, &expected]
+        .map(|messages| root_as_message(&messages.all()[0].metadata).expect("a schema").version());
+    assert_eq!(schemas, [MetadataVersion::V5; 2]);
 }
 
 #[test]
@@ -104,9 +183,10 @@ proptest! {
         let mut bytes = written(&[columns(7)], is_file);
         *place.get_mut(&mut bytes) = byte;
         bytes.truncate(bytes.len() - size.index(bytes.len()) / 8);
-        let source = Source::Memory(&bytes);
-        if let Ok(Some(messages)) = MessageIndex::read(&source) {
-            assembled(&messages, &source);
+        if let Ok(Some(messages)) = MessageIndex::read(&Source::Memory(&bytes)) {
+            for buffer in buffers_of(&messages).into_iter().flatten() {
+                prop_assert!(buffer.position + buffer.encoded_size <= bytes.len() as u64);
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ... import _native
 from ..._data import to_host
+from ..._methods.intervals import column_of, parts_of
 from .actions import has_type
 
 #: Rows of a row group: by default, and at most.
@@ -34,7 +35,8 @@ def slice_chunks(cut: Any, data: Any, offset: int = 0, length: int | None = None
 def _sliced(data: Any, offset: int, length: int | None) -> Any:
     rest = len(data) if length is None else length
     chunks: list[Any] = []
-    for chunk in data.chunks:
+    parts = parts_of(data)
+    for chunk in parts:
         if offset >= len(chunk) and not chunks:
             offset -= len(chunk)
         elif rest > 0:
@@ -42,9 +44,9 @@ def _sliced(data: Any, offset: int, length: int | None) -> Any:
             _native._count_nulls(taken)
             chunks.append(taken)
             offset, rest = 0, rest - len(taken)
-    if not chunks and data.num_chunks:
-        chunks = [data.chunk(0).slice(0, 0)]
-    return pa.chunked_array(chunks, data.type)
+    if not chunks and parts:
+        chunks = [parts[0].slice(0, 0)]
+    return column_of(chunks, data.type)
 
 
 def write_batches(

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ... import _native
 from ..._data import batch_of, to_host
+from ..._methods.intervals import as_numbers, retyped
 from .actions import count_nulls, has_type
 
 
@@ -52,14 +53,15 @@ def join(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         return function(parts, *rest, **keywords)
     function([_without_rows(part) for part in parts], *rest, **keywords)
     if kind is pa.RecordBatch:
-        return batch_of(pa.Table.from_batches(parts))
+        rows = batch_of(pa.Table.from_batches(map(as_numbers, parts)))
+        return retyped(rows, parts[0].schema)
     return pa.chunked_array(parts).combine_chunks()
 
 
 def _without_rows(part: Any) -> Any:
     if isinstance(part, pa.RecordBatch):
-        columns = [pa.nulls(0, kind) for kind in part.schema.types]
-        return pa.RecordBatch.from_arrays(columns, schema=part.schema)
+        rows = pa.RecordBatch.from_struct_array(pa.nulls(0, pa.struct(list(part.schema))))
+        return rows.replace_schema_metadata(part.schema.metadata)
     return pa.nulls(0, part.type)
 
 

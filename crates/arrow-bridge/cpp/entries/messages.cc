@@ -41,7 +41,7 @@ Outcome<PyObject*> BatchOfMessageEntry(PyObject* buffer, PyObject* schema_object
     ARROW_ASSIGN_OR_RAISE(auto body, DeviceBuffer::Make(std::move(rust), std::move(whole)));
     const auto read_it = [&] {
       return ReadBatch(schema, UnwrapMemo(memo), {metadata.data, metadata.size}, std::move(body),
-                       facts->is_compressed);
+                       facts->stays_on_device);
     };
     ARROW_ASSIGN_OR_RAISE(const auto batch, Unlocked(read_it));
     return Wrap(batch);

@@ -44,7 +44,7 @@ Result<std::unique_ptr<arrow::Buffer>> FromDevice(const RustContext* context, co
 
 Result<FilePtr> MemoryManager::GetBufferReader(BufferPtr buffer) {
   ARROW_ASSIGN_OR_RAISE(auto ours, ResolveDevice(buffer));
-  return Reader::Open<Reader>(std::move(ours));
+  return Reader::Open<BodyReader>(std::move(ours));
 }
 
 Result<OutputPtr> MemoryManager::GetBufferWriter(BufferPtr buffer) {

@@ -53,4 +53,17 @@ Result<BufferPtr> Reader::ReadAt(int64_t position, int64_t size) {
   return DeviceBuffer::Make(std::move(slice), buffer_);
 }
 
+Result<BufferPtr> BodyReader::ReadAt(int64_t position, int64_t size) {
+  ARROW_ASSIGN_OR_RAISE(const int64_t whole, GetSize());
+  ARROW_RETURN_NOT_OK(CheckWithinBody(position, size, whole));
+  return Reader::ReadAt(position, size);
+}
+
+Status CheckWithinBody(int64_t position, int64_t size, int64_t body_size) {
+  const bool is_within = position >= 0 && size >= 0 && position <= body_size;
+  if (is_within && size <= body_size - position) return Status::OK();
+  return Status::Invalid("a buffer of ", size, " bytes at offset ", position,
+                         " lies outside the message's body of ", body_size, " bytes");
+}
+
 }  // namespace arrow_cuda

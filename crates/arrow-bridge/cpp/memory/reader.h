@@ -45,4 +45,17 @@ class Reader : public arrow::io::RandomAccessFile {
   const Handle<RustReader> rust_;
 };
 
+// A message's body as the file from which libarrow reads the message's buffers: it has all of each, or
+// refuses, where other files return what there is.
+class BodyReader : public Reader {
+ public:
+  using Reader::Reader;
+
+  using Reader::ReadAt;
+  Result<BufferPtr> ReadAt(int64_t position, int64_t size) override;
+};
+
+// Refuses a buffer that does not lie within its message's body.
+Status CheckWithinBody(int64_t position, int64_t size, int64_t body_size);
+
 }  // namespace arrow_cuda

@@ -7,6 +7,7 @@
 #include "arrow/ipc/options.h"
 #include "arrow/ipc/reader.h"
 #include "memory/on_device.h"
+#include "memory/reader.h"
 #include "messages/check.h"
 
 namespace arrow_cuda {
@@ -29,10 +30,7 @@ class Body : public arrow::io::RandomAccessFile {
 
   using arrow::io::RandomAccessFile::ReadAt;
   Result<BufferPtr> ReadAt(int64_t position, int64_t size) override {
-    if (position < 0 || size < 0 || position > whole_->size() ||
-        size > whole_->size() - position) {
-      return Status::Invalid("a buffer lies outside the message's body");
-    }
+    ARROW_RETURN_NOT_OK(CheckWithinBody(position, size, whole_->size()));
     return std::make_shared<BodySlice>(whole_, position, size);
   }
 
@@ -74,9 +72,9 @@ Result<BufferPtr> AlignedCopy(std::span<const uint8_t> metadata) {
 }
 
 Result<BatchPtr> ReadBatch(const SchemaPtr& schema, const arrow::ipc::DictionaryMemo* memo,
-                           std::span<const uint8_t> metadata, BufferPtr body, bool is_compressed) {
+                           std::span<const uint8_t> metadata, BufferPtr body, bool stays_on_device) {
   // An empty body has no address on the device.
-  if (is_compressed || body->size() == 0) {
+  if (!stays_on_device || body->size() == 0) {
     ARROW_ASSIGN_OR_RAISE(body,
                           arrow::Buffer::Copy(body, arrow::default_cpu_memory_manager()));
   }

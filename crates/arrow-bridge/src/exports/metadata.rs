@@ -23,7 +23,6 @@ impl MessageFacts {
         is_swapped: true,
         is_delta: true,
         stays_on_device: false,
-        is_compressed: true,
     };
 
     pub(crate) fn of(metadata: &Metadata) -> Self {
@@ -39,7 +38,6 @@ impl MessageFacts {
             is_swapped: metadata.content == Content::Schema { is_swapped: true },
             is_delta: matches!(metadata.content, Content::Dictionary { is_delta: true, .. }),
             stays_on_device: metadata.stays_on_device(),
-            is_compressed: metadata.is_compressed(),
         }
     }
 }

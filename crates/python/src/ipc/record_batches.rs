@@ -69,7 +69,7 @@ pub(crate) fn serialize_record_batch<'py>(
 /// Returns
 /// -------
 /// message : Message
-///     The body stays on the device, unless it is compressed.
+///     The body stays on the device, unless it is compressed, or its nulls are not counted.
 ///
 /// Raises
 /// ------
@@ -162,14 +162,14 @@ pub(crate) fn read_record_batch<'py>(
     check_memo(dictionary_memo)?;
     check_pool("pool", pool)?;
     let message = py.detach(|| DeviceMessage::read(message)).or_raise(py)?;
-    let is_compressed = message.facts.is_compressed();
+    let stays_on_device = message.facts.stays_on_device();
     let counts = message.facts.counts();
     let batch = batch_in(buffer, schema, dictionary_memo, message).map_err(|error| {
         let found = counts.and_then(|counts| mismatch(schema, counts).ok().flatten());
         found.map_or(error.clone_ref(py), |text| extended(py, &error, &text))
     })?;
-    if is_compressed {
-        // libarrow decompresses on the host only.
+    if !stays_on_device {
+        // libarrow decompresses, and counts nulls, on the host only.
         return batch.call_method1("copy_to", (buffer.getattr("memory_manager")?,));
     }
     Ok(batch)
