@@ -31,7 +31,7 @@ pub(crate) use arrow_cuda_layout::{ArrayNode, ByteRange, Joined, Reached, Reads,
 
 /// The version of both tables.  Increment it when either of them changes: a library with another
 /// version is refused.
-pub const ABI_VERSION: u32 = 26;
+pub const ABI_VERSION: u32 = 27;
 
 #[repr(C)]
 pub(crate) struct FaultFacts {
@@ -300,17 +300,21 @@ pub(crate) struct HostTarget {
     pub(crate) size: usize,
 }
 
-/// A function that stores the offsets that are wanted, sign extended.
+/// Functions that read the numbers of arrays, such as offsets.
 #[repr(C)]
-pub(crate) struct OffsetReader {
-    /// Passed to `read`.
+pub(crate) struct NumberReader {
+    /// Passed to both.
     pub(crate) state: *mut c_void,
+    /// Stores the numbers that are wanted, sign extended.  False if they are too many to read.
     pub(crate) read: unsafe extern "C" fn(
         state: *mut c_void,
         wanted: *const Wanted,
         count: usize,
         out: *mut u64,
-    ) -> Failure,
+    ) -> Outcome<bool>,
+    /// Has bytes take the place of the part of a buffer that is reached.  They are valid during the call.
+    pub(crate) replace:
+        unsafe extern "C" fn(state: *mut c_void, buffer: usize, bytes: HostRange) -> Failure,
 }
 
 /// pyarrow's functions that convert between its objects and those of a class `T` of libarrow.

@@ -24,6 +24,10 @@ struct Trimmed {
 // them.  Copies to a device read none on a stream: what these lead to stays whole.
 Result<Trimmed> Trim(const ArrayDataVector& arrays, const ManagerPtr& to, const RustStream* stream);
 
+// The arrays on the host to write in place of these to a message: libarrow would write all of the data that
+// views lead to.
+Result<ArrayDataVector> TrimForMessage(const ArrayDataVector& arrays);
+
 Status LowerOffsets(const ArrayDataVector& copies, const std::vector<uint64_t>& bases,
                     const ManagerPtr& to);
 
