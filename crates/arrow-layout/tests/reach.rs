@@ -248,6 +248,24 @@ fn whole_views_are_not_read() {
 }
 
 #[test]
+fn few_that_may_lead_to_much_are_read_on_the_way_to_a_device() {
+    let (whole, mut buffers) = views();
+    buffers[0] = buffers[0][16 * 500..16 * 510].to_vec();
+    let part = ArrayNode { length: 10, ..whole };
+    assert!(reach_of(&[part], &buffers, Reads::OfSlices).0.is_none());
+    let (found, calls) = reach_of(&[part], &buffers, Reads::All);
+    assert_eq!(ranges(&found.expect("a part")), [(0, 160), (5000, 100), (0, 0), (5000, 80)]);
+    assert_eq!(calls, 1);
+    let mut lists = node(Layout::ListView, 4, 0, 10);
+    lists.children = 1;
+    let buffers = [numbers::<4>(&[3; 10]), numbers::<4>(&[2; 10]), vec![0; 4000]];
+    for (length, is_read) in [(649, false), (650, true)] {
+        let arrays = [lists, node(Layout::Fixed, 4, 0, length)];
+        assert_eq!(reach_of(&arrays, &buffers, Reads::All).1 > 0, is_read);
+    }
+}
+
+#[test]
 fn slices_without_elements_reach_nothing() {
     let (whole, buffers) = views();
     let empty = ArrayNode { offset: 500, length: 0, ..whole };
