@@ -9,9 +9,9 @@ use arrow_cuda_layout::{ArrayNode, Reads, Wanted, lower, reach};
 use std::collections::BTreeMap;
 
 /// What views lead to is trimmed where a slice has at most one in so many of the elements, or they take at most one in so
-/// many of all bytes.  Else reading them may take longer than a copy of all.
+/// many of all bytes.  Else reading them takes much longer than a copy of all.
 const OF_ELEMENTS: u64 = 8;
-const OF_BYTES: u64 = 64;
+const OF_BYTES: u64 = 1024;
 
 pub(crate) struct Trimmed<B> {
     pub(crate) node: Node<B>,

@@ -125,7 +125,7 @@ proptest! {
 #[test]
 fn a_slice_takes_what_it_reaches() {
     let (_alone, context) = alone();
-    let words: StringArray = (0..10_000).map(|n| Some(format!("number {n:05}"))).collect();
+    let words: StringArray = (0..10_000).map(|n| Some(format!("this is number {n:05}"))).collect();
     let lists = ListArray::new(
         field("item", DataType::Utf8, true),
         arrow_buffer::OffsetBuffer::from_lengths(std::iter::repeat_n(5, 2000)),

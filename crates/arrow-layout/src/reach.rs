@@ -13,7 +13,7 @@ use crate::whole::is_whole;
 use std::collections::BTreeMap;
 
 /// Elements that may lead to so many times as much may be those of a slice whose buffers end with it.
-const FAR: u64 = 64;
+const FAR: u64 = 1024;
 
 /// Finds the parts of their buffers that arrays and their children reach.
 ///
@@ -372,11 +372,11 @@ impl<'a> Trimming<'a> {
                     self.places.get(task.array)?.buffers.checked_add(node.buffers as usize)?;
                 let spans = spans_of_views(numbers, end.checked_sub(first)?)?;
                 for (buffer, span) in (first..end).zip(&spans) {
-                    if span.first.checked_add(span.count)? > *self.sizes.get(buffer)? {
+                    let (start, size) = span.extent();
+                    if start.checked_add(size)? > *self.sizes.get(buffer)? {
                         return None;
                     }
-                    let range = ByteRange { start: span.first, size: span.count };
-                    *self.ranges.get_mut(buffer)? = range;
+                    *self.ranges.get_mut(buffer)? = ByteRange { start, size };
                 }
                 if lower_views(numbers, &spans) {
                     self.replace(task, 0, numbers, 8)?;
@@ -389,7 +389,7 @@ impl<'a> Trimming<'a> {
                 if lower_lists(offsets, span) {
                     self.replace(task, 0, offsets, node.width)?;
                 }
-                self.enter(task, |_| (span.first, span.count), inner)
+                self.enter(task, |_| span.extent(), inner)
             }
             _ => {
                 let spans = spans_of_types(numbers)?;
@@ -398,24 +398,23 @@ impl<'a> Trimming<'a> {
                 if lower_types(types, offsets, &spans) {
                     self.replace(task, 1, offsets, 4)?;
                 }
-                let span = |child: &ArrayNode| spans.get(child.type_id as usize).copied();
-                let part = |child: &_| span(child).map_or((0, 0), |span| (span.first, span.count));
-                self.enter(task, part, inner)
+                let span = |child: &ArrayNode| spans.get(child.type_id as usize);
+                self.enter(task, |child| span(child).map_or((0, 0), |span| span.extent()), inner)
             }
         }
     }
 
     /// Whether a union has a child for each type in use.
     fn check_types(&self, task: Task, spans: &Spans) -> Option<()> {
-        let mut missing = *spans;
+        let mut is_missing = spans.map(|span| !span.is_empty());
         let mut next = task.array.checked_add(1)?;
         for _ in 0..self.arrays.get(task.array)?.children {
-            if let Some(span) = missing.get_mut(self.arrays.get(next)?.type_id as usize) {
-                span.count = 0;
+            if let Some(is_missing) = is_missing.get_mut(self.arrays.get(next)?.type_id as usize) {
+                *is_missing = false;
             }
             next = self.places.get(next)?.end;
         }
-        missing.iter().all(|span| span.count == 0).then_some(())
+        (!is_missing.contains(&true)).then_some(())
     }
 
     /// Has numbers of `width` bytes take the place of the elements' own in a buffer, counted from the first after the
@@ -424,12 +423,18 @@ impl<'a> Trimming<'a> {
         let buffer = self.content(task.array, number)?;
         let size = self.ranges.get(buffer)?.size;
         let skipped = size.checked_sub(width.checked_mul(numbers.len() as u64)?)?;
-        let mut bytes = Vec::with_capacity(size as usize);
-        bytes.resize(skipped as usize, 0);
-        for number in numbers {
-            match width {
-                4 => bytes.extend((*number as u32).to_ne_bytes()),
-                _ => bytes.extend(number.to_ne_bytes()),
+        let mut bytes = vec![0; size as usize];
+        let own = bytes.get_mut(skipped as usize..)?;
+        match width {
+            4 => {
+                for (to, number) in own.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
+                    *to = (*number as u32).to_ne_bytes();
+                }
+            }
+            _ => {
+                for (to, number) in own.as_chunks_mut::<8>().0.iter_mut().zip(numbers) {
+                    *to = number.to_ne_bytes();
+                }
             }
         }
         self.replaced.insert(buffer, bytes);

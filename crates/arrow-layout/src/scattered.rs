@@ -3,28 +3,30 @@
 /// Views of at most so many bytes hold these bytes themselves.
 const INLINE: u64 = 12;
 
-/// A range of bytes or elements: from the first to the last that is in use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// From the first byte or element that is in use to the last.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    pub(crate) first: u64,
-    /// 0 if none is in use.
-    pub(crate) count: u64,
+    first: u64,
+    /// Behind the last one; before the first if none is in use.
+    end: u64,
 }
 
 impl Span {
-    fn end(self) -> u64 {
-        self.first.saturating_add(self.count)
+    const NOTHING: Self = Self { first: u64::MAX, end: 0 };
+
+    /// The first, and how many there are to the last.
+    pub(crate) fn extent(self) -> (u64, u64) {
+        let count = self.end.saturating_sub(self.first);
+        (if count == 0 { 0 } else { self.first }, count)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.end <= self.first
     }
 
     fn add(&mut self, first: u64, count: u64) -> Option<()> {
         let end = first.checked_add(count)?;
-        *self = match self.count {
-            0 => Self { first, count },
-            _ => {
-                let first = first.min(self.first);
-                Self { first, count: end.max(self.end()).checked_sub(first)? }
-            }
-        };
+        *self = Self { first: first.min(self.first), end: end.max(self.end) };
         Some(())
     }
 
@@ -32,7 +34,7 @@ impl Span {
     /// span.  Says whether this changes it.
     fn lower(self, place: &mut u64) -> bool {
         let before = *place;
-        *place = before.clamp(self.first, self.end()).saturating_sub(self.first);
+        *place = before.min(self.end).saturating_sub(self.first);
         *place != before
     }
 }
@@ -64,7 +66,7 @@ fn joined(halves: [u64; 2]) -> u64 {
 
 /// What views lead to, two numbers for each, in every one of `buffers` buffers.
 pub(crate) fn spans_of_views(numbers: &[u64], buffers: usize) -> Option<Vec<Span>> {
-    let mut spans = vec![Span::default(); buffers];
+    let mut spans = vec![Span::NOTHING; buffers];
     for view in numbers.as_chunks::<2>().0 {
         if let Some(view) = View::of(*view) {
             spans.get_mut(view.buffer)?.add(view.offset, view.size)?;
@@ -90,7 +92,7 @@ pub(crate) fn lower_views(numbers: &mut [u64], spans: &[Span]) -> bool {
 /// The elements that list views lead to: all of their offsets, then all sizes.
 pub(crate) fn span_of_lists(numbers: &[u64]) -> Option<Span> {
     let (offsets, sizes) = numbers.split_at_checked(numbers.len() / 2)?;
-    let mut span = Span::default();
+    let mut span = Span::NOTHING;
     for (offset, size) in offsets.iter().zip(sizes).filter(|(_, size)| **size > 0) {
         span.add(*offset, *size)?;
     }
@@ -108,7 +110,7 @@ pub(crate) type Spans = [Span; 128];
 /// The elements that those of a dense union lead to in each child: all type ids, then all offsets.
 pub(crate) fn spans_of_types(numbers: &[u64]) -> Option<Spans> {
     let (ids, offsets) = numbers.split_at_checked(numbers.len() / 2)?;
-    let mut spans = [Span::default(); 128];
+    let mut spans = [Span::NOTHING; 128];
     for (id, offset) in ids.iter().zip(offsets) {
         spans.get_mut(usize::try_from(*id).ok()?)?.add(*offset, 1)?;
     }

@@ -8,7 +8,6 @@
 #include "border/status.h"
 #include "copies/buffers.h"
 #include "memory/identity.h"
-#include "memory/on_device.h"
 #include "memory/resolve.h"
 #include "messages/check.h"
 
@@ -16,10 +15,9 @@ namespace arrow_cuda {
 namespace {
 
 // What views lead to is trimmed where a slice has at most one in so many of the elements, or they take at most
-// one in so many of all bytes.  Else reading them may take longer than a copy of all.
-constexpr uint64_t kElementsOnHost = 2;
-constexpr uint64_t kElementsOnDevice = 8;
-constexpr uint64_t kBytes = 64;
+// one in so many of all bytes.  Else reading them takes much longer than a copy of all.
+constexpr uint64_t kOfElements = 8;
+constexpr uint64_t kOfBytes = 1024;
 
 template <typename T>
 void Widen(const uint8_t* bytes, uint64_t count, uint64_t* out) {
@@ -150,19 +148,17 @@ Failure TreeReader::Replace(void* state, size_t buffer, HostRange bytes) noexcep
 bool TreeReader::IsWorthReading(const Wanted* wanted, size_t count) const {
   std::vector<const BufferPtr*> buffers;
   std::vector<ByteRange> parts, wholes, all;
-  uint64_t most = kElementsOnHost;
   for (size_t number = 0; number < count; ++number) {
     const auto& [buffer, position, width, elements] = wanted[number];
     if (elements == 1) continue;
     buffers.push_back(tree_.buffers[buffer]);
     parts.push_back({position, width * elements});
     wholes.push_back({0, static_cast<uint64_t>((*buffers.back())->size())});
-    if (IsOnDevice(**buffers.back())) most = kElementsOnDevice;
   }
   const uint64_t bytes = BytesOf(buffers, parts);
-  if (bytes <= BytesOf(buffers, wholes) / most) return true;
+  if (bytes <= BytesOf(buffers, wholes) / kOfElements) return true;
   for (const uint64_t size : tree_.Sizes()) all.push_back({0, size});
-  return bytes <= BytesOf(tree_.buffers, all) / kBytes;
+  return bytes <= BytesOf(tree_.buffers, all) / kOfBytes;
 }
 
 Status TreeReader::ReadAll(const Wanted* wanted, size_t count, uint64_t* out) const {

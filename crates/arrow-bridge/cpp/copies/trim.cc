@@ -177,16 +177,17 @@ Result<Trimmed> Trim(const ArrayDataVector& arrays, const ManagerPtr& to,
   return TrimBy(ReadsOf(is_from_device, *to, stream), arrays, is_from_device, stream);
 }
 
-Result<ArrayDataVector> TrimForMessage(const ArrayDataVector& arrays) {
+Result<BatchPtr> TrimForMessage(const BatchPtr& batch) {
   const auto is_it = [](const ArrayData& data) {
     const auto layout = LayoutOf(StorageOf(*data.type)).first;
     return layout == Layout::kBinaryView || layout == Layout::kListView ||
            layout == Layout::kDenseUnion;
   };
-  const auto has_it = [&](const auto& array) { return AnyWithin(*array, is_it); };
-  if (std::ranges::none_of(arrays, has_it)) return arrays;
-  ARROW_ASSIGN_OR_RAISE(auto trimmed, TrimBy(Reads::kOfSlices, arrays, false, nullptr));
-  return std::move(trimmed.arrays);
+  const auto& columns = batch->column_data();
+  const auto has_it = [&](const auto& column) { return AnyWithin(*column, is_it); };
+  if (std::ranges::none_of(columns, has_it)) return batch;
+  ARROW_ASSIGN_OR_RAISE(auto trimmed, TrimBy(Reads::kOfSlices, columns, false, nullptr));
+  return arrow::RecordBatch::Make(batch->schema(), batch->num_rows(), std::move(trimmed.arrays));
 }
 
 Status LowerOffsets(const ArrayDataVector& copies, const std::vector<uint64_t>& bases,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arrow/array/data.h"
+#include "arrow/record_batch.h"
 #include "border/ffi.h"
 #include "border/names.h"
 
@@ -24,9 +25,9 @@ struct Trimmed {
 // them.  Copies to a device read none on a stream: what these lead to stays whole.
 Result<Trimmed> Trim(const ArrayDataVector& arrays, const ManagerPtr& to, const RustStream* stream);
 
-// The arrays on the host to write in place of these to a message: libarrow would write all of the data that
+// The batch on the host to write in place of this one to a message: libarrow would write all of the data that
 // views lead to.
-Result<ArrayDataVector> TrimForMessage(const ArrayDataVector& arrays);
+Result<BatchPtr> TrimForMessage(const BatchPtr& batch);
 
 Status LowerOffsets(const ArrayDataVector& copies, const std::vector<uint64_t>& bases,
                     const ManagerPtr& to);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <utility>
 
 #include "arrow/buffer.h"
 #include "arrow/io/interfaces.h"
@@ -118,9 +117,7 @@ Result<std::span<const HostRange>> Payload::Ranges() {
   ranges_.clear();
   ARROW_RETURN_NOT_OK(CheckBatch(*batch_));
   for (const auto& column : batch_->column_data()) ARROW_RETURN_NOT_OK(CheckOffsets(*column));
-  ARROW_ASSIGN_OR_RAISE(auto columns, TrimForMessage(batch_->column_data()));
-  const auto batch =
-      arrow::RecordBatch::Make(batch_->schema(), batch_->num_rows(), std::move(columns));
+  ARROW_ASSIGN_OR_RAISE(const auto batch, TrimForMessage(batch_));
   ARROW_RETURN_NOT_OK(arrow::ipc::GetRecordBatchPayload(*batch, options, &message_));
   for (auto& buffer : message_.body_buffers) {
     if (buffer == nullptr) continue;
