@@ -251,6 +251,7 @@ fn whole_views_are_not_read() {
 fn few_that_may_lead_to_much_are_read_on_the_way_to_a_device() {
     let (whole, mut buffers) = views();
     buffers[0] = buffers[0][16 * 500..16 * 501].to_vec();
+    buffers[2] = vec![0; 40_000];
     let part = ArrayNode { length: 1, ..whole };
     assert!(reach_of(&[part], &buffers, Reads::OfSlices).0.is_none());
     let (found, calls) = reach_of(&[part], &buffers, Reads::All);
@@ -259,7 +260,7 @@ fn few_that_may_lead_to_much_are_read_on_the_way_to_a_device() {
     let mut lists = node(Layout::ListView, 4, 0, 10);
     lists.children = 1;
     let buffers = [numbers::<4>(&[3; 10]), numbers::<4>(&[2; 10]), vec![0; 80_000]];
-    for (length, is_read) in [(10_249, false), (10_250, true)] {
+    for (length, is_read) in [(11_263, false), (11_264, true)] {
         let arrays = [lists, node(Layout::Fixed, 4, 0, length)];
         assert_eq!(reach_of(&arrays, &buffers, Reads::All).1 > 0, is_read);
     }
@@ -348,6 +349,18 @@ fn what_leads_outside_stays_whole() {
         assert_eq!(all, [16_000, 10_000, 500, 10_000, 160, 100, 0, 80]);
         assert_eq!((found.arrays[0].offset, found.replaced.len()), (500, 1));
     }
+    // So does what lies beside it in one array.
+    let mut pair = node(Layout::Struct, 0, 500, 10);
+    pair.children = 2;
+    let mut lying = buffers.clone();
+    lying[0][16 * 505..16 * 506].copy_from_slice(&view(20, 3, 0));
+    let (found, _) = reach_of(
+        &[pair, whole, whole, slice],
+        &[&buffers, &lying, &buffers].map(Vec::clone).concat(),
+        Reads::All,
+    );
+    let replaced: Vec<_> = found.expect("another is a slice").replaced.into_keys().collect();
+    assert_eq!(replaced, [8]);
     let mut union = node(Layout::DenseUnion, 0, 100, 10);
     union.children = 1;
     for (id, place, offset) in [(1, 105, 0), (-1, 105, 0), (0, 105, 50), (0, 105, -1)] {
