@@ -8,8 +8,8 @@ use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_cuda_layout::{ArrayNode, Reads, Wanted, lower, reach};
 use std::collections::BTreeMap;
 
-/// What views lead to is trimmed where a slice has at most one in so many of the elements, or they take at most one in so
-/// many of all bytes.  Else reading them takes much longer than a copy of all.
+/// The data of views is trimmed if a slice has at most this fraction of the elements, or if the elements take at most
+/// that fraction of all bytes.  Else reading them takes much longer than a copy of all data.
 const OF_ELEMENTS: u64 = 8;
 const OF_BYTES: u64 = 1024;
 

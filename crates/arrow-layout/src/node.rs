@@ -114,7 +114,7 @@ pub struct Wanted {
 pub enum Reads {
     /// None: the data that they refer to stays whole.
     None = 0,
-    /// Those of slices.
+    /// Offsets and elements of slices.
     OfSlices = 1,
     /// All offsets; of others also few that may lead to much, as in a slice whose buffers end with it.
     All = 2,

@@ -1,4 +1,4 @@
-//! What views, list views and elements of dense unions lead to.  It may lie anywhere, so each of them is read.
+//! Views, list views and elements of dense unions, which may lead anywhere: each of them is read.
 
 /// Views of at most so many bytes hold these bytes themselves.
 const INLINE: u64 = 12;
@@ -64,7 +64,7 @@ fn joined(halves: [u64; 2]) -> u64 {
     u64::from_ne_bytes([a, b, c, d, e, f, g, h])
 }
 
-/// What views lead to, two numbers for each, in every one of `buffers` buffers.
+/// The parts of `buffers` buffers that views lead to.  Each view is two numbers.
 pub(crate) fn spans_of_views(numbers: &[u64], buffers: usize) -> Option<Vec<Span>> {
     let mut spans = vec![Span::NOTHING; buffers];
     for view in numbers.as_chunks::<2>().0 {
@@ -89,7 +89,7 @@ pub(crate) fn lower_views(numbers: &mut [u64], spans: &[Span]) -> bool {
     is_changed
 }
 
-/// The elements that list views lead to: all of their offsets, then all sizes.
+/// The elements that list views lead to.  The numbers are all of their offsets, then all sizes.
 pub(crate) fn span_of_lists(numbers: &[u64]) -> Option<Span> {
     let (offsets, sizes) = numbers.split_at_checked(numbers.len() / 2)?;
     let mut span = Span::NOTHING;
@@ -107,7 +107,8 @@ pub(crate) fn lower_lists(offsets: &mut [u64], span: Span) -> bool {
 /// A span for each type id.
 pub(crate) type Spans = [Span; 128];
 
-/// The elements that those of a dense union lead to in each child: all type ids, then all offsets.
+/// The elements of the children that those of a dense union lead to.  The numbers are all type ids, then all
+/// offsets.
 pub(crate) fn spans_of_types(numbers: &[u64]) -> Option<Spans> {
     let (ids, offsets) = numbers.split_at_checked(numbers.len() / 2)?;
     let mut spans = [Span::NOTHING; 128];

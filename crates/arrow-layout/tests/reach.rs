@@ -169,7 +169,7 @@ fn number(bytes: &[u8]) -> i64 {
     i64::from_ne_bytes(all)
 }
 
-/// What slices reach of these buffers, and how often they were read.
+/// The parts of these buffers that slices reach, and how often the buffers were read.
 fn reach_of(arrays: &[ArrayNode], buffers: &[Vec<u8>], reads: Reads) -> (Option<Reach>, usize) {
     let sizes: Vec<_> = buffers.iter().map(|buffer| buffer.len() as u64).collect();
     let mut calls = 0;

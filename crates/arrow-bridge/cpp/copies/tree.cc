@@ -14,8 +14,8 @@
 namespace arrow_cuda {
 namespace {
 
-// What views lead to is trimmed where a slice has at most one in so many of the elements, or they take at most
-// one in so many of all bytes.  Else reading them takes much longer than a copy of all.
+// The data of views is trimmed if a slice has at most this fraction of the elements, or if the elements take at
+// most that fraction of all bytes.  Else reading them takes much longer than a copy of all data.
 constexpr uint64_t kOfElements = 8;
 constexpr uint64_t kOfBytes = 1024;
 

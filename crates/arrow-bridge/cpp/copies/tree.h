@@ -46,7 +46,7 @@ class TreeReader {
 
   NumberReader ForRust() { return {this, Read, Replace}; }
 
-  // What takes the place of the parts of buffers, by their numbers.
+  // The buffers that take the place of parts, by the numbers of these.
   std::map<size_t, BufferPtr> TakeReplaced() { return std::move(replaced_); }
 
  private:
