@@ -31,6 +31,13 @@ def to_host(data: Any) -> Any:
     return data.copy_to(_HOST)
 
 
+def to_host_whole(data: Any) -> Any:
+    """A copy of an array or record batch in host memory, as pyarrow makes it: with all of its
+    buffers, whatever part of them it has."""
+    original = type(data).copy_to
+    return (_native._unguarded(original) or original)(data, _HOST)
+
+
 def _message_to_host(message: Any) -> Any:
     """The same message, encapsulated and read again."""
     metadata = message.metadata.to_pybytes()

@@ -187,6 +187,15 @@ def tree_of(array: Any) -> _Tree:
     return tree
 
 
+def with_validity(array: Any, validity: Any, null_count: int) -> Any:
+    """An array over the same memory, but for another bitmap, whose bits have the array's offset."""
+    [(restore, tree)] = _trees([array])
+    kind, length, _nulls, offset, buffers, *inner = tree
+    return _restore_array(
+        (restore, (kind, length, null_count, offset, [validity, *buffers[1:]], *inner))
+    )
+
+
 def _trees(arrays: list[Any]) -> Iterator[_Tree]:
     """Each array as pyarrow's own function for its pickle and that one's argument, with a `Part`
     for each buffer that pyarrow cannot pickle.

@@ -2,7 +2,7 @@
 
 Types, lengths and offsets are metadata.  Of a device's memory, only the two offsets are read
 between which the strings or the lists of a slice lie.  For views, run ends and dense unions,
-libarrow looks at each element: such arrays are copied to the host.
+libarrow looks at each element: such arrays are copied to the host, with all of their buffers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from .. import _native
-from .._data import to_host
+from .._data import to_host_whole
 from .intervals import as_numbers, spans_of, split
 
 
@@ -61,7 +61,7 @@ def _nbytes_of_array(array: Any) -> int:
     try:
         return _referenced(array, array.offset, len(array))
     except (NotImplementedError, KeyError):  # pyarrow has no class for intervals within others
-        size: int = (to_host(array) if _native._is_on_device(array) else array).nbytes
+        size: int = (to_host_whole(array) if _native._is_on_device(array) else array).nbytes
         return size
 
 

@@ -7,6 +7,7 @@
 `device_arrays`   export and import of the C Device interface and of DLPack
 `device_streams`  export and import of streams of the C Device interface
 `combine`         `combine_chunks`, and chunks that are exported as one array
+`flatten`         values of lists and fields of structs, as arrays
 `views`           arrays and tables that are made of parts of others
 `read_ahead`      readers of copies, whose batches a thread reads ahead
 `batches`         methods whose batches have to report the right device
@@ -26,6 +27,7 @@ from . import (
     datasets,
     device_arrays,
     device_streams,
+    flatten,
     guards,
     read_ahead,
     views,
@@ -42,6 +44,7 @@ def install() -> None:
             datasets,
             read_ahead,
             combine,
+            flatten,
             views,
             batches,
             device_streams,

@@ -4,7 +4,6 @@ pyarrow's own methods refuse such data, or would read it as if it were host memo
 the same memory, and call functions of `pyarrow.compute` where they have to look at it.
 
 ==============================================  ==================================================
-``flatten`` of structs, chunks and tables        a struct's nulls are those of its fields, too
 ``to_struct_array``, ``from_struct_array``       rows as structs, and back
 ``DictionaryArray.from_arrays``                  indices are compared with the dictionary's size
 ``Array.view``                                   of types without parts
@@ -25,31 +24,6 @@ from .patching import Method, override
 
 _is = pa.types
 _lib = pa.lib
-
-
-def _flatten_struct(_original: Method, array: Any, memory_pool: Any = None) -> list[Any]:
-    from pyarrow import compute
-
-    places = range(array.type.num_fields)
-    if not array.null_count:
-        return [array.field(place) for place in places]
-    return [compute.struct_field(array, [place]) for place in places]
-
-
-def _flatten_chunks(_original: Method, data: Any, memory_pool: Any = None) -> list[Any]:
-    if not _is.is_struct(data.type):
-        return [data]
-    parts = zip(*(chunk.flatten() for chunk in data.chunks), strict=True)
-    return [
-        pa.chunked_array(chunks, field.type) for chunks, field in zip(parts, data.type, strict=True)
-    ]
-
-
-def _flatten_table(original: Method, table: Any, memory_pool: Any = None) -> Any:
-    schema = original(as_numbers(table).schema.empty_table()).schema
-    columns = [part for column in table.columns for part in column.flatten()]
-    fields = [field.with_type(part.type) for field, part in zip(schema, columns, strict=True)]
-    return pa.Table.from_arrays(columns, schema=pa.schema(fields, schema.metadata))
 
 
 def _struct_of_batch(_original: Method, batch: Any) -> Any:
@@ -142,9 +116,6 @@ def _false_count(_original: Method, array: Any) -> int:
 def install() -> None:
     """Answers for the methods and properties."""
     for cls, name, method in (
-        (_lib.StructArray, "flatten", _flatten_struct),
-        (_lib.ChunkedArray, "flatten", _flatten_chunks),
-        (_lib.Table, "flatten", _flatten_table),
         (_lib.RecordBatch, "to_struct_array", _struct_of_batch),
         (_lib.Table, "to_struct_array", _structs_of_table),
         (_lib.RecordBatch, "from_struct_array", _batch_of_struct),

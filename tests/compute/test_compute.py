@@ -589,7 +589,6 @@ def test_methods_call_functions(there, monkeypatch, method):
 @pytest.mark.parametrize(
     ("method", "function"),
     [
-        ("flatten", "list_flatten"),
         ("value_lengths", "list_value_length"),
         ("value_parent_indices", "list_parent_indices"),
     ],

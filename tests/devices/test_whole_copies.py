@@ -61,7 +61,7 @@ def test_a_copy_is_what_pyarrows_own_is(cuda, ctx, other_ctx, name):
                 assert back.equals(part)
 
 
-#: Of these, what a slice leads to stays whole; of runs, if it begins with the first element.
+#: Of these, what a slice leads to may stay whole: see `test_scattered_slices`, and performance.md.
 WHOLE = ("view", "dense union", "dictionary", "run-end encoded")
 
 

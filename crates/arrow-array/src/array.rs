@@ -167,14 +167,14 @@ impl DeviceArrayData {
     /// [`Error::Arrow`] or [`Error::Invalid`] when what the buffers hold is not a valid array, or driver
     /// errors.
     pub fn to_array(&self) -> Result<ArrayRef, Error> {
-        let Trimmed { node, bases } = self.node.trim(Reads::OfSlices)?;
+        let Trimmed { node, bases, replaced } = self.node.trim(Reads::OfSlices)?;
         let buffers = DeviceBuffer::to_vecs(&node.all_buffers())?;
         let node = node.with_buffers(buffers.into_iter().map(Buffer::from_vec))?;
-        Ok(make_array(Trimmed { node, bases }.into_rebased().into_host()?))
+        Ok(make_array(Trimmed { node, bases, replaced }.into_rebased().into_host()?))
     }
 
     /// Copies the array to another context, perhaps of another device, by one allocation.  What a slice
-    /// does not reach is left out, except behind offsets.
+    /// does not reach is left out, except behind offsets and views.
     ///
     /// # Errors
     ///

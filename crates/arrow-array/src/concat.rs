@@ -68,7 +68,7 @@ fn concat(context: &Context, parts: &[&Node<DeviceBuffer>]) -> Result<Node<Devic
         ends.push(from.len());
     }
     let sizes: Vec<_> = from.iter().map(|buffer| buffer.size()).collect();
-    let read = |wanted: &[_], offsets: &mut [_]| trim::read_offsets(&from, wanted, offsets);
+    let read = |wanted: &[_], numbers: &mut [_]| trim::read_numbers(&from, wanted, numbers);
     let found = reach(&arrays, &sizes, Reads::ToJoin, read)?.ok_or(JoinError::Invalid)?;
     let planned = plan(&arrays, &[parts.len()], &found)?;
     let to = DeviceBuffer::suballocate(context, &planned.sizes)?;

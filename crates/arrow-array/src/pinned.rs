@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 impl DeviceArrayData {
     /// Copies the array to pinned host memory, and validates it there.  A slice is copied on the device before, to what
-    /// it reaches.
+    /// it reaches; what views, list views and dense unions lead to stays whole.
     ///
     /// An array of arrow-rs whose buffers lie in pinned memory is copied to a device, and exported by
     /// [`export_pinned`](crate::c_device::export_pinned), without another copy on the host.

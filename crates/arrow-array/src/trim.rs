@@ -6,25 +6,34 @@ use crate::node::{Memory, Node};
 use crate::types;
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_cuda_layout::{ArrayNode, Reads, Wanted, lower, reach};
+use std::collections::BTreeMap;
+
+/// The data of views is trimmed if a slice has at most this fraction of the elements, or if the elements take at most
+/// that fraction of all bytes.  Else reading them takes much longer than a copy of all data.
+const OF_ELEMENTS: u64 = 8;
+const OF_BYTES: u64 = 1024;
 
 pub(crate) struct Trimmed<B> {
     pub(crate) node: Node<B>,
     /// For each array, in the order of [`Node::visit_mut`], how much was trimmed away before what its first
     /// offset led to.  Its offsets still count that.
     pub(crate) bases: Vec<u64>,
+    /// Bytes that take the place of buffers, by their numbers in [`Node::all_buffers`].
+    pub(crate) replaced: BTreeMap<usize, Vec<u8>>,
 }
 
 impl<B: Memory> Node<B> {
-    /// Trims away what the elements do not reach.  What lies behind offsets that are not read stays whole.
+    /// Trims away what the elements do not reach.  What lies behind offsets and views that are not read stays whole.
     pub(crate) fn trim(&self, reads: Reads) -> Result<Trimmed<B>, Error> {
         let mut nodes = Vec::new();
         self.list(0, &mut nodes);
         let buffers = self.all_buffers();
         let sizes: Vec<_> = buffers.iter().map(|buffer| buffer.size()).collect();
-        let read = |wanted: &[_], offsets: &mut [_]| read_offsets(&buffers, wanted, offsets);
+        let read = |wanted: &[_], numbers: &mut [_]| read_numbers(&buffers, wanted, numbers);
         let found = reach(&nodes, &sizes, reads, read)?;
         let Some(found) = found else {
-            return Ok(Trimmed { node: self.clone(), bases: vec![0; nodes.len()] });
+            let (bases, replaced) = (vec![0; nodes.len()], BTreeMap::new());
+            return Ok(Trimmed { node: self.clone(), bases, replaced });
         };
         let parts = buffers.iter().zip(&found.ranges);
         let parts = parts.map(|(buffer, part)| buffer.part(part.start, part.size));
@@ -36,7 +45,8 @@ impl<B: Memory> Node<B> {
                 (node.offset, node.length) = (reached.offset, reached.length);
             }
         });
-        Ok(Trimmed { node, bases: found.arrays.iter().map(|reached| reached.base).collect() })
+        let bases = found.arrays.iter().map(|reached| reached.base).collect();
+        Ok(Trimmed { node, bases, replaced: found.replaced })
     }
 
     /// Adds the array and those within it, in the order of [`Node::visit`].
@@ -67,25 +77,38 @@ impl<B: Memory> Node<B> {
     }
 }
 
-/// Copies the offsets that [`reach`] wants to the host.
-pub(crate) fn read_offsets<B: Memory>(
+/// Copies the numbers that [`reach`] wants to the host, unless they are too many.
+pub(crate) fn read_numbers<B: Memory>(
     buffers: &[&B],
     wanted: &[Wanted],
-    offsets: &mut [u64],
-) -> Result<(), Error> {
-    let parts = wanted
-        .iter()
-        .filter_map(|each| Some(buffers.get(each.buffer)?.part(each.position, each.width)));
-    let bytes = B::to_vecs(&parts.collect::<Result<Vec<_>, _>>()?)?;
-    for (offset, bytes) in offsets.iter_mut().zip(bytes) {
-        *offset = self::offset(&bytes);
+    numbers: &mut [u64],
+) -> Result<bool, Error> {
+    let (mut parts, mut read, mut whole) = (Vec::new(), 0, 0);
+    for each in wanted {
+        let Some(buffer) = buffers.get(each.buffer) else { continue };
+        let part = buffer.part(each.position, each.width.saturating_mul(each.count))?;
+        if each.count > 1 {
+            read += part.size();
+            whole += buffer.size();
+        }
+        parts.push(part);
     }
-    Ok(())
+    let all: u64 = buffers.iter().map(|buffer| buffer.size()).sum();
+    if read > (whole / OF_ELEMENTS).max(all / OF_BYTES) {
+        return Ok(false);
+    }
+    let bytes = B::to_vecs(&parts)?;
+    let all = wanted.iter().zip(&bytes).flat_map(|(each, bytes)| bytes.chunks(each.width as usize));
+    for (number, bytes) in numbers.iter_mut().zip(all) {
+        *number = self::number(bytes);
+    }
+    Ok(true)
 }
 
-/// The offset that bytes are; a negative one is more than any array's.
-pub(crate) fn offset(bytes: &[u8]) -> u64 {
+/// The number that bytes are; a negative one is more than any offset.
+pub(crate) fn number(bytes: &[u8]) -> u64 {
     let value = match *bytes {
+        [a] => a.cast_signed().into(),
         [a, b] => i16::from_ne_bytes([a, b]).into(),
         [a, b, c, d] => i32::from_ne_bytes([a, b, c, d]).into(),
         _ => <[u8; 8]>::try_from(bytes).map_or(-1, i64::from_ne_bytes),
@@ -96,9 +119,16 @@ pub(crate) fn offset(bytes: &[u8]) -> u64 {
 impl Trimmed<Buffer> {
     /// The array whose offsets count what is left.
     pub(crate) fn into_rebased(self) -> Node<Buffer> {
-        let Self { mut node, bases } = self;
-        let mut bases = bases.into_iter();
+        let Self { mut node, bases, mut replaced } = self;
+        let (mut bases, mut buffers) = (bases.into_iter(), 0..);
         node.visit_mut(&mut |node| {
+            for (buffer, number) in
+                node.validity.iter_mut().chain(&mut node.buffers).zip(&mut buffers)
+            {
+                if let Some(bytes) = replaced.remove(&number) {
+                    *buffer = bytes.into();
+                }
+            }
             let (base, width) = (bases.next().unwrap_or(0), types::layout(&node.data_type).1);
             if let (1.., Some(offsets)) = (base, node.buffers.first_mut()) {
                 let mut lowered = MutableBuffer::from_len_zeroed(offsets.len());

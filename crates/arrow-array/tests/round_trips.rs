@@ -6,7 +6,10 @@ mod device;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, Int32Array, ListArray, RecordBatch, StringArray, StructArray};
+use arrow_array::{
+    Array, ArrayRef, GenericListViewArray, Int32Array, ListArray, RecordBatch, StringArray,
+    StringViewArray, StructArray, UnionArray,
+};
 use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch};
 use arrow_cuda_context::Context;
 use arrow_schema::{DataType, Schema};
@@ -122,14 +125,36 @@ proptest! {
 #[test]
 fn a_slice_takes_what_it_reaches() {
     let (_alone, context) = alone();
-    let words: StringArray = (0..10_000).map(|n| Some(format!("number {n:05}"))).collect();
+    let words: StringArray = (0..10_000).map(|n| Some(format!("this is number {n:05}"))).collect();
     let lists = ListArray::new(
         field("item", DataType::Utf8, true),
         arrow_buffer::OffsetBuffer::from_lengths(std::iter::repeat_n(5, 2000)),
         Arc::new(words.clone()),
         None,
     );
-    for whole in [Arc::new(words) as ArrayRef, Arc::new(lists)] {
+    let views: StringViewArray = words.iter().collect();
+    let list_views = GenericListViewArray::<i64>::new(
+        field("item", DataType::Utf8View, true),
+        (0..2000).collect(),
+        vec![5; 2000].into(),
+        Arc::new(views.clone()),
+        None,
+    );
+    let fields = [(3, field("a", DataType::Utf8View, true)), (5, field("b", DataType::Utf8, true))];
+    let union = UnionArray::try_new(
+        fields.into_iter().collect(),
+        [3, 5].repeat(5000).into(),
+        Some((0..10_000).map(|row| row / 2).collect()),
+        vec![Arc::new(views.clone()), Arc::new(words.clone())],
+    );
+    let wholes: [ArrayRef; 5] = [
+        Arc::new(words),
+        Arc::new(lists),
+        Arc::new(views),
+        Arc::new(list_views),
+        Arc::new(union.expect("valid")),
+    ];
+    for whole in wholes {
         let part = whole.slice(1003, 5);
         let before = allocated(&context);
         let copy = there(&context, &part);

@@ -24,7 +24,7 @@ fn main() {
         .with_src(crate_folder.join("src/object_ref.rs"))
         .with_src(crate_folder.join("../arrow-layout/src/join.rs"))
         .with_src(crate_folder.join("../arrow-layout/src/layout.rs"))
-        .with_src(crate_folder.join("../arrow-layout/src/reach.rs"))
+        .with_src(crate_folder.join("../arrow-layout/src/node.rs"))
         .with_src(crate_folder.join("../ipc/src/body_buffer.rs"))
         .generate()
         .expect("a header")

@@ -298,17 +298,21 @@ pub(crate) struct HostTarget {
     pub(crate) size: usize,
 }
 
-/// A function that stores the offsets that are wanted, sign extended.
+/// Functions that read the numbers of arrays, such as offsets.
 #[repr(C)]
-pub(crate) struct OffsetReader {
-    /// Passed to `read`.
+pub(crate) struct NumberReader {
+    /// Passed to both.
     pub(crate) state: *mut c_void,
+    /// Stores the numbers that are wanted, sign extended.  False if they are too many to read.
     pub(crate) read: unsafe extern "C" fn(
         state: *mut c_void,
         wanted: *const Wanted,
         count: usize,
         out: *mut u64,
-    ) -> Failure,
+    ) -> Outcome<bool>,
+    /// Has bytes take the place of the part of a buffer that is reached.  They are valid during the call.
+    pub(crate) replace:
+        unsafe extern "C" fn(state: *mut c_void, buffer: usize, bytes: HostRange) -> Failure,
 }
 
 /// pyarrow's functions that convert between its objects and those of a class `T` of libarrow.

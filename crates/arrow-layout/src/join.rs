@@ -1,7 +1,7 @@
 //! A plan for concatenating arrays: the pieces that fill each buffer of the result.
 
 use crate::layout::{Content, Layout};
-use crate::reach::{ArrayBounds, ArrayNode, Reach, places};
+use crate::node::{ArrayBounds, ArrayNode, Reach, places};
 
 /// One array of the result of [`join`].
 #[repr(C)]

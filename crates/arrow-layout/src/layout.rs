@@ -69,6 +69,11 @@ impl Layout {
         !matches!(self, Self::Null | Self::SparseUnion | Self::DenseUnion | Self::RunEndEncoded)
     }
 
+    /// Whether each element may lead anywhere in a child, or in buffers of data.
+    pub(crate) fn is_scattered(self) -> bool {
+        matches!(self, Self::BinaryView | Self::ListView | Self::DenseUnion)
+    }
+
     /// The number of elements of each child for each element, where it is fixed.
     pub fn elements_of_children(self, width: u64) -> Option<u64> {
         match self {

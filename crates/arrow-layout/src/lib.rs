@@ -10,8 +10,14 @@
 
 mod join;
 mod layout;
+mod lower;
+mod node;
 mod reach;
+mod scattered;
+mod whole;
 
 pub use join::{Change, Join, JoinError, JoinPiece, Joined, join};
 pub use layout::{Content, Layout};
-pub use reach::{ArrayNode, ByteRange, Reach, Reached, Reads, Wanted, lower, reach};
+pub use lower::lower;
+pub use node::{ArrayNode, ByteRange, Reach, Reached, Reads, Wanted};
+pub use reach::reach;

@@ -5,111 +5,23 @@
 //! contain it.
 
 use crate::layout::{Content, Layout};
+use crate::node::{ArrayBounds, ArrayNode, ByteRange, Reach, Reached, Reads, Wanted, places};
+use crate::scattered::{
+    Spans, lower_lists, lower_types, lower_views, span_of_lists, spans_of_types, spans_of_views,
+};
+use crate::whole::is_whole;
+use std::collections::BTreeMap;
 
-/// One array of a tree.  A list of nodes has each array before its children, and those before its dictionary.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ArrayNode {
-    /// How it lies in memory.
-    pub layout: Layout,
-    /// Whether its first buffer is a validity bitmap.
-    pub has_validity: bool,
-    /// Whether it has a dictionary.
-    pub has_dictionary: bool,
-    /// The type id of its elements, if it is the child of a union.
-    pub type_id: u8,
-    /// The number of its children.
-    pub children: u32,
-    /// The number of its buffers, with the bitmap.
-    pub buffers: u32,
-    /// The width that the layout names.
-    pub width: u64,
-    /// The number of its elements.
-    pub length: u64,
-    /// The position of the first element in the buffers, and in children that have as many elements.
-    pub offset: u64,
-}
-
-impl ArrayNode {
-    /// The contents of its buffers, the bitmap first.  Buffers that views refer to follow.
-    fn all_contents(&self) -> impl Iterator<Item = Content> {
-        let bitmap = self.has_validity.then_some(Content::Bits);
-        bitmap.into_iter().chain(self.layout.contents(self.width))
-    }
-
-    /// The number of its children, and of its dictionary.
-    fn inner(&self) -> usize {
-        (self.children as usize).saturating_add(usize::from(self.has_dictionary))
-    }
-
-    fn whole(&self) -> Reached {
-        Reached { offset: self.offset, length: self.length, base: 0 }
-    }
-}
-
-/// The position and length of an array in the parts of its buffers that [`reach`] has found.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reached {
-    /// The position of the first element in the parts.
-    pub offset: u64,
-    /// The number of elements, which for a child may be smaller than before.
-    pub length: u64,
-    /// The bytes or elements left out before the first offset; [`lower`] subtracts them from all offsets.
-    pub base: u64,
-}
-
-/// A part of a buffer, in bytes.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ByteRange {
-    /// Where it begins, from the buffer's start.
-    pub start: u64,
-    /// Its size.
-    pub size: u64,
-}
-
-/// An offset that [`reach`] asks its callback to read.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Wanted {
-    /// The number of the buffer.
-    pub buffer: usize,
-    /// The offset's position in the buffer, in bytes.
-    pub position: u64,
-    /// The size of the offset, in bytes: 2, 4 or 8.
-    pub width: u64,
-}
-
-/// Which offsets [`reach`] reads.
-#[repr(u8)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// None: offsets, and the data that they refer to, stay whole.
-    None = 0,
-    /// The offsets of slices.
-    OfSlices = 1,
-    /// All.
-    All = 2,
-    /// All, for [`join`](crate::join()): children begin with the first element that is reached, whatever bits
-    /// lie before it in its parent.
-    ToJoin = 3,
-}
-
-/// The result of [`reach`].
-#[derive(Debug)]
-pub struct Reach {
-    /// Each array's position in the parts.
-    pub arrays: Vec<Reached>,
-    /// The part of each buffer that the arrays reach.
-    pub ranges: Vec<ByteRange>,
-}
+/// Elements that may lead to so many times as much may be those of a slice whose buffers end with it.
+const FAR: u64 = 1024;
 
 /// Finds the parts of their buffers that arrays and their children reach.
 ///
-/// `sizes` are the sizes of all buffers, in bytes, in the order of the arrays.  `read` is called once for each depth of
-/// the tree, and stores each wanted offset, sign extended.  The result is `None` if the arrays need their whole buffers;
-/// with [`Reads::ToJoin`], if one contradicts itself.
+/// `sizes` are the sizes of all buffers, in bytes, in the order of the arrays.  For each depth of the tree, `read` is
+/// called at most once for offsets, and once for the views, list views and elements of dense unions of slices.  It stores
+/// all wanted numbers, one after the other, sign extended.  It returns false if they are too many to read, and what they
+/// lead to stays whole.  The result is `None` if the arrays need their whole buffers; with [`Reads::ToJoin`], if one
+/// contradicts itself.
 ///
 /// # Errors
 ///
@@ -118,7 +30,7 @@ pub fn reach<E>(
     arrays: &[ArrayNode],
     sizes: &[u64],
     reads: Reads,
-    mut read: impl FnMut(&[Wanted], &mut [u64]) -> Result<(), E>,
+    mut read: impl FnMut(&[Wanted], &mut [u64]) -> Result<bool, E>,
 ) -> Result<Option<Reach>, E> {
     if reads != Reads::ToJoin && is_whole(arrays, sizes, reads) {
         return Ok(None);
@@ -132,15 +44,21 @@ pub fn reach<E>(
                 trimming.whole.push(task.root);
             }
         }
-        let waiting = std::mem::take(&mut trimming.waiting);
-        let wanted = std::mem::take(&mut trimming.wanted);
-        let mut ends = vec![0; wanted.len()];
-        if !wanted.is_empty() {
-            read(&wanted, &mut ends)?;
-        }
-        for (task, ends) in waiting.into_iter().zip(ends.chunks(2)) {
-            if trimming.follow(task, ends, &mut inner).is_none() {
-                trimming.whole.push(task.root);
+        let waiting = [&mut trimming.ends, &mut trimming.elements].map(std::mem::take);
+        for Waiting { tasks, wanted } in waiting {
+            let count = wanted.iter().map(|wanted| wanted.count as usize).sum();
+            let mut numbers = vec![0; count];
+            let is_read = wanted.is_empty() || read(&wanted, &mut numbers)?;
+            let mut rest = numbers.as_mut_slice();
+            for (task, count) in tasks {
+                let numbers = rest.split_off_mut(..count).unwrap_or_default();
+                let done = match is_read {
+                    true => trimming.follow(task, numbers, &mut inner),
+                    false => trimming.enter_whole(task, &mut inner),
+                };
+                if done.is_none() {
+                    trimming.whole.push(task.root);
+                }
             }
         }
         tasks = inner;
@@ -155,51 +73,6 @@ pub fn reach<E>(
     Ok(if is_trimmed || is_part { Some(found) } else { None })
 }
 
-/// Whether no array is a slice, as far as that is known before offsets are read.
-fn is_whole(arrays: &[ArrayNode], sizes: &[u64], reads: Reads) -> bool {
-    let mut rest = Rest { arrays, sizes, reads };
-    while !rest.arrays.is_empty() {
-        if rest.skip_whole(None).is_none() {
-            return false;
-        }
-    }
-    true
-}
-
-/// Arrays that were not looked at, and the sizes of their buffers.
-struct Rest<'a> {
-    arrays: &'a [ArrayNode],
-    sizes: &'a [u64],
-    reads: Reads,
-}
-
-impl Rest<'_> {
-    /// Skips an array and those within it.  None if one of them is a slice, or has more elements than its
-    /// parent needs.
-    fn skip_whole(&mut self, needed: Option<u64>) -> Option<()> {
-        let (node, others) = self.arrays.split_first()?;
-        let (sizes, other_sizes) = self.sizes.split_at_checked(node.buffers as usize)?;
-        (self.arrays, self.sizes) = (others, other_sizes);
-        let needed = needed.unwrap_or(node.length);
-        let has_offsets = matches!(node.layout, Layout::Binary | Layout::List);
-        if node.offset > 0 || node.length > needed || (has_offsets && self.reads == Reads::All) {
-            return None;
-        }
-        for (content, size) in node.all_contents().zip(sizes) {
-            if content != Content::Bytes
-                && size.saturating_sub(content.size(node.length)?) > content.spare()
-            {
-                return None;
-            }
-        }
-        let number = node.layout.elements_of_children(node.width);
-        for _ in 0..node.children {
-            self.skip_whole(number.map(|number| node.length.saturating_mul(number)))?;
-        }
-        if node.has_dictionary { self.skip_whole(None) } else { Some(()) }
-    }
-}
-
 /// Elements of an array that are reached: `count` of them, from `first` on.
 #[derive(Clone, Copy)]
 struct Task {
@@ -211,32 +84,20 @@ struct Task {
     runs: Option<[(u64, u64); 2]>,
 }
 
-/// Where an array's buffers begin, and the arrays within it end.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct ArrayBounds {
-    pub(crate) buffers: usize,
-    pub(crate) end: usize,
+/// Arrays that wait for numbers, and how many each waits for.
+#[derive(Default)]
+struct Waiting {
+    tasks: Vec<(Task, usize)>,
+    wanted: Vec<Wanted>,
 }
 
-pub(crate) fn places(arrays: &[ArrayNode]) -> Vec<ArrayBounds> {
-    let mut places = Vec::with_capacity(arrays.len());
-    let mut buffers = 0;
-    for array in arrays {
-        places.push(ArrayBounds { buffers, end: 0 });
-        buffers = usize::saturating_add(buffers, array.buffers as usize);
+impl Waiting {
+    fn push(&mut self, task: Task, wanted: impl IntoIterator<Item = Wanted>) {
+        let before = self.wanted.len();
+        self.wanted.extend(wanted);
+        let own = self.wanted.iter().skip(before);
+        self.tasks.push((task, own.map(|wanted| wanted.count as usize).sum()));
     }
-    // Backwards: the arrays within one follow it.
-    for (number, array) in arrays.iter().enumerate().rev() {
-        let mut end = number.saturating_add(1);
-        for _ in 0..array.inner() {
-            let Some(inner) = places.get(end) else { break };
-            end = inner.end;
-        }
-        if let Some(place) = places.get_mut(number) {
-            place.end = end;
-        }
-    }
-    places
 }
 
 struct Trimming<'a> {
@@ -246,9 +107,12 @@ struct Trimming<'a> {
     places: Vec<ArrayBounds>,
     reached: Vec<Reached>,
     ranges: Vec<ByteRange>,
+    replaced: BTreeMap<usize, Vec<u8>>,
     whole: Vec<usize>,
-    waiting: Vec<Task>,
-    wanted: Vec<Wanted>,
+    /// For the ends of what they lead to.
+    ends: Waiting,
+    /// For all of their elements.
+    elements: Waiting,
 }
 
 impl<'a> Trimming<'a> {
@@ -260,9 +124,10 @@ impl<'a> Trimming<'a> {
             places: places(arrays),
             reached: arrays.iter().map(ArrayNode::whole).collect(),
             ranges: sizes.iter().map(|size| ByteRange { start: 0, size: *size }).collect(),
+            replaced: BTreeMap::new(),
             whole: Vec::new(),
-            waiting: Vec::new(),
-            wanted: Vec::new(),
+            ends: Waiting::default(),
+            elements: Waiting::default(),
         }
     }
 
@@ -327,6 +192,8 @@ impl<'a> Trimming<'a> {
             self.enter(task, |_| (first, count), inner)?;
         } else if matches!(node.layout, Layout::Binary | Layout::List) {
             self.want_ends(task, skipped, inner)?;
+        } else if node.layout.is_scattered() {
+            self.want_elements(task, skipped, inner)?;
         } else {
             self.enter_whole(task, inner)?;
         }
@@ -351,7 +218,7 @@ impl<'a> Trimming<'a> {
         let (part, width) = (*self.ranges.get(buffer)?, node.width);
         // Without elements, the only offset may be any number, and leads nowhere.
         if part.size == 0 || (task.count == 0 && self.reads == Reads::ToJoin) {
-            return self.follow(task, &[0, 0], inner);
+            return self.follow_ends(task, &[0, 0], inner);
         }
         let is_worth_it = match self.reads {
             Reads::None => false,
@@ -365,24 +232,70 @@ impl<'a> Trimming<'a> {
         }
         let first = part.start.checked_add(skipped.checked_mul(width)?)?;
         let last = part.start.checked_add(part.size.checked_sub(width)?)?;
-        self.wanted.extend([first, last].map(|position| Wanted { buffer, position, width }));
-        self.waiting.push(task);
+        let wanted = [first, last].map(|position| Wanted { buffer, position, width, count: 1 });
+        self.ends.push(task, wanted);
         Some(())
+    }
+
+    /// Has all elements of a slice read, each of which may lead anywhere.
+    fn want_elements(&mut self, task: Task, skipped: u64, inner: &mut Vec<Task>) -> Option<()> {
+        if self.reads == Reads::ToJoin {
+            return self.enter_whole(task, inner);
+        }
+        if task.count == 0 {
+            return self.follow_elements(task, &mut [], inner);
+        }
+        let node = self.arrays.get(task.array)?;
+        let (mut wanted, mut is_slice) = (Vec::new(), false);
+        for (number, content) in node.layout.contents(node.width).enumerate() {
+            let buffer = self.content(task.array, number)?;
+            let part = self.ranges.get(buffer)?;
+            is_slice |= self.sizes.get(buffer)?.checked_sub(part.size)? > content.spare();
+            let position = part.start.checked_add(content.position(skipped)?)?;
+            let size = content.size(1)?;
+            let width = size.min(8); // a view is two numbers
+            let count = task.count.checked_mul(size.checked_div(width)?)?;
+            wanted.push(Wanted { buffer, position, width, count });
+        }
+        is_slice |= self.reads == Reads::All && self.data_of(task.array)? / FAR > task.count;
+        if self.reads == Reads::None || !is_slice {
+            return self.enter_whole(task, inner);
+        }
+        self.elements.push(task, wanted);
+        Some(())
+    }
+
+    /// How much the elements of an array may lead to: elements of children, or as many bytes as views take.
+    fn data_of(&self, array: usize) -> Option<u64> {
+        let node = self.arrays.get(array)?;
+        if node.layout == Layout::BinaryView {
+            let first = self.content(array, 1)?;
+            let end = self.places.get(array)?.buffers.checked_add(node.buffers as usize)?;
+            let sizes = self.sizes.get(first..end)?;
+            return Some(sizes.iter().fold(0, |all, size| u64::saturating_add(all, *size)) / 16);
+        }
+        let (mut all, mut next) = (0u64, array.checked_add(1)?);
+        for _ in 0..node.children {
+            all = all.saturating_add(self.arrays.get(next)?.length);
+            next = self.places.get(next)?.end;
+        }
+        Some(all)
     }
 
     /// Has the ends of two runs read, halfway between those that may have the first and the last element.
     fn want_runs(&mut self, task: Task, runs: [(u64, u64); 2]) -> Option<()> {
         let child = task.array.checked_add(1)?;
         let (ends, buffer) = (self.arrays.get(child)?, self.content(child, 0)?);
+        let mut wanted = Vec::with_capacity(2);
         for (low, high) in runs {
             let run = low.midpoint(high).min(ends.length.checked_sub(1)?);
             let position = ends.offset.checked_add(run)?.checked_mul(ends.width)?;
             if position.checked_add(ends.width)? > *self.sizes.get(buffer)? {
                 return None;
             }
-            self.wanted.push(Wanted { buffer, position, width: ends.width });
+            wanted.push(Wanted { buffer, position, width: ends.width, count: 1 });
         }
-        self.waiting.push(Task { runs: Some(runs), ..task });
+        self.ends.push(Task { runs: Some(runs), ..task }, wanted);
         Some(())
     }
 
@@ -416,8 +329,16 @@ impl<'a> Trimming<'a> {
         }
     }
 
+    /// Trims what the numbers lead to that were read.
+    fn follow(&mut self, task: Task, numbers: &mut [u64], inner: &mut Vec<Task>) -> Option<()> {
+        match self.arrays.get(task.array)?.layout.is_scattered() {
+            true => self.follow_elements(task, numbers, inner),
+            false => self.follow_ends(task, numbers, inner),
+        }
+    }
+
     /// Trims what offsets lead to, from the first of them to the last.
-    fn follow(&mut self, task: Task, ends: &[u64], inner: &mut Vec<Task>) -> Option<()> {
+    fn follow_ends(&mut self, task: Task, ends: &[u64], inner: &mut Vec<Task>) -> Option<()> {
         let [first, last] = *ends else { return None };
         if let Some(runs) = task.runs {
             return self.follow_runs(task, runs, [first, last], inner);
@@ -433,6 +354,91 @@ impl<'a> Trimming<'a> {
             return None;
         }
         *self.ranges.get_mut(buffer)? = ByteRange { start: first, size };
+        Some(())
+    }
+
+    /// Trims what elements lead to that may lead anywhere, from the first of it to the last.
+    fn follow_elements(
+        &mut self,
+        task: Task,
+        numbers: &mut [u64],
+        inner: &mut Vec<Task>,
+    ) -> Option<()> {
+        let node = *self.arrays.get(task.array)?;
+        let half = numbers.len() / 2;
+        match node.layout {
+            Layout::BinaryView => {
+                let first = self.content(task.array, 1)?;
+                let end =
+                    self.places.get(task.array)?.buffers.checked_add(node.buffers as usize)?;
+                let spans = spans_of_views(numbers, end.checked_sub(first)?)?;
+                for (buffer, span) in (first..end).zip(&spans) {
+                    let (start, size) = span.extent();
+                    if start.checked_add(size)? > *self.sizes.get(buffer)? {
+                        return None;
+                    }
+                    *self.ranges.get_mut(buffer)? = ByteRange { start, size };
+                }
+                if lower_views(numbers, &spans) {
+                    self.replace(task, 0, numbers, 8)?;
+                }
+                self.enter_whole(task, inner)
+            }
+            Layout::ListView => {
+                let span = span_of_lists(numbers)?;
+                let (offsets, _sizes) = numbers.split_at_mut_checked(half)?;
+                if lower_lists(offsets, span) {
+                    self.replace(task, 0, offsets, node.width)?;
+                }
+                self.enter(task, |_| span.extent(), inner)
+            }
+            _ => {
+                let spans = spans_of_types(numbers)?;
+                self.check_types(task, &spans)?;
+                let (types, offsets) = numbers.split_at_mut_checked(half)?;
+                if lower_types(types, offsets, &spans) {
+                    self.replace(task, 1, offsets, 4)?;
+                }
+                let span = |child: &ArrayNode| spans.get(child.type_id as usize);
+                self.enter(task, |child| span(child).map_or((0, 0), |span| span.extent()), inner)
+            }
+        }
+    }
+
+    /// Whether a union has a child for each type in use.
+    fn check_types(&self, task: Task, spans: &Spans) -> Option<()> {
+        let mut is_missing = spans.map(|span| !span.is_empty());
+        let mut next = task.array.checked_add(1)?;
+        for _ in 0..self.arrays.get(task.array)?.children {
+            if let Some(is_missing) = is_missing.get_mut(self.arrays.get(next)?.type_id as usize) {
+                *is_missing = false;
+            }
+            next = self.places.get(next)?.end;
+        }
+        (!is_missing.contains(&true)).then_some(())
+    }
+
+    /// Has numbers of `width` bytes take the place of the elements' own in a buffer, counted from the first after the
+    /// bitmap.
+    fn replace(&mut self, task: Task, number: usize, numbers: &[u64], width: u64) -> Option<()> {
+        let buffer = self.content(task.array, number)?;
+        let size = self.ranges.get(buffer)?.size;
+        let skipped = size.checked_sub(width.checked_mul(numbers.len() as u64)?)?;
+        let mut bytes = vec![0; size as usize];
+        let own = bytes.get_mut(skipped as usize..)?;
+        match width {
+            4 => {
+                for (to, number) in own.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
+                    *to = (*number as u32).to_ne_bytes();
+                }
+            }
+            _ => {
+                for (to, number) in own.as_chunks_mut::<8>().0.iter_mut().zip(numbers) {
+                    *to = number.to_ne_bytes();
+                }
+            }
+        }
+        self.replaced.insert(buffer, bytes);
         Some(())
     }
 
@@ -470,8 +476,9 @@ impl<'a> Trimming<'a> {
             let after = self.places.get(end).map_or(self.ranges.len(), |place| place.buffers);
             copy(&mut self.reached, &whole.reached, root..end);
             copy(&mut self.ranges, &whole.ranges, first_buffer..after);
+            self.replaced.retain(|number, _| !(first_buffer..after).contains(number));
         }
-        Reach { arrays: self.reached, ranges: self.ranges }
+        Reach { arrays: self.reached, ranges: self.ranges, replaced: self.replaced }
     }
 }
 
@@ -479,29 +486,5 @@ fn copy<T: Copy>(to: &mut [T], from: &[T], range: std::ops::Range<usize>) {
     let range = range.start..range.end.min(to.len());
     if let (Some(to), Some(from)) = (to.get_mut(range.clone()), from.get(range)) {
         to.copy_from_slice(from);
-    }
-}
-
-/// Copies offsets of `width` bytes, 4 or 8, minus `base`; smaller ones become 0.  Copies as many as fit into the
-/// shorter of `from` and `to`.
-///
-/// ```
-/// let offsets: Vec<u8> = [5i32, 7, 9].iter().flat_map(|offset| offset.to_ne_bytes()).collect();
-/// let mut lowered = [0; 12];
-/// arrow_cuda_layout::lower(&offsets, &mut lowered, 4, 5);
-/// assert_eq!(lowered[8..], 4i32.to_ne_bytes());
-/// ```
-pub fn lower(from: &[u8], to: &mut [u8], width: u64, base: u64) {
-    if width == 4 {
-        let base = i32::try_from(base).unwrap_or(i32::MAX);
-        let pairs = from.as_chunks::<4>().0.iter().zip(to.as_chunks_mut::<4>().0);
-        for (from, to) in pairs {
-            *to = i32::from_ne_bytes(*from).max(base).wrapping_sub(base).to_ne_bytes();
-        }
-        return;
-    }
-    let base = i64::try_from(base).unwrap_or(i64::MAX);
-    for (from, to) in from.as_chunks::<8>().0.iter().zip(to.as_chunks_mut::<8>().0) {
-        *to = i64::from_ne_bytes(*from).max(base).wrapping_sub(base).to_ne_bytes();
     }
 }

@@ -36,11 +36,11 @@ fn node(layout: Layout, width: u64, offset: u64, length: u64) -> ArrayNode {
 }
 
 /// Offsets that are ten times the position.
-fn tens(wanted: &[Wanted], out: &mut [u64]) -> Result<(), ()> {
+fn tens(wanted: &[Wanted], out: &mut [u64]) -> Result<bool, ()> {
     for (wanted, out) in wanted.iter().zip(out) {
         *out = 10 * wanted.position / wanted.width;
     }
-    Ok(())
+    Ok(true)
 }
 
 fn reach_by_tens(arrays: &[ArrayNode], sizes: &[u64], reads: Reads) -> Option<Reach> {
@@ -132,12 +132,12 @@ fn numbers_that_no_array_has_are_errors() {
         let arrays = [array, node(Layout::Fixed, 1, 0, 1)];
         for offset in [0, u64::MAX] {
             let arrays_found = vec![Reached { offset, ..reached }; 2];
-            let found = Reach { arrays: arrays_found, ranges: vec![range(9); 3] };
+            let ranges = vec![range(9); 3];
+            let found = Reach { arrays: arrays_found, ranges, ..Reach::default() };
             assert!(join(&arrays, &[1], &found).is_err(), "{layout:?} {width} {offset}");
         }
     }
-    let found = Reach { arrays: vec![], ranges: vec![] };
-    assert_eq!(join(&[], &[usize::MAX], &found).err(), Some(JoinError::Invalid));
+    assert_eq!(join(&[], &[usize::MAX], &Reach::default()).err(), Some(JoinError::Invalid));
 }
 
 #[test]
@@ -172,6 +172,229 @@ fn lowered_offsets_count_from_what_is_left() {
     assert_eq!(lowered.to_vec(), [0, i32::MAX - 1].map(i32::to_ne_bytes).concat());
 }
 
+/// Numbers of a type at the start of a buffer.
+fn numbers<const N: usize>(all: &[i64]) -> Vec<u8> {
+    all.iter().flat_map(|number| number.to_ne_bytes()[..N].to_vec()).collect()
+}
+
+fn number(bytes: &[u8]) -> i64 {
+    let mut all = [if bytes[bytes.len() - 1] > 127 { 255 } else { 0 }; 8];
+    all[..bytes.len()].copy_from_slice(bytes);
+    i64::from_ne_bytes(all)
+}
+
+/// The parts of these buffers that slices reach, and how often the buffers were read.
+fn reach_of(arrays: &[ArrayNode], buffers: &[Vec<u8>], reads: Reads) -> (Option<Reach>, usize) {
+    let sizes: Vec<_> = buffers.iter().map(|buffer| buffer.len() as u64).collect();
+    let mut calls = 0;
+    let found = reach(arrays, &sizes, reads, |wanted, out| {
+        calls += 1;
+        let read = wanted.iter().flat_map(|wanted| {
+            let bytes = &buffers[wanted.buffer][wanted.position as usize..];
+            let all = bytes.chunks(wanted.width as usize).map(|it| number(it).cast_unsigned());
+            all.take(wanted.count as usize)
+        });
+        out.iter_mut().zip(read).for_each(|(out, number)| *out = number);
+        Ok::<_, ()>(true)
+    });
+    (found.expect("nothing fails"), calls)
+}
+
+/// A view of `size` bytes.
+fn view(size: i64, buffer: i64, offset: i64) -> Vec<u8> {
+    [numbers::<4>(&[size]), vec![7; 4], numbers::<4>(&[buffer, offset])].concat()
+}
+
+/// 1,000 views of 20 bytes each, by turns in two of three buffers, except for each tenth, which is short.
+fn views() -> (ArrayNode, Vec<Vec<u8>>) {
+    let mut array = node(Layout::BinaryView, 0, 0, 1000);
+    array.buffers = 4;
+    let long = |row: i64| view(20, row % 2 * 2, row / 2 * 20);
+    let all = (0..1000).flat_map(|row| if row % 10 == 9 { view(12, -1, -1) } else { long(row) });
+    (array, vec![all.collect(), vec![0; 10_000], vec![0; 500], vec![0; 10_000]])
+}
+
+#[test]
+fn slices_of_views_reach_what_these_lead_to() {
+    let (whole, buffers) = views();
+    for (has_validity, skipped) in [(false, 0), (true, 4)] {
+        let mut array = ArrayNode { has_validity, offset: 500, length: 10, ..whole };
+        array.buffers += u32::from(has_validity);
+        let bitmap = if has_validity { vec![vec![255; 125]] } else { vec![] };
+        let (found, calls) =
+            reach_of(&[array], &[bitmap, buffers.clone()].concat(), Reads::OfSlices);
+        let found = found.expect("a slice");
+        let first = usize::from(has_validity);
+        let part = (500 - skipped, 10 + skipped);
+        assert_eq!(
+            ranges(&found)[first..],
+            [(16 * part.0, 16 * part.1), (5000, 100), (0, 0), (5000, 80)]
+        );
+        assert_eq!((found.arrays[0].offset, calls), (skipped, 1));
+        let expected: Vec<_> = (0..10)
+            .flat_map(|row| match row {
+                9 => view(12, -1, -1),
+                _ => view(20, row % 2 * 2, row / 2 * 20),
+            })
+            .collect();
+        let lowered = &found.replaced[&first];
+        assert_eq!(lowered[16 * skipped as usize..], expected);
+    }
+}
+
+#[test]
+fn whole_views_are_not_read() {
+    let (whole, buffers) = views();
+    for reads in [Reads::None, Reads::OfSlices, Reads::All] {
+        let (found, calls) = reach_of(&[whole], &buffers, reads);
+        assert!((found.is_none(), calls) == (true, 0));
+    }
+    let slice = ArrayNode { offset: 500, length: 10, ..whole };
+    for reads in [Reads::None, Reads::ToJoin] {
+        let (found, calls) = reach_of(&[slice], &buffers, reads);
+        assert_eq!(ranges(&found.expect("a slice"))[1..], [(0, 10_000), (0, 500), (0, 10_000)]);
+        assert_eq!(calls, 0);
+    }
+    // Nor are those of which too many would have to be.
+    let sizes: Vec<_> = buffers.iter().map(|buffer| buffer.len() as u64).collect();
+    let found = reach(&[slice], &sizes, Reads::All, |_, _| Ok::<_, ()>(false)).expect("no failure");
+    assert_eq!(ranges(&found.expect("a slice"))[1..], [(0, 10_000), (0, 500), (0, 10_000)]);
+}
+
+#[test]
+fn few_that_may_lead_to_much_are_read_on_the_way_to_a_device() {
+    let (whole, mut buffers) = views();
+    buffers[0] = buffers[0][16 * 500..16 * 501].to_vec();
+    buffers[2] = vec![0; 40_000];
+    let part = ArrayNode { length: 1, ..whole };
+    assert!(reach_of(&[part], &buffers, Reads::OfSlices).0.is_none());
+    let (found, calls) = reach_of(&[part], &buffers, Reads::All);
+    assert_eq!(ranges(&found.expect("a part")), [(0, 16), (5000, 20), (0, 0), (0, 0)]);
+    assert_eq!(calls, 1);
+    let mut lists = node(Layout::ListView, 4, 0, 10);
+    lists.children = 1;
+    let buffers = [numbers::<4>(&[3; 10]), numbers::<4>(&[2; 10]), vec![0; 80_000]];
+    for (length, is_read) in [(11_263, false), (11_264, true)] {
+        let arrays = [lists, node(Layout::Fixed, 4, 0, length)];
+        assert_eq!(reach_of(&arrays, &buffers, Reads::All).1 > 0, is_read);
+    }
+}
+
+#[test]
+fn slices_without_elements_reach_nothing() {
+    let (whole, buffers) = views();
+    let empty = ArrayNode { offset: 500, length: 0, ..whole };
+    for reads in [Reads::None, Reads::OfSlices, Reads::All] {
+        let (found, calls) = reach_of(&[empty], &buffers, reads);
+        assert!(found.expect("a slice").ranges.iter().all(|range| range.size == 0));
+        assert_eq!(calls, 0);
+    }
+}
+
+#[test]
+fn slices_of_list_views_reach_the_lists_in_use() {
+    for width in [4, 8] {
+        let mut lists = node(Layout::ListView, width, 100, 5);
+        lists.children = 1;
+        // Backwards, and overlapping; empty ones lead anywhere.
+        let mut offsets: Vec<i64> = (0..200).rev().map(|row| 10 * row).collect();
+        let mut sizes = vec![15; 200];
+        (offsets[101], sizes[101], offsets[102], sizes[102]) = (0, 0, -1, 0);
+        let bytes = |all: &[i64]| if width == 4 { numbers::<4>(all) } else { numbers::<8>(all) };
+        let buffers = [bytes(&offsets), bytes(&sizes), vec![0; 8 * 2010]];
+        let arrays = [lists, node(Layout::Fixed, 8, 5, 2005)];
+        let (found, calls) = reach_of(&arrays, &buffers, Reads::OfSlices);
+        let found = found.expect("a slice");
+        // From 950, the offset of row 104, to 1005, the end of row 100.
+        assert_eq!(
+            ranges(&found),
+            [(100 * width, 5 * width), (100 * width, 5 * width), (8 * 955, 8 * 55)]
+        );
+        assert_eq!((found.arrays[1].length, calls), (55, 1));
+        assert_eq!(found.replaced[&0], bytes(&[40, 0, 55, 10, 0]));
+    }
+}
+
+#[test]
+fn slices_of_dense_unions_reach_the_elements_in_use() {
+    let mut union = node(Layout::DenseUnion, 0, 100, 6);
+    (union.children, union.buffers) = (3, 2);
+    let child = |type_id| ArrayNode { type_id, ..node(Layout::Fixed, 4, 0, 100) };
+    let of_bits = ArrayNode { type_id: 3, ..node(Layout::Bits, 0, 0, 100) };
+    let types: Vec<i64> = (0..200).map(|row| if row % 2 == 0 { 5 } else { 3 }).collect();
+    let offsets: Vec<i64> = (0..200).map(|row| row / 2).collect();
+    let buffers =
+        [numbers::<1>(&types), numbers::<4>(&offsets), vec![0; 400], vec![0; 13], vec![0; 400]];
+    let arrays = [union, child(5), of_bits, child(127)];
+    let (found, calls) = reach_of(&arrays, &buffers, Reads::All);
+    let found = found.expect("a slice");
+    assert_eq!(ranges(&found), [(100, 6), (400, 24), (200, 12), (6, 1), (0, 0)]);
+    let lengths: Vec<_> = found.arrays.iter().map(|it| (it.offset, it.length)).collect();
+    assert_eq!((lengths, calls), (vec![(0, 6), (0, 3), (2, 3), (0, 0)], 1));
+    assert_eq!(found.replaced[&1], numbers::<4>(&[0, 0, 1, 1, 2, 2]));
+}
+
+#[test]
+fn views_within_lists_are_read_once_the_lists_are() {
+    let mut lists = node(Layout::List, 4, 490, 10);
+    lists.children = 1;
+    let (views, buffers) = views();
+    let offsets = numbers::<4>(&(0..1001).collect::<Vec<_>>());
+    let arrays = [lists, views, lists, views];
+    let buffers = [vec![offsets], buffers].concat();
+    let buffers = [buffers.clone(), buffers].concat();
+    let (found, calls) = reach_of(&arrays, &buffers, Reads::OfSlices);
+    let found = found.expect("a slice");
+    assert_eq!(ranges(&found)[6..], [(16 * 490, 160), (4900, 100), (0, 0), (4900, 80)]);
+    assert_eq!((found.replaced.len(), calls), (2, 2));
+}
+
+#[test]
+fn what_leads_outside_stays_whole() {
+    let (whole, buffers) = views();
+    let slice = ArrayNode { offset: 500, length: 10, ..whole };
+    for lie in [view(20, 3, 0), view(20, -1, 0), view(20, 1, 481), view(-1, 0, 0), view(13, 0, -1)]
+    {
+        let mut lying = buffers.clone();
+        lying[0][16 * 505..16 * 506].copy_from_slice(&lie);
+        let (found, _) = reach_of(&[slice, slice], &[lying, buffers.clone()].concat(), Reads::All);
+        let found = found.expect("the other is a slice");
+        let all: Vec<_> = ranges(&found).into_iter().map(|(_, size)| size).collect();
+        assert_eq!(all, [16_000, 10_000, 500, 10_000, 160, 100, 0, 80]);
+        assert_eq!((found.arrays[0].offset, found.replaced.len()), (500, 1));
+    }
+    // So does what lies beside it in one array.
+    let mut pair = node(Layout::Struct, 0, 500, 10);
+    pair.children = 2;
+    let mut lying = buffers.clone();
+    lying[0][16 * 505..16 * 506].copy_from_slice(&view(20, 3, 0));
+    let (found, _) = reach_of(
+        &[pair, whole, whole, slice],
+        &[&buffers, &lying, &buffers].map(Vec::clone).concat(),
+        Reads::All,
+    );
+    let replaced: Vec<_> = found.expect("another is a slice").replaced.into_keys().collect();
+    assert_eq!(replaced, [8]);
+    let mut union = node(Layout::DenseUnion, 0, 100, 10);
+    union.children = 1;
+    for (id, place, offset) in [(1, 105, 0), (-1, 105, 0), (0, 105, 50), (0, 105, -1)] {
+        let (mut types, mut offsets) = (vec![0; 200], vec![0; 200]);
+        (types[place], offsets[place]) = (id, offset);
+        let buffers = [numbers::<1>(&types), numbers::<4>(&offsets), vec![0; 400]];
+        let (found, _) = reach_of(&[union, node(Layout::Fixed, 8, 0, 50)], &buffers, Reads::All);
+        assert!(found.is_none());
+    }
+    let mut lists = node(Layout::ListView, 4, 100, 10);
+    lists.children = 1;
+    for (offset, size) in [(50, 1), (-1, 1), (0, -1), (0, 51)] {
+        let (mut offsets, mut sizes) = (vec![0; 200], vec![1; 200]);
+        (offsets[105], sizes[105]) = (offset, size);
+        let buffers = [numbers::<4>(&offsets), numbers::<4>(&sizes), vec![0; 400]];
+        let (found, _) = reach_of(&[lists, node(Layout::Fixed, 8, 0, 50)], &buffers, Reads::All);
+        assert!(found.is_none());
+    }
+}
+
 proptest! {
     #[test]
     fn whatever_arrays_say_their_ranges_lie_within_the_buffers(
@@ -179,6 +402,7 @@ proptest! {
             (0..12_usize, any::<[bool; 2]>(), 0..4_u32, 0..5_u32, 0..70_u64, 0..100_u64, 0..50_u64),
             0..12,
         ),
+        is_read in any::<bool>(),
         sizes in proptest::collection::vec(0..900_u64, 0..40),
         huge in any::<u64>(),
         offsets in proptest::collection::vec(any::<u64>(), 64),
@@ -189,7 +413,7 @@ proptest! {
                 layout: LAYOUTS[layout],
                 has_validity: has[0],
                 has_dictionary: has[1] && children == 0,
-                type_id: 0,
+                type_id: (buffers % 2) as u8,
                 children,
                 buffers,
                 width: if width > 64 { huge } else { width },
@@ -199,16 +423,25 @@ proptest! {
         }).collect();
         for reads in [Reads::None, Reads::OfSlices, Reads::All, Reads::ToJoin] {
             let found = reach(&arrays, &sizes, reads, |wanted, out| {
-                for (wanted, (out, offset)) in wanted.iter().zip(out.iter_mut().zip(&offsets)) {
-                    assert!(wanted.position + wanted.width <= sizes[wanted.buffer]);
-                    *out = offset % 1000;
+                let mut asked = 0;
+                for wanted in wanted {
+                    let size = wanted.width * wanted.count;
+                    assert!(wanted.position + size <= sizes[wanted.buffer]);
+                    asked += wanted.count as usize;
                 }
-                Ok::<_, ()>(())
+                assert_eq!(asked, out.len());
+                for (out, offset) in out.iter_mut().zip(offsets.iter().cycle()) {
+                    *out = if reads == Reads::All { offset % 4 } else { offset % 1000 };
+                }
+                Ok::<_, ()>(is_read)
             });
             let Some(found) = found.expect("nothing fails") else { continue };
             prop_assert_eq!((found.arrays.len(), found.ranges.len()), (arrays.len(), sizes.len()));
             for (range, size) in found.ranges.iter().zip(&sizes) {
                 prop_assert!(range.start + range.size <= *size);
+            }
+            for (number, bytes) in &found.replaced {
+                prop_assert_eq!(bytes.len() as u64, found.ranges[*number].size);
             }
             if reads == Reads::ToJoin
                 && let Ok(plan) = join(&arrays, &columns, &found)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ... import _native
-from ..._data import batch_of, to_host
+from ..._data import batch_of, to_host, to_host_whole
 from ..._methods.intervals import as_numbers, retyped
 from .actions import count_nulls, has_type
 
@@ -103,4 +103,5 @@ def validate(function: Callable[..., Any], data: Any, *arguments: Any, **keyword
 def size_of(function: Callable[..., int], batch: Any) -> int:
     """The size of the message of a batch, whose runs are on the host."""
     types = batch.schema.types if isinstance(batch, pa.RecordBatch) else []
-    return function(to_host(batch) if has_type(types, pa.types.is_run_end_encoded) else batch)
+    has_runs = has_type(types, pa.types.is_run_end_encoded)
+    return function(to_host_whole(batch) if has_runs else batch)

@@ -302,7 +302,7 @@ impl Import<'_> {
 /// The size of what offsets lead to.  Copies the last one from the device.
 fn last_offset(offsets: &DeviceBuffer, width: u64) -> Result<u64, Error> {
     let position = offsets.size().saturating_sub(width);
-    let offset = trim::offset(&offsets.slice(position, width)?.to_vec()?);
+    let offset = trim::number(&offsets.slice(position, width)?.to_vec()?);
     if i64::try_from(offset).is_err() {
         return invalid(format!("an offset of {}", offset.cast_signed()));
     }

@@ -112,7 +112,7 @@ Result<ArrayDataVector> Join(std::vector<ArrayDataVector> columns) {
   ARROW_ASSIGN_OR_RAISE(const auto buffers, ReadyBuffers(tree, device));
   ARROW_ASSIGN_OR_RAISE(const auto borrowed, BorrowedBuffers::From(buffers));
   const auto sizes = tree.Sizes();
-  TreeReader reader{tree, nullptr};
+  TreeReader reader(tree, nullptr);
   std::vector<Joined> joined(most);
   // No layout has more than two buffers and a bitmap.
   const auto make = [&](BufferPlace* made) {

@@ -1,25 +1,42 @@
 #include "copies/tree.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "arrow/type.h"
 #include "arrow/util/ubsan.h"
 #include "border/status.h"
 #include "copies/buffers.h"
+#include "memory/identity.h"
 #include "memory/resolve.h"
 #include "messages/check.h"
 
 namespace arrow_cuda {
 namespace {
 
-int64_t NumberAt(const uint8_t* bytes, uint64_t width) {
-  switch (width) {
+// The data of views is trimmed if a slice has at most this fraction of the elements, or if the elements take at
+// most that fraction of all bytes.  Else reading them takes much longer than a copy of all data.
+constexpr uint64_t kOfElements = 8;
+constexpr uint64_t kOfBytes = 1024;
+
+template <typename T>
+void Widen(const uint8_t* bytes, uint64_t count, uint64_t* out) {
+  for (uint64_t number = 0; number < count; ++number) {
+    const int64_t wide = arrow::util::SafeLoadAs<T>(bytes + number * sizeof(T));
+    out[number] = static_cast<uint64_t>(wide);
+  }
+}
+
+void WidenAll(const uint8_t* bytes, const Wanted& wanted, uint64_t* out) {
+  switch (wanted.width) {
+    case sizeof(int8_t):
+      return Widen<int8_t>(bytes, wanted.count, out);
     case sizeof(int16_t):
-      return arrow::util::SafeLoadAs<int16_t>(bytes);
+      return Widen<int16_t>(bytes, wanted.count, out);
     case sizeof(int32_t):
-      return arrow::util::SafeLoadAs<int32_t>(bytes);
+      return Widen<int32_t>(bytes, wanted.count, out);
     default:
-      return arrow::util::SafeLoadAs<int64_t>(bytes);
+      return Widen<int64_t>(bytes, wanted.count, out);
   }
 }
 
@@ -94,28 +111,73 @@ std::vector<uint64_t> Tree::Sizes() const {
   return sizes;
 }
 
-OffsetReader TreeReader::ForRust() { return {this, Read}; }
+uint64_t BytesOf(const std::vector<const BufferPtr*>& buffers, const std::vector<ByteRange>& ranges) {
+  std::vector<std::tuple<ContextIdentity, uint64_t, uint64_t>> found;
+  for (size_t number = 0; number < buffers.size(); ++number) {
+    if (ranges[number].size == 0) continue;
+    const auto& buffer = **buffers[number];
+    found.emplace_back(IdentityOf(buffer), buffer.address() + ranges[number].start,
+                       ranges[number].size);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  uint64_t bytes = 0;
+  for (const auto& [context, address, size] : found) bytes += size;
+  return bytes;
+}
 
-Failure TreeReader::Read(void* state, const Wanted* wanted, size_t count, uint64_t* out) noexcept {
-  return Guard([&] { return static_cast<TreeReader*>(state)->ReadAll(wanted, count, out); });
+Outcome<bool> TreeReader::Read(void* state, const Wanted* wanted, size_t count,
+                               uint64_t* out) noexcept {
+  return GuardValue([&]() -> Result<bool> {
+    const auto& reader = *static_cast<TreeReader*>(state);
+    if (!reader.IsWorthReading(wanted, count)) return false;
+    ARROW_RETURN_NOT_OK(reader.ReadAll(wanted, count, out));
+    return true;
+  });
+}
+
+Failure TreeReader::Replace(void* state, size_t buffer, HostRange bytes) noexcept {
+  return Guard([&]() -> Status {
+    const arrow::Buffer range(bytes.data, static_cast<int64_t>(bytes.size));
+    auto& replaced = static_cast<TreeReader*>(state)->replaced_[buffer];
+    return range.CopySlice(0, range.size()).Value(&replaced);
+  });
+}
+
+// Chunks that share memory may together have all of its elements, whose views lead to all of the data.
+bool TreeReader::IsWorthReading(const Wanted* wanted, size_t count) const {
+  std::vector<const BufferPtr*> buffers;
+  std::vector<ByteRange> parts, wholes, all;
+  for (size_t number = 0; number < count; ++number) {
+    const auto& [buffer, position, width, elements] = wanted[number];
+    if (elements == 1) continue;
+    buffers.push_back(tree_.buffers[buffer]);
+    parts.push_back({position, width * elements});
+    wholes.push_back({0, static_cast<uint64_t>((*buffers.back())->size())});
+  }
+  const uint64_t bytes = BytesOf(buffers, parts);
+  if (bytes <= BytesOf(buffers, wholes) / kOfElements) return true;
+  for (const uint64_t size : tree_.Sizes()) all.push_back({0, size});
+  return bytes <= BytesOf(tree_.buffers, all) / kOfBytes;
 }
 
 Status TreeReader::ReadAll(const Wanted* wanted, size_t count, uint64_t* out) const {
   std::vector<BufferPtr> parts;
   std::vector<const arrow::Buffer*> sources;
   for (size_t number = 0; number < count; ++number) {
-    const auto& [buffer, position, width] = wanted[number];
-    parts.push_back(arrow::SliceBuffer(*tree.buffers[buffer], static_cast<int64_t>(position),
-                                       static_cast<int64_t>(width)));
+    const auto& [buffer, position, width, elements] = wanted[number];
+    parts.push_back(arrow::SliceBuffer(*tree_.buffers[buffer], static_cast<int64_t>(position),
+                                       static_cast<int64_t>(width * elements)));
     sources.push_back(parts.back().get());
   }
   const auto host = arrow::default_cpu_memory_manager();
-  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyBuffers(sources, host, {stream, nullptr}));
+  ARROW_ASSIGN_OR_RAISE(const auto copies, CopyBuffers(sources, host, {stream_, nullptr}));
   for (size_t number = 0; number < count; ++number) {
     // Pinned memory may be written by a device.
     if (!copies.has_value()) ARROW_RETURN_NOT_OK(WaitUntilReady(*sources[number]));
     const auto* bytes = copies.has_value() ? (*copies)[number]->data() : sources[number]->data();
-    out[number] = static_cast<uint64_t>(NumberAt(bytes, wanted[number].width));
+    WidenAll(bytes, wanted[number], out);
+    out += wanted[number].count;
   }
   return Status::OK();
 }

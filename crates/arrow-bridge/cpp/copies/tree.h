@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -33,17 +34,30 @@ class Tree {
   std::vector<const BufferPtr*> buffers;
 };
 
-// Lets Rust read a tree's offsets, whichever memory they lie in.  Both have to outlive the result.
-struct TreeReader {
-  const Tree& tree;
-  // May be null.
-  const RustStream* stream;
+// The bytes that copies of these ranges of the buffers take, of which equal ones are copied once.
+uint64_t BytesOf(const std::vector<const BufferPtr*>& buffers, const std::vector<ByteRange>& ranges);
 
-  OffsetReader ForRust();
+// Lets Rust read a tree's offsets and views, whichever memory they lie in, and replace buffers.  Both have to
+// outlive what it makes.
+class TreeReader {
+ public:
+  // The stream may be null.
+  TreeReader(const Tree& tree, const RustStream* stream) : tree_(tree), stream_(stream) {}
+
+  NumberReader ForRust() { return {this, Read, Replace}; }
+
+  // The buffers that take the place of parts, by the numbers of these.
+  std::map<size_t, BufferPtr> TakeReplaced() { return std::move(replaced_); }
 
  private:
-  static Failure Read(void* state, const Wanted* wanted, size_t count, uint64_t* out) noexcept;
+  static Outcome<bool> Read(void* state, const Wanted* wanted, size_t count, uint64_t* out) noexcept;
+  static Failure Replace(void* state, size_t buffer, HostRange bytes) noexcept;
+  bool IsWorthReading(const Wanted* wanted, size_t count) const;
   Status ReadAll(const Wanted* wanted, size_t count, uint64_t* out) const;
+
+  const Tree& tree_;
+  const RustStream* const stream_;
+  std::map<size_t, BufferPtr> replaced_;
 };
 
 }  // namespace arrow_cuda

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "arrow/buffer.h"
 #include "border/calls.h"
 #include "copies/rust_buffers.h"
 #include "copies/tree.h"
-#include "memory/identity.h"
 #include "memory/memory_manager.h"
 #include "memory/on_device.h"
+#include "memory/traverse.h"
 #include "messages/check.h"
 
 namespace arrow_cuda {
@@ -19,22 +18,6 @@ namespace {
 
 // Buffers may have as many bytes more than their arrays need.
 constexpr uint64_t kPadding = 64;
-
-// The bytes that copies of these ranges of the buffers take, of which equal ones are copied once.
-uint64_t BytesOf(const std::vector<const BufferPtr*>& buffers, const std::vector<ByteRange>& ranges) {
-  std::vector<std::tuple<ContextIdentity, uint64_t, uint64_t>> found;
-  for (size_t number = 0; number < buffers.size(); ++number) {
-    if (ranges[number].size == 0) continue;
-    const auto& buffer = **buffers[number];
-    found.emplace_back(IdentityOf(buffer), buffer.address() + ranges[number].start,
-                       ranges[number].size);
-  }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  uint64_t bytes = 0;
-  for (const auto& [context, address, size] : found) bytes += size;
-  return bytes;
-}
 
 // Whether the ranges are much less than all of the buffers.  Chunks that share memory may reach much
 // of it twice.
@@ -68,8 +51,12 @@ int64_t NullsAmong(const ArrayData& data, int64_t length) {
 // Arrays over the ranges that they reach, in the order of the tree.
 class Parts {
  public:
-  Parts(std::vector<Reached> reached, std::vector<ByteRange> ranges, bool may_lower)
-      : reached_(std::move(reached)), ranges_(std::move(ranges)), may_lower_(may_lower) {}
+  Parts(std::vector<Reached> reached, std::vector<ByteRange> ranges,
+        std::map<size_t, BufferPtr> replaced, bool may_lower)
+      : reached_(std::move(reached)),
+        ranges_(std::move(ranges)),
+        replaced_(std::move(replaced)),
+        may_lower_(may_lower) {}
 
   Result<DataPtr> Of(const ArrayData& data) {
     const auto [offset, length, base] = reached_[next_array_++];
@@ -97,13 +84,17 @@ class Parts {
 
  private:
   BufferPtr Next(const BufferPtr& buffer) {
-    const auto [start, size] = ranges_[next_buffer_++];
+    const size_t number = next_buffer_++;
+    const auto replaced = replaced_.find(number);
+    if (replaced != replaced_.end()) return replaced->second;
+    const auto [start, size] = ranges_[number];
     if (buffer == nullptr || size == static_cast<uint64_t>(buffer->size())) return buffer;
     return arrow::SliceBuffer(buffer, static_cast<int64_t>(start), static_cast<int64_t>(size));
   }
 
   const std::vector<Reached> reached_;
   const std::vector<ByteRange> ranges_;
+  const std::map<size_t, BufferPtr> replaced_;
   const bool may_lower_;
   size_t next_array_ = 0;
   size_t next_buffer_ = 0;
@@ -153,16 +144,11 @@ Reads ReadsOf(bool is_from_device, const arrow::MemoryManager& to, const RustStr
   return to.is_cpu() || is_from_device ? Reads::kOfSlices : Reads::kAll;
 }
 
-}  // namespace
-
-Result<Trimmed> Trim(const ArrayDataVector& arrays, const ManagerPtr& to,
-                     const RustStream* stream) {
-  const bool is_from_device = IsOnDevice(arrays);
-  if (!is_from_device && !IsCuda(*to)) return Trimmed{arrays, {}};
+Result<Trimmed> TrimBy(Reads reads, const ArrayDataVector& arrays, bool is_from_device,
+                       const RustStream* stream) {
   const Tree tree(arrays);
   const auto sizes = tree.Sizes();
-  TreeReader reader{tree, stream};
-  const auto reads = ReadsOf(is_from_device, *to, stream);
+  TreeReader reader(tree, stream);
   std::vector<Reached> reached(tree.nodes.size());
   std::vector<ByteRange> ranges(sizes.size());
   ARROW_ASSIGN_OR_RAISE(
@@ -174,12 +160,34 @@ Result<Trimmed> Trim(const ArrayDataVector& arrays, const ManagerPtr& to,
   if (is_from_device) {
     for (const auto& each : reached) trimmed.bases.push_back(each.base);
   }
-  Parts parts(std::move(reached), std::move(ranges), !is_from_device);
+  Parts parts(std::move(reached), std::move(ranges), reader.TakeReplaced(), !is_from_device);
   for (const auto& array : arrays) {
     ARROW_ASSIGN_OR_RAISE(auto part, parts.Of(*array));
     trimmed.arrays.push_back(std::move(part));
   }
   return trimmed;
+}
+
+}  // namespace
+
+Result<Trimmed> Trim(const ArrayDataVector& arrays, const ManagerPtr& to,
+                     const RustStream* stream) {
+  const bool is_from_device = IsOnDevice(arrays);
+  if (!is_from_device && !IsCuda(*to)) return Trimmed{arrays, {}};
+  return TrimBy(ReadsOf(is_from_device, *to, stream), arrays, is_from_device, stream);
+}
+
+Result<BatchPtr> TrimForMessage(const BatchPtr& batch) {
+  const auto is_it = [](const ArrayData& data) {
+    const auto layout = LayoutOf(StorageOf(*data.type)).first;
+    return layout == Layout::kBinaryView || layout == Layout::kListView ||
+           layout == Layout::kDenseUnion;
+  };
+  const auto& columns = batch->column_data();
+  const auto has_it = [&](const auto& column) { return AnyWithin(*column, is_it); };
+  if (std::ranges::none_of(columns, has_it)) return batch;
+  ARROW_ASSIGN_OR_RAISE(auto trimmed, TrimBy(Reads::kOfSlices, columns, false, nullptr));
+  return arrow::RecordBatch::Make(batch->schema(), batch->num_rows(), std::move(trimmed.arrays));
 }
 
 Status LowerOffsets(const ArrayDataVector& copies, const std::vector<uint64_t>& bases,

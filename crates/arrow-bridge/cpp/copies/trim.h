@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arrow/array/data.h"
+#include "arrow/record_batch.h"
 #include "border/ffi.h"
 #include "border/names.h"
 
@@ -23,6 +24,10 @@ struct Trimmed {
 // themselves where that is hardly more.  Copies to the host read offsets once the stream has come to
 // them.  Copies to a device read none on a stream: what these lead to stays whole.
 Result<Trimmed> Trim(const ArrayDataVector& arrays, const ManagerPtr& to, const RustStream* stream);
+
+// The batch on the host to write in place of this one to a message: libarrow would write all of the data that
+// views lead to.
+Result<BatchPtr> TrimForMessage(const BatchPtr& batch);
 
 Status LowerOffsets(const ArrayDataVector& copies, const std::vector<uint64_t>& bases,
                     const ManagerPtr& to);

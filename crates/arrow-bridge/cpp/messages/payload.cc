@@ -8,6 +8,7 @@
 #include "arrow/io/interfaces.h"
 #include "arrow/ipc/options.h"
 #include "arrow/type_traits.h"
+#include "copies/trim.h"
 #include "messages/check.h"
 #include "messages/offsets.h"
 #include "memory/resolve.h"
@@ -116,10 +117,11 @@ Result<std::span<const HostRange>> Payload::Ranges() {
   ranges_.clear();
   ARROW_RETURN_NOT_OK(CheckBatch(*batch_));
   for (const auto& column : batch_->column_data()) ARROW_RETURN_NOT_OK(CheckOffsets(*column));
-  ARROW_RETURN_NOT_OK(arrow::ipc::GetRecordBatchPayload(*batch_, options, &message_));
+  ARROW_ASSIGN_OR_RAISE(const auto batch, TrimForMessage(batch_));
+  ARROW_RETURN_NOT_OK(arrow::ipc::GetRecordBatchPayload(*batch, options, &message_));
   for (auto& buffer : message_.body_buffers) {
     if (buffer == nullptr) continue;
-    if (ReachesBeyondUnion(*batch_, *buffer)) {
+    if (ReachesBeyondUnion(*batch, *buffer)) {
       ARROW_ASSIGN_OR_RAISE(buffer, Padded(*buffer));
     }
     ARROW_RETURN_NOT_OK(CheckPart(*buffer));

@@ -4,8 +4,8 @@
 use super::batch_copies::{all, borrowed, store};
 use crate::fault::{Fault, done};
 use crate::ffi::{
-    ArrayNode, BufferPlace, ByteRange, Failure, Joined, OffsetReader, Outcome, Reached, Reads,
-    RustBuffer, RustContext, Wanted,
+    ArrayNode, BufferPlace, ByteRange, Failure, HostRange, Joined, NumberReader, Outcome, Reached,
+    Reads, RustBuffer, RustContext, Wanted,
 };
 use crate::kind::Kind;
 use arrow_cuda_buffer::{join as fill, join_into_new};
@@ -14,8 +14,8 @@ use std::slice;
 
 exported! {
     /// Finds the part of its buffers that each of `count` arrays reaches.  `sizes` has those of `buffers`
-    /// buffers, in the order of the arrays.  Stores an answer for each array and for each buffer; none, and
-    /// false, if no array is a slice.
+    /// buffers, in the order of the arrays.  Stores an answer for each array and for each buffer, and passes
+    /// the reader what takes the place of parts; none, and false, if no array is a slice.
     #[allow(clippy::too_many_arguments)]
     attempt reach(
         arrays: *const ArrayNode,
@@ -23,7 +23,7 @@ exported! {
         sizes: *const u64,
         buffers: usize,
         reads: Reads,
-        reader: OffsetReader,
+        reader: NumberReader,
         reached: *mut Reached,
         ranges: *mut ByteRange,
     ) -> Outcome<bool> {
@@ -31,6 +31,9 @@ exported! {
         let (arrays, sizes) = unsafe { (all(arrays, count), all(sizes, buffers)) };
         let found = find(arrays, sizes, reads, |wanted, out| reader.read(wanted, out))?;
         let Some(found) = found else { return Ok(false) };
+        for (buffer, bytes) in &found.replaced {
+            reader.replace(*buffer, bytes)?;
+        }
         // SAFETY: there is room for an answer for each array and each buffer.
         unsafe {
             reached.copy_from_nonoverlapping(found.arrays.as_ptr(), found.arrays.len());
@@ -60,7 +63,7 @@ exported! {
         buffers: *const *const RustBuffer,
         sizes: *const u64,
         buffer_count: usize,
-        reader: OffsetReader,
+        reader: NumberReader,
         joined: *mut Joined,
         made: *mut BufferPlace,
     ) -> Outcome<usize> {
@@ -121,10 +124,17 @@ exported! {
     }
 }
 
-impl OffsetReader {
-    pub(super) fn read(&self, wanted: &[Wanted], out: &mut [u64]) -> Result<(), Fault> {
-        // SAFETY: there is room for as many offsets as are wanted.
-        done(unsafe { (self.read)(self.state, wanted.as_ptr(), wanted.len(), out.as_mut_ptr()) })
+impl NumberReader {
+    fn read(&self, wanted: &[Wanted], out: &mut [u64]) -> Result<bool, Fault> {
+        // SAFETY: there is room for as many numbers as are wanted.
+        let read =
+            unsafe { (self.read)(self.state, wanted.as_ptr(), wanted.len(), out.as_mut_ptr()) };
+        read.into_result()
+    }
+
+    fn replace(&self, buffer: usize, bytes: &[u8]) -> Result<(), Fault> {
+        // SAFETY: the bytes live as long as the call.
+        done(unsafe { (self.replace)(self.state, buffer, HostRange::of(bytes)) })
     }
 }
 

@@ -28,7 +28,8 @@ use pyo3::prelude::*;
 /// Returns
 /// -------
 /// dbuf : CudaBuffer
-///     Holds the same bytes as ``batch.serialize()``.
+///     Holds the same bytes as ``batch.serialize()``.  Of slices of string views, list views and
+///     dense unions, it holds only what they reach.
 ///
 /// Raises
 /// ------

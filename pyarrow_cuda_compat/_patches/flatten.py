@@ -1,0 +1,158 @@
+"""``flatten`` of lists, structs, chunks and tables on a device, whose values and fields are there.
+
+=============================  ===================================================================
+lists without nulls            the values from the first offset to the last
+lists with nulls               by `pyarrow.compute`; if libcudf does not answer, the host reads
+                               offsets and bitmap, and the values that stay become one array
+list views                     the host reads where each list lies
+structs without nulls          their fields
+structs with nulls             by `pyarrow.compute`; if libcudf does not answer, the host joins the
+                               bitmap of each field with the struct's
+=============================  ===================================================================
+
+Each function here takes pyarrow's own method and its arguments.
+"""
+
+from itertools import starmap
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .. import _native
+from .._methods.intervals import as_numbers
+from .._methods.pickling import with_validity
+from .patching import Method, override
+
+_is = pa.types
+_lib = pa.lib
+
+
+def _flatten_lists(original: Method, array: Any, recursive: bool = False) -> Any:
+    if isinstance(array, pa.MapArray):
+        return original(array, recursive)
+    array = _values(array)
+    while recursive and isinstance(array, _lib.BaseListArray) and not _is.is_map(array.type):
+        array = _values(array)
+    return array
+
+
+def _values(array: Any) -> Any:
+    """The values of all lists that are not null."""
+    from pyarrow import compute
+
+    if len(array) == 0:
+        return array.values.slice(0, 0)
+    if isinstance(array, pa.ListArray | pa.LargeListArray) and not array.null_count:
+        offsets = array.offsets
+        ends = pa.concat_arrays([offsets.slice(0, 1), offsets.slice(len(array))])
+        first, last = ends.copy_to("cpu").to_pylist()
+        return _part(array.values, first, last - first)
+    if not _is_of_views(array):
+        try:
+            return compute.list_flatten(array)
+        except NotImplementedError:
+            pass  # the host reads where the lists are
+    parts = list(starmap(lambda *part: _part(array.values, *part), _parts(array)))
+    return pa.concat_arrays(parts) if parts else array.values.slice(0, 0)
+
+
+def _is_of_views(array: Any) -> bool:
+    return isinstance(array, pa.ListViewArray | pa.LargeListViewArray)
+
+
+def _parts(array: Any) -> list[tuple[int, int]]:
+    """The first value and the number of values of lists that are not null; neighbours are one."""
+    if _is_of_views(array):
+        starts, counts = _numbers(array.offsets), _numbers(array.sizes)
+    elif isinstance(array, pa.FixedSizeListArray):
+        size = array.type.list_size
+        starts = (np.arange(len(array)) + array.offset) * size
+        counts = np.full(len(array), size)
+    else:
+        offsets = _numbers(array.offsets)
+        starts, counts = offsets[:-1], np.diff(offsets)
+    is_used = _bits(array) & (counts != 0)
+    starts, counts = starts[is_used], counts[is_used]
+    ends = starts + counts
+    is_first = np.append(True, starts[1:] != ends[:-1])[: len(starts)]
+    is_last = np.append(is_first[1:], True)[: len(starts)]
+    starts, ends = starts[is_first], ends[is_last]
+    return list(zip(starts.tolist(), (ends - starts).tolist(), strict=True))
+
+
+def _part(values: Any, first: int, count: int) -> Any:
+    if not 0 <= first <= first + count <= len(values):
+        raise pa.ArrowInvalid(
+            f"a list has values {first} to {first + count}, of {len(values)}: its offsets are wrong"
+        )
+    return values.slice(first, count)
+
+
+def _numbers(array: Any) -> Any:
+    return array.copy_to("cpu").to_numpy().astype(np.int64)
+
+
+def _bits(array: Any) -> Any:
+    """Which elements are not null, on the host."""
+    validity = array.buffers()[0]
+    if validity is None:
+        return np.ones(len(array), bool)
+    bits = pa.Array.from_buffers(pa.bool_(), len(array), [None, validity], 0, array.offset)
+    return bits.copy_to("cpu").to_numpy(zero_copy_only=False)
+
+
+def _flatten_struct(_original: Method, array: Any, memory_pool: Any = None) -> list[Any]:
+    from pyarrow import compute
+
+    places = range(array.type.num_fields)
+    if not array.null_count:
+        return [array.field(place) for place in places]
+    try:
+        return [compute.struct_field(array, [place]) for place in places]
+    except NotImplementedError:
+        return [_under(array, array.field(place)) for place in places]
+
+
+def _under(array: Any, field: Any) -> Any:
+    """A field whose elements are null where the struct is."""
+    if _is.is_null(field.type):
+        return field
+    if _is.is_union(field.type) or _is.is_run_end_encoded(field.type):
+        _native._refuse(
+            array,
+            "pyarrow.StructArray.flatten",
+            f"the struct has nulls, {field.type} has no bitmap",
+        )
+    bits = _bits(array) & _bits(field)
+    packed = np.packbits(np.append(np.zeros(field.offset % 8, bool), bits), bitorder="little")
+    skipped = bytes(field.offset // 8)
+    validity = pa.py_buffer(skipped + packed.tobytes()).copy(array.buffers()[0].memory_manager)
+    return with_validity(field, validity, len(bits) - int(np.count_nonzero(bits)))
+
+
+def _flatten_chunks(_original: Method, data: Any, memory_pool: Any = None) -> list[Any]:
+    if not _is.is_struct(data.type):
+        return [data]
+    parts = zip(*(chunk.flatten() for chunk in data.chunks), strict=True)
+    return [
+        pa.chunked_array(chunks, field.type) for chunks, field in zip(parts, data.type, strict=True)
+    ]
+
+
+def _flatten_table(original: Method, table: Any, memory_pool: Any = None) -> Any:
+    schema = original(as_numbers(table).schema.empty_table()).schema
+    columns = [part for column in table.columns for part in column.flatten()]
+    fields = [field.with_type(part.type) for field, part in zip(schema, columns, strict=True)]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, schema.metadata))
+
+
+def install() -> None:
+    """Answers for the methods."""
+    for cls, method in (
+        (_lib.BaseListArray, _flatten_lists),
+        (_lib.StructArray, _flatten_struct),
+        (_lib.ChunkedArray, _flatten_chunks),
+        (_lib.Table, _flatten_table),
+    ):
+        override(cls, "flatten", method, "any")
