@@ -87,7 +87,7 @@ class Scan:
         self.columns, self.filter = columns, _expression_of(filters)
         #: Of the result.
         self.schema = self.dataset.scanner(columns=columns, filter=self.filter).projected_schema
-        #: What row groups may be skipped for.
+        #: The part of the filter by which row groups are skipped.
         self.decided = self.filter
         if self.filter is not None:
             self.decided = decided_by_statistics(self.filter, self.dataset.schema)

@@ -1,7 +1,7 @@
-"""Which parts of a filter pyarrow may compare with the statistics of a file's row groups.
+"""The part of a filter by which row groups of Parquet files are skipped.
 
-Statistics leave out NaN.  pyarrow takes them for those of all rows, and skips a row group of 1.0
-and NaN where a filter wants what is not 1.0.
+Statistics leave out NaN.  pyarrow takes them for those of all rows, and so skips a row group of 1.0
+and NaN if the filter is ``x != 1.0``.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import pyarrow.compute as pc
 from .._cudf.expressions import Part, Path, parsed, serialized
 from .._cudf.refusals import NotCovered
 
-#: By name: comparisons of which NaN fails each one, as it fails those that no number passes.
+#: Comparisons that NaN fails.
 _FAILED_BY_NAN = frozenset(("equal", "less", "less_equal", "greater", "greater_equal"))
 _BOTH = frozenset(("and", "and_kleene"))
 _EITHER = frozenset(("or", "or_kleene"))
 
 
 def decided_by_statistics(expression: Any, schema: pa.Schema) -> Any:
-    """What a row group may be skipped for: the expression, the members of a conjunction that hold
-    for NaN what they hold for numbers, or None."""
+    """The part of a filter that statistics decide: all of it, some members of its conjunction, or
+    None."""
     try:
         members = [*_members(parsed(serialized(expression)))]
     except NotCovered:  # of fields by their numbers
@@ -45,7 +45,7 @@ def _members(part: Part) -> Iterator[Part]:
 
 
 def _is_decided(part: Part, schema: pa.Schema) -> bool:
-    """Whether a row with NaN fails it if all numbers between those of the statistics do."""
+    """Whether NaN fails it where all numbers between those of the statistics do."""
     if not _has_floats(part, schema):
         return True
     if isinstance(part, Path | str):
@@ -59,7 +59,7 @@ def _is_decided(part: Part, schema: pa.Schema) -> bool:
 
 def _has_floats(part: Part, schema: pa.Schema) -> bool:
     if isinstance(part, Path):
-        return True  # rarely: the field may be any
+        return True  # or has none, and fewer row groups are skipped
     if isinstance(part, str):
         return part not in schema.names or pa.types.is_floating(schema.field(part).type)
     return isinstance(part, tuple) and any(_has_floats(each, schema) for each in part[1])

@@ -176,10 +176,12 @@ def read_table(path: Path, **chosen: Any) -> pa.Table:
     """As by pyarrow, with the rows of NaN that pass a filter."""
     filters, columns = chosen.pop("filters", None), chosen.pop("columns", None)
     schema = chosen.get("schema") or pq.read_schema(path)
-    names = [] if filters is None else [name for name, *_ in filters]
+    names = [name for name, operator, _ in filters or [] if operator in ("!=", "in")]
     if not any(pa.types.is_floating(schema.field(name).type) for name in names):
         return pq.read_table(path, filters=filters, columns=columns, **chosen)
-    expected = pq.read_table(path, **chosen).filter(pq.filters_to_expression(filters))
+    read = columns and [*dict.fromkeys([*columns, *names])]
+    expected = pq.read_table(path, columns=read, **chosen)
+    expected = expected.filter(pq.filters_to_expression(filters))
     return expected if columns is None else expected.select(columns)
 
 
