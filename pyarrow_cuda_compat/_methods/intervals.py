@@ -16,7 +16,7 @@ _NUMBERS = {21: pa.int32(), 22: pa.int64()}
 
 def as_numbers(data: Any) -> Any:
     """A chunked array, record batch or table with numbers in place of intervals; the same object
-    if it has none."""
+    if it has no intervals."""
     if isinstance(data, pa.ChunkedArray):
         return retyped(data, _NUMBERS[data.type.id]) if data.type.id in _NUMBERS else data
     if not any(kind.id in _NUMBERS for kind in data.schema.types):

@@ -20,7 +20,6 @@ import numpy as np
 import pyarrow as pa
 
 from .. import _native
-from .._methods.intervals import as_numbers
 from .._methods.pickling import with_validity
 from .patching import Method, override
 
@@ -141,10 +140,10 @@ def _flatten_chunks(_original: Method, data: Any, memory_pool: Any = None) -> li
 
 
 def _flatten_table(original: Method, table: Any, memory_pool: Any = None) -> Any:
-    schema = original(as_numbers(table).schema.empty_table()).schema
+    rows = pa.nulls(0, pa.struct(list(table.schema)))
+    schema = original(pa.Table.from_struct_array(rows)).schema.with_metadata(table.schema.metadata)
     columns = [part for column in table.columns for part in column.flatten()]
-    fields = [field.with_type(part.type) for field, part in zip(schema, columns, strict=True)]
-    return pa.Table.from_arrays(columns, schema=pa.schema(fields, schema.metadata))
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def install() -> None:

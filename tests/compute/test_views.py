@@ -4,6 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from support.samples import ALL
+
 from .conftest import back
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("libcudf")]
@@ -22,6 +24,7 @@ TABLE = pa.table(
         metadata={"of": "table"},
     ),
 )
+UNIONS = pa.table({"u": ALL["dense union"], "v": ALL["sparse union"]})
 BOOLEANS = pa.array([True, False, None, True, True])
 
 
@@ -49,6 +52,7 @@ def same(found, expected):
         (TABLE["n"], lambda it: it.flatten()),
         (TABLE, lambda it: it.flatten()),
         (TABLE.slice(2), lambda it: it.flatten()),
+        (UNIONS, lambda it: it.flatten()),
         (TABLE, lambda it: it.to_struct_array()),
         (TABLE, lambda it: it.to_struct_array(max_chunksize=2)),
         (TABLE.to_batches()[1], lambda it: it.to_struct_array()),

@@ -19,7 +19,7 @@ def batch_of(table):
     return table.to_batches()[0]
 
 
-#: What is made of a table, and how.
+#: Functions that make data of a table.
 RESULTS = {
     "slice of a table": lambda table: table.slice(1, 2),
     "slice of a column": lambda table: table.column(0).slice(1, 2),

@@ -51,7 +51,7 @@ pub(crate) struct BodyBuffers {
 }
 
 impl BodyBuffers {
-    /// The size of each buffer that cannot be read.  It suffices for any array, so that the reason is told first.
+    /// The size of each buffer that cannot be read.  It suffices for any array, so that reading fails with the reason.
     const UNREADABLE: u64 = 1 << 36;
 
     /// Adds a buffer, or the reason why the one at this address cannot be read, and returns its size.  Addresses ascend.

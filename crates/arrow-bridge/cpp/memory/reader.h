@@ -45,8 +45,8 @@ class Reader : public arrow::io::RandomAccessFile {
   const Handle<RustReader> rust_;
 };
 
-// A message's body as the file from which libarrow reads the message's buffers: it has all of each, or
-// refuses, where other files return what there is.
+// A message's body as the file from which libarrow reads the message's buffers: it returns all of
+// each, or refuses, where other files return what there is.
 class BodyReader : public Reader {
  public:
   using Reader::Reader;
