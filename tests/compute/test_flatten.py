@@ -123,6 +123,14 @@ def test_chunks_tables_and_structs_as_batches(there):
     assert back(found).equals(pa.RecordBatch.from_struct_array(struct))
 
 
+@pytest.mark.parametrize("kind", ["lists with nulls", "fixed lists with nulls", "list views"])
+def test_many_parts_come_by_the_host(there, monkeypatch, kind):
+    monkeypatch.setattr(engine, "_found", "none here")
+    many = pa.concat_arrays([LISTS[kind]] * 20)
+    check([there(many).flatten()], [many.flatten()])
+    assert not there(many).flatten().is_cpu
+
+
 def test_values_of_lists_without_nulls_are_not_copied(there):
     for name in ("lists", "fixed lists"):
         given = there(LISTS[name])
@@ -140,5 +148,5 @@ def test_offsets_that_lead_outside_are_errors(there):
         given = there(pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), NUMBERS[:3]))
         wrong = there(pa.array(offsets, pa.int32())).buffers()[1]
         given = pa.ListArray.from_buffers(given.type, 1, [None, wrong], children=[given.values])
-        with pytest.raises(pa.ArrowInvalid, match="its offsets are wrong"):
+        with pytest.raises(pa.ArrowInvalid, match="lead outside their 3 values"):
             given.flatten()
