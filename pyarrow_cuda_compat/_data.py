@@ -38,6 +38,14 @@ def to_host_whole(data: Any) -> Any:
     return (_native._unguarded(original) or original)(data, _HOST)
 
 
+def beside(there: Any, data: Any) -> Any:
+    """An array, or a copy of it in the memory that another one lies in."""
+    if _native._is_on_device(data):
+        return data
+    buffer = next(it for it in there.buffers() if it is not None and not it.is_cpu)
+    return data.copy_to(buffer.memory_manager)
+
+
 def _message_to_host(message: Any) -> Any:
     """The same message, encapsulated and read again."""
     metadata = message.metadata.to_pybytes()

@@ -4,7 +4,8 @@
 lists without nulls            the values from the first offset to the last
 lists with nulls               by `pyarrow.compute`; if libcudf does not answer, the host reads
                                offsets and bitmap, and the values that stay become one array
-list views                     the host reads where each list lies
+list views                     the host reads where each list lies; then as above
+lists in many places           by pyarrow on the host, and back
 structs without nulls          their fields
 structs with nulls             by `pyarrow.compute`; if libcudf does not answer, the host joins the
                                bitmap of each field with the struct's
@@ -13,18 +14,20 @@ structs with nulls             by `pyarrow.compute`; if libcudf does not answer,
 Each function here takes pyarrow's own method and its arguments.
 """
 
-from itertools import starmap
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from .. import _native
+from .._data import beside, to_host
 from .._methods.pickling import with_validity
 from .patching import Method, override
 
 _is = pa.types
 _lib = pa.lib
+#: Parts, which are joined on the device.
+_FEW = 100
 
 
 def _flatten_lists(original: Method, array: Any, recursive: bool = False) -> Any:
@@ -42,22 +45,34 @@ def _values(array: Any) -> Any:
 
     if len(array) == 0:
         return array.values.slice(0, 0)
-    if isinstance(array, pa.ListArray | pa.LargeListArray) and not array.null_count:
-        offsets = array.offsets
-        ends = pa.concat_arrays([offsets.slice(0, 1), offsets.slice(len(array))])
-        first, last = ends.copy_to("cpu").to_pylist()
-        return _part(array.values, first, last - first)
+    if not (_is_of_views(array) or array.null_count):
+        first, end = _ends(array)
+        _check(array.values, np.array(first), np.array(end))
+        return array.values.slice(first, end - first)
     if not _is_of_views(array):
         try:
             return compute.list_flatten(array)
         except NotImplementedError:
             pass  # the host reads where the lists are
-    parts = list(starmap(lambda *part: _part(array.values, *part), _parts(array)))
-    return pa.concat_arrays(parts) if parts else array.values.slice(0, 0)
+    parts = _parts(array)
+    if len(parts) > _FEW:
+        return beside(array, to_host(array).flatten())
+    found = [array.values.slice(*part) for part in parts or [(0, 0)]]
+    return pa.concat_arrays(found) if len(found) > 1 else found[0]
 
 
 def _is_of_views(array: Any) -> bool:
     return isinstance(array, pa.ListViewArray | pa.LargeListViewArray)
+
+
+def _ends(array: Any) -> tuple[int, int]:
+    """The first value of all lists, and the place after the last one."""
+    if isinstance(array, pa.FixedSizeListArray):
+        size = array.type.list_size
+        return array.offset * size, (array.offset + len(array)) * size
+    ends = pa.concat_arrays([array.offsets.slice(0, 1), array.offsets.slice(len(array))])
+    first, end = ends.copy_to("cpu").to_pylist()
+    return first, end
 
 
 def _parts(array: Any) -> list[tuple[int, int]]:
@@ -74,18 +89,16 @@ def _parts(array: Any) -> list[tuple[int, int]]:
     is_used = _bits(array) & (counts != 0)
     starts, counts = starts[is_used], counts[is_used]
     ends = starts + counts
+    _check(array.values, starts, ends)
     is_first = np.append(True, starts[1:] != ends[:-1])[: len(starts)]
     is_last = np.append(is_first[1:], True)[: len(starts)]
     starts, ends = starts[is_first], ends[is_last]
     return list(zip(starts.tolist(), (ends - starts).tolist(), strict=True))
 
 
-def _part(values: Any, first: int, count: int) -> Any:
-    if not 0 <= first <= first + count <= len(values):
-        raise pa.ArrowInvalid(
-            f"a list has values {first} to {first + count}, of {len(values)}: its offsets are wrong"
-        )
-    return values.slice(first, count)
+def _check(values: Any, starts: Any, ends: Any) -> None:
+    if np.any((starts < 0) | (ends < starts) | (ends > len(values))):
+        raise pa.ArrowInvalid(f"lists lead outside their {len(values)} values")
 
 
 def _numbers(array: Any) -> Any:

@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from .. import _native
+from .._data import beside
 from .._methods.intervals import as_numbers, retyped
 from .guards.actions import count_nulls, refuse
 from .patching import Method, override
@@ -68,25 +69,17 @@ def _dictionary_array(
     values, more = pa.nulls(len(dictionary), dictionary.type), (mask, ordered, from_pandas, safe)
     if isinstance(indices, pa.Array) and _native._is_on_device(indices):
         kind = original(pa.nulls(0, indices.type), values, *more).type
-        dictionary = _beside(indices, dictionary)
+        dictionary = beside(indices, dictionary)
         if safe and len(indices) > indices.null_count:
             ends = compute.min_max(indices)
             original(pa.array([ends["min"], ends["max"]], indices.type), values)
     else:
         made = original(indices, values, *more, memory_pool)
-        kind, indices = made.type, _beside(dictionary, made.indices)
+        kind, indices = made.type, beside(dictionary, made.indices)
     facts = indices.null_count, indices.offset
     return pa.DictionaryArray.from_buffers(
         kind, len(indices), indices.buffers(), dictionary, *facts
     )
-
-
-def _beside(there: Any, data: Any) -> Any:
-    """The data, or a copy of it in the memory that other data lies in."""
-    if _native._is_on_device(data):
-        return data
-    buffer = next(it for it in there.buffers() if it is not None and not it.is_cpu)
-    return data.copy_to(buffer.memory_manager)
 
 
 def _view(original: Method, array: Any, target_type: Any) -> Any:

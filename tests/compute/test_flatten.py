@@ -123,6 +123,14 @@ def test_chunks_tables_and_structs_as_batches(there):
     assert back(found).equals(pa.RecordBatch.from_struct_array(struct))
 
 
+@pytest.mark.parametrize("kind", ["lists with nulls", "fixed lists with nulls", "list views"])
+def test_many_parts_come_by_the_host(there, monkeypatch, kind):
+    monkeypatch.setattr(engine, "_found", "none here")
+    many = pa.concat_arrays([LISTS[kind]] * 20)
+    check([there(many).flatten()], [many.flatten()])
+    assert not there(many).flatten().is_cpu
+
+
 def test_values_of_lists_without_nulls_are_not_copied(there):
     for name in ("lists", "fixed lists"):
         given = there(LISTS[name])
@@ -135,10 +143,13 @@ def test_maps_are_refused_as_by_pyarrow(there):
         there(pa.array([[(1, 2)]], pa.map_("i1", "i1"))).flatten()
 
 
-def test_offsets_that_lead_outside_are_errors(there):
-    for offsets in ([0, 5], [-2, 1], [2, 1]):
-        given = there(pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), NUMBERS[:3]))
-        wrong = there(pa.array(offsets, pa.int32())).buffers()[1]
-        given = pa.ListArray.from_buffers(given.type, 1, [None, wrong], children=[given.values])
-        with pytest.raises(pa.ArrowInvalid, match="its offsets are wrong"):
-            given.flatten()
+@pytest.mark.parametrize("nulls", [0, 1])
+@pytest.mark.parametrize("ends", [[0, 5], [-2, 1], [2, 1]])
+def test_offsets_that_lead_outside_are_errors(there, monkeypatch, ends, nulls):
+    monkeypatch.setattr(engine, "_found", "none here")
+    bits = there(pa.array([True, False])).buffers()[1] if nulls else None
+    offsets = there(pa.array([*ends, ends[1]], pa.int32())).buffers()[1]
+    values, kind = there(NUMBERS[:3]), pa.list_(NUMBERS.type)
+    given = pa.ListArray.from_buffers(kind, 2, [bits, offsets], nulls, children=[values])
+    with pytest.raises(pa.ArrowInvalid, match="lead outside their 3 values"):
+        given.flatten()

@@ -135,6 +135,21 @@ def test_frames_of_the_family_cuda_are_not_copied(ctx, calls, name):
     assert made == [0, 0]
 
 
+def test_frames_have_what_slices_of_views_reach(ctx):
+    words = pa.array([f"word number {row} of many" for row in range(2000)], pa.string_view())
+    numbers = pa.array(range(2000), pa.int32())
+    lists = pa.ListViewArray.from_arrays(numbers, pa.array([1] * 2000, pa.int32()), words)
+    part = pa.record_batch({"x": words, "y": lists}).copy_to(ctx).slice(1000, 10)
+    for families in (FAMILIES, ["pickle"]):
+        header, frames = serialize(part, serializers=families)
+        assert sum(map(size_of, frames)) < 8000
+        assert deserialize(header, frames).copy_to("cpu").equals(part.copy_to("cpu"))
+
+
+def size_of(frame):
+    return frame.size if isinstance(frame, CudaBuffer) else memoryview(frame).nbytes
+
+
 def test_frames_of_the_family_cuda_may_arrive_on_the_host(ctx):
     header, frames = serialize(make_batch(), serializers=("cuda",))
     frames = [bytes(each.to_pybytes() if isinstance(each, CudaBuffer) else each) for each in frames]

@@ -395,7 +395,69 @@ fn what_leads_outside_stays_whole() {
     }
 }
 
+/// The bytes that a view of one of these buffers leads to.
+fn bytes_at(view: &[u8], data: &[&[u8]]) -> Vec<u8> {
+    let [size, _, buffer, offset] = [0, 1, 2, 3].map(|it| number(&view[4 * it..4 * it + 4]));
+    match size {
+        ..=12 => view.to_vec(),
+        _ => data[buffer as usize][offset as usize..][..size as usize].to_vec(),
+    }
+}
+
 proptest! {
+    #[test]
+    fn views_and_list_views_keep_what_they_lead_to(
+        rows in proptest::collection::vec((0..30_i64, 0..3_i64, 0..70_i64), 40..80),
+        first in 0..80_usize, length in 0..20_usize, has_validity in any::<bool>(),
+    ) {
+        let first = first.min(rows.len());
+        let length = length.min(rows.len() - first);
+        let data: Vec<Vec<u8>> = (0..3).map(|start| (start..start + 100).collect()).collect();
+        let views = rows.iter().flat_map(|(size, buffer, offset)| view(*size, *buffer, *offset));
+        let mut array = node(Layout::BinaryView, 0, first as u64, length as u64);
+        (array.has_validity, array.buffers) = (has_validity, 4 + u32::from(has_validity));
+        let bitmap = vec![vec![255; 10]; usize::from(has_validity)];
+        let buffers = [bitmap, vec![views.collect()], data].concat();
+        let views_at = usize::from(has_validity);
+        if let Some(found) = reach_of(&[array], &buffers, Reads::OfSlices).0 {
+            let part = |number: usize| {
+                let ByteRange { start, size } = found.ranges[number];
+                found.replaced.get(&number).map_or_else(
+                    || &buffers[number][start as usize..][..size as usize],
+                    |bytes| bytes.as_slice(),
+                )
+            };
+            let whole: Vec<_> = buffers[views_at + 1..].iter().map(Vec::as_slice).collect();
+            let trimmed: Vec<_> = (views_at + 1..buffers.len()).map(part).collect();
+            let skipped = found.arrays[0].offset as usize;
+            for row in 0..length {
+                let before = &buffers[views_at][16 * (first + row)..][..16];
+                let after = &part(views_at)[16 * (skipped + row)..][..16];
+                prop_assert_eq!(bytes_at(after, &trimmed), bytes_at(before, &whole));
+            }
+        }
+
+        let mut lists = node(Layout::ListView, 4, first as u64, length as u64);
+        lists.children = 1;
+        let offsets: Vec<_> = rows.iter().map(|(_, _, offset)| *offset).collect();
+        let sizes: Vec<_> = rows.iter().map(|(size, _, _)| *size).collect();
+        let values: Vec<u8> = (0..100).collect();
+        let buffers = [numbers::<4>(&offsets), numbers::<4>(&sizes), values];
+        let arrays = [lists, node(Layout::Fixed, 1, 0, 100)];
+        if let Some(found) = reach_of(&arrays, &buffers, Reads::OfSlices).0 {
+            let ByteRange { start, size } = found.ranges[2];
+            let left = &buffers[2][start as usize..][..size as usize];
+            let own = numbers::<4>(&offsets[first..first + length]);
+            let lowered = found.replaced.get(&0).unwrap_or(&own);
+            for row in 0..length {
+                let (offset, size) = (offsets[first + row] as usize, sizes[first + row] as usize);
+                let now = number(&lowered[4 * row..4 * row + 4]) as usize;
+                prop_assert!(now + size <= left.len());
+                prop_assert_eq!(&left[now..now + size], &buffers[2][offset..offset + size]);
+            }
+        }
+    }
+
     #[test]
     fn whatever_arrays_say_their_ranges_lie_within_the_buffers(
         raw in proptest::collection::vec(
