@@ -138,7 +138,7 @@ def _checked(array: Any) -> _native.DeviceArray:
     )
 
 
-#: What takes device memory instead of `from_dlpack` of these classes.
+#: The calls that take device memory, where `from_dlpack` of these classes does not.
 _WAYS_OUT = {
     "Array": "pyarrow_cuda_compat.DeviceArray(data).to_arrow() takes device memory",
     "Tensor": "pyarrow_cuda_compat.DeviceArray(data).copy_to_host() copies device memory, "

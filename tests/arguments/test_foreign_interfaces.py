@@ -131,7 +131,7 @@ def test_masks_are_arrays_of_bits(ctx, count):
     assert (buffer.size, array.size) == ((count + 7) // 8,) * 2
     if count:
         assert array.address == buffer.address == memory.address
-        assert not (array.is_mutable or buffer.is_mutable)
+        assert (array.is_mutable, buffer.is_mutable) == (False, False)
 
 
 @pytest.mark.parametrize(

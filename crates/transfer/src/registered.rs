@@ -56,8 +56,8 @@ impl RegisteredMemory {
         Ok(Self::at(context, start, address, owner))
     }
 
-    /// The same for memory that the device only reads.  Some of it the driver pins in no other way: what is mapped
-    /// for reading only, as files are.  Copies to such memory fail.
+    /// Pins memory that the device only reads.  It may be mapped for reading only, as files are; copies to such memory
+    /// fail.
     ///
     /// ```
     /// use arrow_cuda_context::Context;

@@ -27,7 +27,7 @@ impl Current<'_> {
         unsafe { self.register(data, size, PORTABLE_AND_MAPPED) }
     }
 
-    /// The same for memory that the device only reads, which may be mapped for reading only.  Copies to it fail.
+    /// Pins host memory that the device only reads, which may be mapped for reading only.  Copies to it fail.
     ///
     /// # Safety
     ///

@@ -37,7 +37,7 @@ use pyo3::prelude::*;
 /// array : DeviceArray
 ///     A view of the array's memory with its type, shape and strides, which retains
 ///     it, or the copy.  `DeviceArray.buffer` has its bytes.  The view is read-only if
-///     DLPack or the array interface of `x` says so, as that of JAX does.
+///     DLPack or the array interface of `x` marks the memory, as that of JAX does.
 ///     Work that its library has queued is ordered before every copy from the
 ///     array; for a capsule, the call waits for all work of the device instead.
 ///
