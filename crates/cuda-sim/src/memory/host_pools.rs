@@ -1,17 +1,8 @@
 //! Pools of page-locked memory, which the host accesses at once, and devices once they are allowed to.
 
-use std::collections::BTreeMap;
-
 use super::{Kind, Memory};
 use crate::base::code::{INVALID_VALUE, Result};
 use crate::contexts::Context;
-
-/// The devices that can access the memory of each pool, by its handle.
-#[derive(Default)]
-pub struct HostPools {
-    devices: BTreeMap<u64, Vec<usize>>,
-    last: u64,
-}
 
 impl Memory {
     pub fn create_host_pool(&mut self) -> u64 {

@@ -4,6 +4,7 @@ mod allocator;
 mod chunk;
 mod chunks;
 mod device;
+mod host_pool;
 mod host_pools;
 mod ipc_handle;
 mod region;
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 
 use chunk::Chunks;
 use device::DeviceMemory;
-use host_pools::HostPools;
+use host_pool::HostPools;
 
 use crate::base::code::{INVALID_VALUE, OUT_OF_MEMORY, Result};
 use crate::base::{READ_WRITE, map, unmap};
