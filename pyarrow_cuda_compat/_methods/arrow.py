@@ -37,8 +37,8 @@ def array_from_arrow(
         Dates, times, durations and decimals of 32 and 64 bits are the integers that Arrow stores,
         wider decimals and intervals structures of integers, booleans the bytes of
         their bitmap.  Each level of fixed-size lists adds a dimension, and arrays
-        of `pyarrow.fixed_shape_tensor` add those of the tensor, in memory order.  Other
-        extension arrays are treated as their storage.
+        of `pyarrow.fixed_shape_tensor` add those of the tensor, in the order that its
+        `permutation` gives them.  Other extension arrays are treated as their storage.
     nulls : {'keep', 'mask', 'fill'}, default 'keep'
         What becomes of nulls.  'keep': the array knows its `validity`, and refuses what would show
         their values.  'mask': the result is the values and a mask, which is True where
@@ -105,8 +105,48 @@ def array_from_arrow(
         array = _there(array.combine_chunks())  # of no chunks, it lies on the host
     values, shape = _flattened(array)
     if is_kept:
-        return _kept(array.type, values, shape)
-    return _replaced(array.type, values, shape, nulls, element)
+        return _in_order(array.type, _kept(array.type, values, shape))
+    found = _replaced(array.type, values, shape, nulls, element)
+    if isinstance(found, tuple):
+        return _in_order(array.type, found[0]), _in_order(array.type, found[1])
+    return _in_order(array.type, found)
+
+
+def _in_order(kind: Any, stored: DeviceArray) -> DeviceArray:
+    """The elements of an array of a type, with the dimensions in the type's order."""
+    order = _permutation(kind)
+    return stored if order is None else stored.transpose((0, *(axis + 1 for axis in order)))
+
+
+def _as_stored(kind: Any, array: DeviceArray) -> DeviceArray | None:
+    """The elements as arrays of a type with a permutation store them; None if they lie in another
+    order."""
+    order = [0, *(axis + 1 for axis in _permutation(kind))]
+    if len(order) != array.ndim:
+        return None
+    stored = array.transpose(sorted(range(array.ndim), key=order.__getitem__))
+    return stored if stored.shape[1:] == tuple(kind.shape) and stored.is_c_contiguous() else None
+
+
+def lies_permuted(array: DeviceArray) -> bool:
+    """Whether the elements lie as a type with a permutation stores them, not in C order."""
+    kind = array.arrow_type
+    return _permutation(kind) is not None and _as_stored(kind, array) is not None
+
+
+def _without_permutation(kind: Any, array: DeviceArray) -> Any:
+    """The type of tensors, in the order of their dimensions, for elements in C order."""
+    order = _permutation(kind)
+    if array.ndim != len(order) + 1:
+        return kind.value_type
+    names = kind.dim_names and [kind.dim_names[axis] for axis in order]
+    return pa.fixed_shape_tensor(kind.value_type, list(array.shape[1:]), dim_names=names)
+
+
+def _permutation(kind: Any) -> Any:
+    """The order of a tensor's dimensions; None if they are stored in that order."""
+    order = kind.permutation if isinstance(kind, pa.FixedShapeTensorType) else None
+    return None if order is None or order == sorted(order) else order
 
 
 def _kept(kind: Any, values: Any, shape: list[int]) -> DeviceArray:
@@ -195,7 +235,7 @@ def _flattened(array: Any) -> tuple[Any, list[int]]:
         else:
             break
     if isinstance(kind, pa.FixedShapeTensorType):
-        shape[1:] = kind.shape  # as the elements lie in memory, whatever the order of dimensions
+        shape[1:] = kind.shape  # as the elements lie in memory
     return array, shape
 
 
@@ -291,14 +331,28 @@ def array_to_arrow(self: DeviceArray, type: Any = None) -> Any:
     """
     if type is not None and not isinstance(type, pa.DataType):
         raise TypeError(f"type must be a pyarrow.DataType, not {type!r}")
+    kind = type or self.arrow_type
+    if _permutation(kind) is not None:
+        stored = _as_stored(kind, self)
+        if stored is not None:
+            return _built_as(kind, stored)
+        if type is not None:
+            raise ValueError(
+                f"elements of shape {self.shape} and strides {self.strides} do not lie as {kind} "
+                "stores them: pass a type without permutation"
+            )
+        kind = _without_permutation(kind, self)
     if not self.is_c_contiguous():
         raise ValueError(
             "Arrow's elements are contiguous in C order, those of the array are not: "
             "array.copy().to_arrow() copies them first"
         )
-    values, validity, offset, length = _native._arrow_parts(self)
-    kind = type or self.arrow_type or _arrow_type(self)
-    return _built(kind, self, length, [validity, values], offset, self.shape[1:])
+    return _built_as(kind or _arrow_type(self), self)
+
+
+def _built_as(kind: Any, array: DeviceArray) -> Any:
+    values, validity, offset, length = _native._arrow_parts(array)
+    return _built(kind, array, length, [validity, values], offset, array.shape[1:])
 
 
 def array_for_pyarrow(self: DeviceArray, type: Any = None) -> Any:

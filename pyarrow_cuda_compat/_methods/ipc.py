@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from .. import _native
 from .._native import Context, DeviceArray, IpcMemHandle
+from .arrow import lies_permuted
 from .pickling import restores
 
 
 def reduce_device_array(array: DeviceArray, _protocol: Any) -> tuple[Any, ...]:
     """A `DeviceArray` for `pickle`.  Elements with gaps between them travel without the gaps."""
-    if array.null_count:
+    if array.null_count or lies_permuted(array):
         return DeviceArray.from_arrow, (array.to_arrow(),)
     is_kept = array.is_c_contiguous() or (array.is_f_contiguous() and array.arrow_type is None)
     dense = array if is_kept else array.copy()

@@ -2,6 +2,7 @@
 
 ================  =================================================================================
 `addresses`       ``Buffer.address``, to know which addresses other libraries have seen
+`buffers`         pickles of generic buffers on a device
 `copy_to`         ``copy_to`` of arrays, batches, tables and readers; ``copy``, ``view`` of buffers
 `datasets`        ``copy_to`` of datasets and scanners
 `device_arrays`   export and import of the C Device interface and of DLPack
@@ -22,6 +23,7 @@ import _pyarrow_cuda_compat_hook as _hook  # type: ignore[import-untyped,unused-
 from . import (
     addresses,
     batches,
+    buffers,
     combine,
     copy_to,
     datasets,
@@ -39,6 +41,7 @@ def install() -> None:
     if _hook.is_enabled():
         for each in (
             addresses,
+            buffers,
             device_arrays,
             copy_to,
             datasets,

@@ -113,15 +113,9 @@ def _tensor(array: Any) -> _native.DeviceArray:
     """The values of an array on a device, if they are all that there is to it."""
     try:
         numbers = _native._numbers(array)
-        return _with_its_dimensions(array) if numbers is None else numbers
+        return _checked(array) if numbers is None else numbers
     except (TypeError, ValueError) as error:
         raise BufferError(f"the array cannot be a tensor: {error}") from None
-
-
-def _with_its_dimensions(array: Any) -> _native.DeviceArray:
-    tensor = _checked(array)
-    order = getattr(array.type, "permutation", None)  # of tensors of a fixed shape
-    return tensor if order is None else tensor.transpose((0, *(axis + 1 for axis in order)))
 
 
 def _checked(array: Any) -> _native.DeviceArray:
@@ -144,12 +138,23 @@ def _checked(array: Any) -> _native.DeviceArray:
     )
 
 
-def _import_tensor(original: Method, *args: Any, **kwargs: Any) -> Any:
+#: The calls that take device memory, where `from_dlpack` of these classes does not.
+_WAYS_OUT = {
+    "Array": "pyarrow_cuda_compat.DeviceArray(data).to_arrow() takes device memory",
+    "Tensor": "pyarrow_cuda_compat.DeviceArray(data).copy_to_host() copies device memory, "
+    "and pyarrow.Tensor.from_numpy takes the copy",
+    "FixedShapeTensorArray": "pyarrow_cuda_compat.DeviceArray(data).to_arrow("
+    "pyarrow.fixed_shape_tensor(type, shape)) takes device memory",
+}
+
+
+def _import_tensor(way_out: str, original: Method, *args: Any, **kwargs: Any) -> Any:
     try:
         return original(*args, **kwargs)
     except NotImplementedError as error:
-        way = "pyarrow_cuda_compat.DeviceArray(data).to_arrow() takes device memory"
-        raise type(error)(f"{error} {way}") from None
+        # `FixedShapeTensorArray` calls `Tensor`.
+        text = str(error).removesuffix(f" {_WAYS_OUT['Tensor']}")
+        raise type(error)(f"{text} {way_out}") from None
 
 
 def install() -> None:
@@ -160,7 +165,8 @@ def install() -> None:
         override(cls, "_export_to_c_device", partial(_export, is_batch))
         override(cls, "_import_from_c_device_capsule", partial(_import_capsules, is_batch))
         override(cls, "_import_from_c_device", _import_batch if is_batch else _import_array)
-    override(lib.Array, "from_dlpack", _import_tensor)
+    for name, way_out in _WAYS_OUT.items():
+        override(getattr(lib, name), "from_dlpack", partial(_import_tensor, way_out))
     for cls in (lib.Array, lib.FixedShapeTensorArray):
         override(cls, "__dlpack__", _tensor_of)
         override(cls, "__dlpack_device__", _device_of)

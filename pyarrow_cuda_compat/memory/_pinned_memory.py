@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _layouts as layouts
-from .._native import DeviceArray, _RegisteredArray, new_host_buffer
+from .._native import DeviceArray, _read_only, _RegisteredArray, new_host_buffer
 from ._current_device import current_context
 
 
@@ -40,7 +40,8 @@ def pinned(*arylist: Any) -> Iterator[None]:
     fastest, and those on a stream return at once.  Leaving the block, also by an exception, waits
     for the work of the context and unpins all of them.  None may be pinned already, nor share a
     page with an array that is.  It raises an `OSError` if the driver cannot pin the memory; no
-    array is pinned in that case.  As `numba.cuda.pinned`.
+    array is pinned in that case.  Read-only arrays may be those of a mapped file.  As
+    `numba.cuda.pinned`.
     """
     with ExitStack() as pins:
         for array in map(_array_of, arylist):
@@ -53,8 +54,9 @@ def mapped(*arylist: Any, **kws: Any) -> Iterator[Any]:
     """Let the device access host arrays during a ``with`` block.  Kernels work on the memory of the
     host itself, over the bus.  The block gets a `DeviceArray` for one array, else a list of them.
     Leaving it, also by an exception, waits for the work of the context and unmaps all of them.  The
-    arrays on the device must not be used any more then.  Only the keyword `stream` is accepted, and
-    changes nothing.  Conditions and errors are those of `pinned`.  As `numba.cuda.mapped`.
+    arrays on the device must not be used any more then; those of read-only arrays are read-only.
+    Only the keyword `stream` is accepted, and changes nothing.  Conditions and errors are those of
+    `pinned`.  As `numba.cuda.mapped`.
     """
     if not kws.keys() <= {"stream"}:
         raise AssertionError("Only accept 'stream' as keyword.")
@@ -73,7 +75,9 @@ def _pin(array: np.ndarray[Any, Any], pins: ExitStack) -> int:
     if not array.nbytes:
         return 0
     first, end = layouts.bounds(array)
-    registered = _RegisteredArray(current_context(), first, end - first, array)
+    registered = _RegisteredArray(
+        current_context(), first, end - first, array, array.flags.writeable
+    )
     pins.callback(registered.unregister)
     address: int = registered.address
     return address
@@ -85,4 +89,6 @@ def _on_device(array: np.ndarray[Any, Any], address: int) -> DeviceArray:
     if not size:
         return DeviceArray.empty(array.shape, array.dtype, context=context)
     buffer = context.foreign_buffer(address, size, array)
+    if not array.flags.writeable:
+        buffer = _read_only(buffer)
     return DeviceArray(buffer, array.dtype, array.shape, array.strides, offset=before)

@@ -1,6 +1,7 @@
 """Handles and array interfaces that lie."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from pyarrow_cuda_compat import DeviceArray, from_dlpack
@@ -107,6 +108,50 @@ def test_versions_are_not_judged(ctx, memory, version):
 
 def test_a_layout_without_elements_may_be_of_any_size(ctx, memory):
     assert ctx.buffer_from_object(Interface(memory.address, shape=(2**62, 2**62, 0))).size == 0
+
+
+class Bits:
+    """As the masks of cuDF, whose elements are single bits."""
+
+    def __init__(self, buffer, count, **entries):
+        self.buffer = buffer
+        said = {"shape": (count,), "typestr": "<t1", "strides": None, "version": 1}
+        data = {"data": (buffer.address, True)}
+        self.__cuda_array_interface__ = said | data | entries
+
+
+@pytest.mark.parametrize("count", [0, 1, 8, 13])
+def test_masks_are_arrays_of_bits(ctx, count):
+    bits = np.arange(count) % 3 != 0
+    memory = ctx.buffer_from_data(np.packbits(bits, bitorder="little"))
+    mask = Bits(memory, count)
+    array, buffer = DeviceArray(mask), ctx.buffer_from_object(mask)
+    assert (array.bit_length, array.arrow_type) == (count, pa.bool_())
+    assert array.to_arrow().copy_to("cpu").to_pylist() == bits.tolist()
+    assert (buffer.size, array.size) == ((count + 7) // 8,) * 2
+    if count:
+        assert array.address == buffer.address == memory.address
+        assert (array.is_mutable, buffer.is_mutable) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "lies",
+    [
+        {"shape": (-1,)},
+        {"shape": (2, 4)},
+        {"shape": (4,), "strides": (1,)},
+        {"shape": (100,)},
+        {"shape": (2**63 - 1,)},
+        {"typestr": "<t2"},
+        {"typestr": "t"},
+    ],
+    ids=repr,
+)
+def test_masks_that_lie_raise(ctx, lies):
+    memory = ctx.new_buffer(8)
+    for take in (ctx.buffer_from_object, DeviceArray, numbas.as_cuda_array):
+        with pytest.raises((ValueError, TypeError, OSError)):
+            take(Bits(memory, 8, **lies))
 
 
 GARBAGE = [

@@ -1,8 +1,12 @@
 """Memory that somebody else allocated, and what may be wrong with it."""
 
 import ctypes
+from functools import partial
 
 import pytest
+
+from pyarrow_cuda_compat import from_dlpack
+from support.libraries.dlpack import CUDA_HOST, Producer
 
 #: A refusal that names the trouble: the driver's, or a check's.
 REFUSED = (OSError, ValueError)
@@ -50,3 +54,36 @@ def test_memory_beyond_the_allocation_is_refused(ctx, driver, current, beyond):
             ctx.foreign_buffer(address.value, -1 - beyond)
     finally:
         driver.call("cuMemFree_v2", address)
+
+
+@pytest.fixture(params=[2, 3], ids=["of the host", "of a node"])
+def host_pool(driver, current, request):
+    """A pool of pinned memory, and the address of 4096 bytes from it."""
+    # `CUmemPoolProps`: pinned memory without handles, of the first such place.
+    properties = (ctypes.c_int * 22)(1, 0, request.param, 0)
+    pool, address, stream = ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_void_p()
+    driver.call("cuMemPoolCreate", ctypes.byref(pool), ctypes.byref(properties))
+    size = ctypes.c_size_t(4096)
+    driver.call("cuMemAllocFromPoolAsync", ctypes.byref(address), size, pool, stream)
+    driver.call("cuStreamSynchronize", stream)
+    yield pool, address.value
+    driver.call("cuMemFreeAsync", address, stream)
+    driver.call("cuStreamSynchronize", stream)
+
+
+def test_pinned_memory_of_a_pool_needs_access(ctx, driver, host_pool):
+    pool, address = host_pool
+    theirs = partial(Producer, address, device_type=CUDA_HOST)
+    for take in (
+        lambda: ctx.foreign_buffer(address, 10),
+        lambda: ctx.get_device_address(address),
+        lambda: from_dlpack(theirs()),
+    ):
+        with pytest.raises(ValueError, match=r"^device 0 has no access.*cuMemPoolSetAccess gives"):
+            take()
+    # `CUmemAccessDesc`: reading and writing for device 0.
+    access = (ctypes.c_int * 3)(1, 0, 3)
+    driver.call("cuMemPoolSetAccess", pool, ctypes.byref(access), ctypes.c_size_t(1))
+    from_dlpack(theirs()).buffer.copy_from_host(bytes(range(10)))
+    assert ctypes.string_at(address, 10) == bytes(range(10))
+    assert ctx.foreign_buffer(address, 4096).slice(5, 5).to_pybytes() == bytes(range(5, 10))

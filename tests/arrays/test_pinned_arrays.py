@@ -2,6 +2,7 @@
 
 import gc
 import mmap
+import tempfile
 from contextlib import suppress
 
 import numpy as np
@@ -71,6 +72,45 @@ def test_a_pinned_array_stays_where_it_is(pages):
     with memory.pinned(array), pytest.raises(ValueError, match="references"):
         array.resize(10**6)
     array.resize(2000)
+
+
+@pytest.fixture(params=["/dev/shm", None], ids=["in memory", "on a disk"])
+def column(request, tmp_path):
+    """A column of a mapped file, as an array of NumPy: its own place begins within a page."""
+    folder = request.param or tmp_path
+    batch = pa.record_batch({"a": np.arange(100_000)})
+    with tempfile.NamedTemporaryFile(dir=folder, suffix=".arrow") as file:
+        with pa.ipc.new_file(file.name, batch.schema) as writer:
+            writer.write_batch(batch)
+        yield pa.ipc.open_file(pa.memory_map(file.name)).get_batch(0).column("a").to_numpy()
+
+
+def test_columns_of_mapped_files_are_pinned_for_reading(column, is_pinned):
+    array = memory.device_array_like(column)
+    with memory.pinned(column):
+        assert is_pinned(column)
+        array.copy_to_device(column)
+        with pytest.raises(ValueError, match="read-only"):
+            array.copy_to_host(column)
+    assert not is_pinned(column)
+    assert array.copy_to_host().tolist() == column.tolist()
+    with memory.mapped(column) as there:
+        assert (there.is_mutable, there.copy_to_host().tolist()) == (False, column.tolist())
+        with pytest.raises(ValueError, match="read-only"):
+            there.fill(0)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("is_mutable", "text"), [(True, "map it for reading only, or copy"), (False, "only, .*: copy")]
+)
+def test_what_the_driver_does_not_pin_says_what_to_do(fault, pages, is_mutable, text):
+    array = pages(1000)
+    array.flags.writeable = is_mutable
+    fault("cuMemHostRegister:1+=1")
+    with pytest.raises(OSError, match=rf"error 1 in function .* {text} the array$") as raised:
+        memory.pinned(array).__enter__()
+    assert raised.value.code == 1
 
 
 def test_mapped_arrays_are_the_memory_of_the_host(pages):

@@ -1,11 +1,16 @@
 """Arrays of which a buffer is empty, wherever libarrow has put it, go out and come in."""
 
+import copy
+import gc
+import pickle
+
 import pyarrow as pa
 import pytest
-from pyarrow.cuda import BufferReader, read_record_batch, serialize_record_batch
+from pyarrow.cuda import BufferReader, CudaBuffer, read_record_batch, serialize_record_batch
 
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
 from support.c_device import CPU as ON_CPU
-from support.c_device import CUDA, CUDA_HOST, Exported, exported_capsule
+from support.c_device import CUDA, CUDA_HOST, Exported, Made, exported_capsule, made_array
 from support.samples import ALL, CPU, written
 from support.streams import pinned_of
 
@@ -106,6 +111,83 @@ def test_offsets_of_nothing_are_there(ctx, kind, rest, children):
         if missing is None or missing.is_cpu:
             with exported_capsule(empty) as array:
                 assert array.device_type == ON_CPU
+
+
+#: An address of no memory, at which arrow-rs has all that is empty.
+DANGLING = 0x40
+
+BATCH = pa.schema({"n": pa.int32(), "s": pa.string(), "v": pa.string_view()})
+#: Arrays without values, and their buffers beside a validity bitmap.
+NOTHING = {
+    "numbers": (pa.int64(), [DANGLING], []),
+    "fixed binary": (pa.binary(4), [DANGLING], []),
+    "text": (pa.string(), [DANGLING] * 2, []),
+    "views": (pa.string_view(), [DANGLING] * 2, []),
+    "list": (pa.large_list(pa.int8()), [DANGLING], [(0, [None, DANGLING])]),
+    "list views": (pa.list_view(pa.int8()), [DANGLING] * 2, [(0, [DANGLING] * 2)]),
+    "batch": (
+        pa.struct(BATCH),
+        [],
+        [(0, [DANGLING] * 2), (0, [DANGLING] * 3), (0, [DANGLING] * 3)],
+    ),
+}
+#: What is done with an array there; the result has its rows.
+USES = {
+    "copy_to the host": lambda ctx, array: array.copy_to(CPU),
+    "copy_to the device": lambda ctx, array: array.copy_to(ctx),
+    "export": lambda ctx, array: pa.array(Exported(array)),
+    "slice": lambda ctx, array: array.slice(0),
+    "pickle": lambda ctx, array: pickle.loads(pickle.dumps(array)),
+    "deepcopy": lambda ctx, array: copy.deepcopy(array),
+    "concat_arrays": lambda ctx, array: pa.concat_arrays([array, array]),
+    "combine_chunks": lambda ctx, array: pa.chunked_array([array, array]).combine_chunks(),
+    "message": lambda ctx, array: message_of(ctx, pa.record_batch([array], ["a"])).column(0),
+    "stream": lambda ctx, array: pa.ipc.open_stream(
+        written([pa.record_batch([array], ["a"])])
+    ).read_all()["a"],
+}
+
+
+def message_of(ctx, batch):
+    return read_record_batch(serialize_record_batch(batch, ctx), batch.schema)
+
+
+def made_of_nothing(name, validity):
+    kind, buffers, children = NOTHING[name]
+    inner = [made_array(*child) for child in children]
+    return Made(kind, made_array(0, [validity, *buffers], inner))
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("validity", [None, DANGLING])
+@pytest.mark.parametrize("name", NOTHING)
+def test_empty_buffers_may_be_at_addresses_of_no_memory(ctx, name, validity, use):
+    made = made_of_nothing(name, validity)
+    array = pa.array(made)
+    there = USES[use](ctx, array)
+    assert (len(there), there.type, there.null_count) == (0, array.type, 0)
+    there.copy_to(CPU).validate(full=True)
+    del array, there
+    gc.collect()
+    assert made.released == 1
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_what_is_at_addresses_of_no_memory_is_shown(ctx, name):
+    made = made_of_nothing(name, DANGLING)
+    array = pa.array(made)
+    assert "[]" in repr(array)
+    assert array.nbytes == pa.array([], array.type).nbytes
+    for buffer in array.buffers():
+        assert buffer is None or len(CudaBuffer.from_buffer(buffer).to_pybytes()) == buffer.size
+
+
+def test_elements_at_addresses_of_no_memory_are_arrays(ctx):
+    for name in ("numbers", "fixed binary"):
+        made = made_of_nothing(name, None)
+        assert DeviceArray(pa.array(made)).shape == (0,)
+    assert from_dlpack(pa.array(made_of_nothing("numbers", None))).shape == (0,)
+    assert ctx.foreign_buffer(DANGLING, 0).to_pybytes() == b""
 
 
 def test_data_on_two_devices_is_still_refused(ctx, other_ctx):

@@ -85,6 +85,17 @@ def test_sizes_that_end_too_early_are_refused(ctx):
     assert made.released == 1
 
 
+@pytest.mark.parametrize("address", [0x40, 2**63, 0x41])
+def test_sizes_that_nobody_can_read_are_refused(ctx, address):
+    there = views(pa.string_view()).copy_to(ctx.memory_manager)
+    memory, array = structure_of(there, ctx)
+    array.buffers[array.n_buffers - 1] = address
+    made = Made(pa.string_view(), array, owner=memory)
+    with pytest.raises(pa.ArrowInvalid, match=f"{address:#x} cannot be read"):
+        pa.array(made)
+    assert made.released == 1
+
+
 def test_sizes_on_another_device_are_refused(ctx, other_ctx):
     there = views(pa.string_view()).copy_to(ctx.memory_manager)
     memory, array = structure_of(there, other_ctx)

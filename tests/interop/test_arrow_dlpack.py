@@ -1,6 +1,7 @@
 """Arrow arrays on a device are tensors themselves; those on the host stay pyarrow's own."""
 
 import gc
+import pickle
 
 import numpy as np
 import pyarrow as pa
@@ -97,12 +98,65 @@ def test_lists_of_a_fixed_size_are_dimensions(ctx):
         assert (np.from_dlpack(array, device="cpu") == host).all()
         assert (np.from_dlpack(array.slice(1, 2), device="cpu") == host[1:3]).all()
         assert from_dlpack(array.slice(4)).shape == (0, 3, 2)
-    kind = pa.fixed_shape_tensor(pa.float32(), [2, 3, 4], permutation=[2, 0, 1])
-    permuted = pa.ExtensionArray.from_storage(kind, pa.array([host.ravel()], kind.storage_type))
-    # Not `to_numpy_ndarray`, whose strides are wrong if two dimensions do not just change places.
-    expected = host.reshape(1, 2, 3, 4).transpose(0, 3, 1, 2)
-    assert permuted.to_numpy_ndarray().shape == expected.shape
-    assert (np.from_dlpack(permuted.copy_to(ctx.memory_manager), device="cpu") == expected).all()
+
+
+def permuted(stored, permutation, names=None):
+    """Tensors whose type gives their dimensions another order than they are stored in."""
+    kind = pa.fixed_shape_tensor(
+        pa.from_numpy_dtype(stored.dtype), stored.shape[1:], names, permutation
+    )
+    rows = pa.array(stored.reshape(len(stored), -1).tolist(), kind.storage_type)
+    return pa.ExtensionArray.from_storage(kind, rows)
+
+
+STORED = np.arange(48, dtype=np.float32).reshape(2, 2, 3, 4)
+PERMUTED = permuted(STORED, [2, 0, 1], ["a", "b", "c"])
+#: Their elements, in the order that the type gives the dimensions.  Not `to_numpy_ndarray`, whose
+#: strides are wrong if two dimensions do not just change places.
+TENSORS = STORED.transpose(0, 3, 1, 2)
+
+WAYS_TO_A_TENSOR = {
+    "NumPy": lambda array: DeviceArray.from_host(np.from_dlpack(array, device="cpu")),
+    "from_dlpack": from_dlpack,
+    "DeviceArray": DeviceArray,
+    "from_arrow": DeviceArray.from_arrow,
+    "chunked": lambda array: DeviceArray(pa.chunked_array([array])),
+    "values beside a mask": lambda array: DeviceArray.from_arrow(array, nulls="mask")[0],
+    "mask": lambda array: DeviceArray.from_arrow(array, nulls="mask")[1],
+    "filled": lambda array: DeviceArray.from_arrow(array, nulls="fill", fill=0),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_A_TENSOR)
+def test_tensors_have_the_order_of_their_type_whichever_way_they_come(ctx, way):
+    made = WAYS_TO_A_TENSOR[way](PERMUTED.copy_to(ctx))
+    expected = np.zeros_like(TENSORS, bool) if way == "mask" else TENSORS
+    assert made.copy_to_host().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("round_trip", [lambda it: it, lambda it: pickle.loads(pickle.dumps(it))])
+def test_tensors_of_another_order_go_round(ctx, round_trip):
+    for part, expected in ((PERMUTED, TENSORS), (PERMUTED[1:], TENSORS[1:])):
+        array = round_trip(DeviceArray.from_arrow(part.copy_to(ctx)))
+        assert array.copy_to_host().tolist() == expected.tolist()
+        back = array.to_arrow()
+        assert (back.type, array.arrow_type) == (PERMUTED.type, PERMUTED.type)
+        assert back.copy_to("cpu").equals(part)
+
+
+def test_tensors_that_lie_in_another_order_than_their_type_are_of_a_type_without_one(ctx):
+    array = DeviceArray.from_arrow(PERMUTED.copy_to(ctx))
+    square = DeviceArray.from_arrow(permuted(np.arange(4).reshape(1, 2, 2), [1, 0]))
+    for tensors, names in ((array, ["c", "a", "b"]), (square, None)):
+        dense = tensors.copy()
+        found = dense.to_arrow()
+        shape = list(tensors.shape[1:])
+        value_type = tensors.arrow_type.value_type
+        assert found.type == pa.fixed_shape_tensor(value_type, shape, dim_names=names)
+        assert DeviceArray(found).copy_to_host().tolist() == tensors.copy_to_host().tolist()
+        with pytest.raises(ValueError, match="pass a type without permutation"):
+            dense.to_arrow(tensors.arrow_type)
+    assert array[0].copy().to_arrow().copy_to("cpu").to_pylist() == TENSORS[0].tolist()
 
 
 def test_columns_that_were_read_on_the_device(cuda, ctx):
@@ -137,15 +191,15 @@ def test_nulls_are_counted_where_a_bitmap_is(ctx):
             pa.array(values, kind).copy_to(ctx.memory_manager).__dlpack__()
 
 
-STORED = r"only integers and floating-point numbers: DeviceArray.from_arrow\(array\)"
+AS_STORED = r"only integers and floating-point numbers: DeviceArray.from_arrow\(array\)"
 
 
 @pytest.mark.parametrize(
     ("array", "text"),
     [
-        (pa.array([1], pa.date32()), STORED),
-        (pa.array([1], pa.decimal128(5)), STORED),
-        (pa.array([[1]], pa.list_(pa.duration("s"), 1)), STORED),
+        (pa.array([1], pa.date32()), AS_STORED),
+        (pa.array([1], pa.decimal128(5)), AS_STORED),
+        (pa.array([[1]], pa.list_(pa.duration("s"), 1)), AS_STORED),
         (pa.array([{"x": 1}]), r"\.field\(name\)"),
         (pa.array(["a"]).dictionary_encode(), r"\.indices"),
     ],
@@ -155,7 +209,7 @@ def test_values_that_are_no_numbers(ctx, array, text):
     array = array.copy_to(ctx.memory_manager)
     with pytest.raises(BufferError, match=text):
         array.__dlpack__()
-    if text == STORED:
+    if text == AS_STORED:
         assert DeviceArray.from_arrow(array).arrow_type == array.type
 
 
@@ -202,6 +256,26 @@ def test_arrays_of_the_host_stay_as_they_are(array, arguments, options):
         (lambda method: method(array), kind.__dlpack_device__),
     ):
         assert outcome(call, guarded) == outcome(call, _native._unguarded(guarded))
+
+
+#: What pyarrow 26 imports by DLPack, from the host, and what its refusal names.
+IMPORTERS = {
+    "Array": r"DeviceArray\(data\)\.to_arrow\(\) takes",
+    "Tensor": r"Tensor\.from_numpy takes the copy$",
+    "FixedShapeTensorArray": r"CPU device\. \S+\.to_arrow\(pyarrow\.fixed_shape_tensor\(",
+}
+
+
+@pytest.mark.skipif(not hasattr(pa.Array, "from_dlpack"), reason="pyarrow 26 has it first")
+@pytest.mark.parametrize("name", IMPORTERS)
+def test_what_imports_host_memory_says_what_takes_memory_of_a_device(ctx, name):
+    importer = getattr(pa, name)
+    array = DeviceArray.from_host([[1, 2], [3, 4]] if name != "Array" else [1, 2])
+    with pytest.raises(NotImplementedError, match=f"implemented only.*{IMPORTERS[name]}"):
+        importer.from_dlpack(array)
+    kind = pa.fixed_shape_tensor(pa.int64(), [2])
+    there = array.to_arrow(kind if name != "Array" else None)
+    assert there.copy_to("cpu").to_pylist() == array.copy_to_host().tolist()
 
 
 def test_arrays_of_the_host_are_no_arrays_of_a_device():

@@ -79,13 +79,12 @@ def test_elements_that_no_device_array_has(memory, typestr):
         lambda array: array,
         lambda array: array.T,
         lambda array: array[:, 1:3],
-        lambda array: array[1:, ::-2, 1],
-        lambda array: array[::-1, ::-1, ::-1],
+        lambda array: array[1:, ::2, 1],
         lambda array: array[1, 2, 3],
         lambda array: array[:, None, 1:2, :0],
         lambda array: array.transpose(1, 2, 0)[..., 1],
     ],
-    ids=range(8),
+    ids=range(7),
 )
 def test_shapes_and_strides(ctx, view):
     host = np.arange(24, dtype=np.int16).reshape(2, 3, 4)

@@ -6,10 +6,11 @@ it is tried in test_round_trips.py.
 
 import ctypes
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from pyarrow_cuda_compat import from_dlpack
+from pyarrow_cuda_compat import DeviceArray, from_dlpack
 from support.interfaces import ByInterface
 from support.libraries.dlpack import CUDA, CUDA_HOST, DELETER, FORMS, look
 from support.threads import in_thread
@@ -104,6 +105,32 @@ def test_requests_that_cannot_be_met(memory, request_, error):
     with pytest.raises(error) as raised:
         memory.__dlpack__(**request_)
     assert str(raised.value)
+
+
+BACKWARDS = [np.s_[::-1], np.s_[:, ::-1], np.s_[1:, ::-2], np.s_[::-1, ::-1], np.s_[0, ::-1]]
+
+
+@pytest.mark.parametrize("part", BACKWARDS, ids=repr)
+def test_negative_strides_are_for_no_consumer(part):
+    host = np.arange(6).reshape(2, 3)
+    array = DeviceArray.from_host(host)[part]
+    for request in ({}, {"max_version": (1, 1)}, {"copy": False}):
+        with pytest.raises(BufferError, match=r"no negative strides: array\.copy\(\) has none$"):
+            array.__dlpack__(**request)
+    for exported in (array.copy(), from_dlpack(array, copy=True), DeviceArray(ByInterface(array))):
+        assert exported.copy_to_host().tolist() == host[part].tolist()
+    assert np.from_dlpack(array, device="cpu").tolist() == host[part].tolist()
+
+
+@pytest.mark.parametrize("part", [np.s_[:1, ::2][:1], np.s_[5:, ::-1], np.s_[:, 3:]], ids=repr)
+def test_strides_that_lead_nowhere_have_no_sign(part):
+    array = DeviceArray.from_host(np.arange(6).reshape(2, 3))[part][::-1]
+    structure, _ = look(array.__dlpack__())
+    tensor = structure.tensor
+    assert all(tensor.strides[axis] >= 0 for axis in range(tensor.ndim))
+    assert from_dlpack(array).shape == array.shape
+    if array.size:
+        assert from_dlpack(array).copy_to_host().tolist() == array.copy_to_host().tolist()
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -244,6 +244,58 @@ def test_lazy_tensors_are_refused(ctx, way):
     assert WAYS[way](ctx, Tensor(array)).address == array.address
 
 
+class Immutable:
+    """As JAX's arrays: only the array interface says that they are read-only."""
+
+    def __init__(self, array, **entries):
+        self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
+        data = {"data": (array.address, True), "version": 2}
+        self.__cuda_array_interface__ = array.__cuda_array_interface__ | data | entries
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_immutable_arrays_stay_as_they_are(ctx, way):
+    array = DeviceArray.from_host([1, 2])
+    view = WAYS[way](ctx, Immutable(array))
+    assert (view.address, view.is_mutable) == (array.address, False)
+    if way != "buffer":
+        with pytest.raises(ValueError, match="read-only"):
+            view.fill(3)
+    assert array.copy_to_host().tolist() == [1, 2]
+    assert WAYS[way](ctx, Immutable(array, data=(array.address, False))).is_mutable
+
+
+def test_copies_of_immutable_arrays_are_mutable():
+    theirs = Immutable(DeviceArray.from_host([1, 2]))
+    copied = from_dlpack(theirs, copy=True)
+    copied.fill(3)
+    assert from_dlpack(theirs).copy_to_host().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("interface", [None, 5, {}, {"data": None}, {"data": 5}, {"data": ("x",)}])
+def test_an_interface_that_describes_nothing_marks_nothing(interface):
+    theirs = Immutable(DeviceArray.from_host([1, 2]))
+    theirs.__cuda_array_interface__ = interface
+    assert DeviceArray(theirs).is_mutable
+
+
+@pytest.mark.parametrize(
+    ("error", "is_raised"), [(TypeError, False), (KeyError, False), (KeyboardInterrupt, True)]
+)
+def test_an_interface_that_fails_marks_nothing(error, is_raised):
+    def fails(_self):
+        raise error("bfloat16")
+
+    kind = type("Theirs", (Producer,), {"__cuda_array_interface__": property(fails)})
+    memory = DeviceArray.from_host(np.arange(10, dtype="u1"))
+    theirs = kind(memory.address)
+    if is_raised:
+        with pytest.raises(error):
+            DeviceArray(theirs)
+    else:
+        assert DeviceArray(theirs).is_mutable
+
+
 @pytest.mark.hardware
 @pytest.mark.parametrize("way", WAYS)
 def test_lazy_tensors_of_pytorch_are_refused(ctx, way):

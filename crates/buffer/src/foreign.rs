@@ -10,8 +10,8 @@ use arrow_cuda_driver::{CudaError, CudaResult, codes, without_interpreter};
 ///
 /// # Errors
 ///
-/// Driver errors, for memory that it does not know; [`Error::Invalid`] for memory of another device that
-/// the context's device has no access to.
+/// Driver errors, for memory that it does not know; [`Error::Invalid`] for memory of another device, or of a pool of
+/// pinned memory, that the context's device has no access to.
 ///
 /// ```
 /// use arrow_cuda_buffer::{DeviceBuffer, device_address};
@@ -27,13 +27,30 @@ pub fn device_address(context: &Context, address: u64) -> Result<u64, Error> {
 }
 
 fn find(current: &Current<'_>, address: u64) -> Result<u64, Error> {
-    let found = current.device_address(address)?;
-    found.ok_or_else(|| {
-        // The driver's error for unknown memory.  It also applies to memory that was released here but
-        // that the driver still has allocated.
-        let unknown = CudaError::of_call("cuPointerGetAttribute", codes::INVALID_VALUE);
-        other_device_error(current.context(), address).unwrap_or(unknown.into())
-    })
+    if let Some(found) = current.device_address(address)? {
+        return Ok(found);
+    }
+    if is_of_host_pool(current, address)? {
+        return Err(no_access(address, current.context()));
+    }
+    // The driver's error for unknown memory.  It also applies to memory that was released here but
+    // that the driver still has allocated.
+    let unknown = CudaError::of_call("cuPointerGetAttribute", codes::INVALID_VALUE);
+    Err(other_device_error(current.context(), address).unwrap_or(unknown.into()))
+}
+
+/// Whether memory is a pool's of the host, which no context has, unlike other pinned memory (seen on an H200).
+fn is_of_host_pool(current: &Current<'_>, address: u64) -> CudaResult<bool> {
+    let [kind, owner] = current.attributes([Attribute::MemoryType, Attribute::Context], address)?;
+    Ok((kind, owner) == (Attribute::HOST_MEMORY, 0))
+}
+
+fn no_access(address: u64, context: &Context) -> Error {
+    let number = context.device().number();
+    Error::Invalid(format!(
+        "device {number} has no access to the pinned memory at {address:#x}: it belongs to a memory pool of the \
+         host, and cuMemPoolSetAccess gives the device access to all of that"
+    ))
 }
 
 /// The error for memory that belongs to another device, if any does.  Without peer access, a
@@ -148,6 +165,11 @@ fn find_all(context: &Context, address: u64, size: u64) -> Result<Found, Error> 
     if current.has_block(address, size) {
         // Such as a result of a library that allocates here.
         return Ok(Found { address, owner: context.handle() as u64 });
+    }
+    if size == 0 {
+        // Some libraries have empty buffers at addresses of no memory, which are for nobody.
+        let known = current.device_address(address)?;
+        return Ok(Found { address: known.unwrap_or(0), owner: 0 });
     }
     let address = find(&current, address)?;
     let asked =

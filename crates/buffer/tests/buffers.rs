@@ -109,6 +109,15 @@ impl Drop for Mapped {
     }
 }
 
+#[test]
+fn what_is_empty_may_be_at_an_address_of_no_memory() {
+    let arrival = Arrival::complete();
+    // SAFETY: there is no memory.
+    let view = unsafe { DeviceBuffer::view(&context(), 0x40, 0, true, arrival, Box::new(())) };
+    let view = view.expect("nothing to find");
+    assert_eq!((view.private_address(), view.to_vec()), (0, Ok(Vec::new())));
+}
+
 /// Of such memory, the driver's attributes tell the whole range that was reserved.
 #[test]
 fn mapped_memory_ends_with_its_pieces() {

@@ -1,7 +1,10 @@
 //! Host memory of somebody else, pinned for a time.
 
 use arrow_cuda_context::{Context, Retained};
-use arrow_cuda_driver::{CudaResult, blocking, may_release, report_failure};
+use arrow_cuda_driver::{CudaError, CudaResult, blocking, codes, may_release, report_failure};
+
+/// `CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED`.
+const PINS_FOR_READING: i32 = 113;
 
 /// Memory that its owner has allocated in the ordinary way, pinned and mapped for the device as long
 /// as this exists.
@@ -49,10 +52,56 @@ impl RegisteredMemory {
         owner: Retained,
     ) -> CudaResult<Self> {
         // SAFETY: the owner keeps the memory, and is kept here.
-        let device_address =
-            unsafe { context.enter()?.register_host_memory(start.cast_mut(), size) }?;
+        let address = unsafe { context.enter()?.register_host_memory(start.cast_mut(), size) }?;
+        Ok(Self::at(context, start, address, owner))
+    }
+
+    /// Pins memory that the device only reads.  It may be mapped for reading only, as files are; copies to such memory
+    /// fail.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_transfer::{RegisteredMemory, is_pinned};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let text = "read, but not written".repeat(1000);
+    /// let (start, size) = (text.as_ptr(), text.len());
+    /// // SAFETY: the string keeps its bytes where they are, and no kernel writes to them.
+    /// let registered =
+    ///     unsafe { RegisteredMemory::register_read_only(&context, start, size, Box::new(text)) }?;
+    /// assert!(is_pinned(&context, start, size)?);
+    /// # Ok::<(), arrow_cuda_driver::CudaError>(())
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// As for [`register`](Self::register); no kernel may write to the memory.
+    ///
+    /// # Errors
+    ///
+    /// As for [`register`](Self::register); `CUDA_ERROR_INVALID_VALUE` for memory that is mapped for reading only,
+    /// where the device cannot pin it.
+    pub unsafe fn register_read_only(
+        context: &Context,
+        start: *const u8,
+        size: usize,
+        owner: Retained,
+    ) -> CudaResult<Self> {
+        let current = context.enter()?;
+        // SAFETY: the owner keeps the memory, and is kept here.
+        let address = match unsafe { current.register_host_memory(start.cast_mut(), size) } {
+            Err(error) if is_invalid(&error) && pins_for_reading(context)? => {
+                // SAFETY: as above; the caller promises that no kernel writes to it.
+                unsafe { current.register_read_only_host_memory(start, size) }?
+            }
+            address => address?,
+        };
+        Ok(Self::at(context, start, address, owner))
+    }
+
+    fn at(context: &Context, start: *const u8, device_address: u64, owner: Retained) -> Self {
         let (context, start) = (context.clone(), start.addr());
-        Ok(Self { context, start, device_address, owner: Some(owner) })
+        Self { context, start, device_address, owner: Some(owner) }
     }
 
     /// Where the device finds the memory.
@@ -76,6 +125,14 @@ impl RegisteredMemory {
         }
         release(&self.context, self.start, owner)
     }
+}
+
+fn is_invalid(error: &CudaError) -> bool {
+    error.code() == Some(codes::INVALID_VALUE)
+}
+
+fn pins_for_reading(context: &Context) -> CudaResult<bool> {
+    Ok(context.device().attribute(PINS_FOR_READING)? != 0)
 }
 
 /// Unpins memory and drops its owner, unless the driver still has the memory, or work may use it.

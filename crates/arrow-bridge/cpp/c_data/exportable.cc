@@ -11,6 +11,8 @@
 #include "arrow/type_traits.h"
 #include "c_data/alignment.h"
 #include "c_data/null_count.h"
+#include "border/calls.h"
+#include "memory/resolve.h"
 #include "memory/traverse.h"
 #include "messages/check.h"
 
@@ -25,12 +27,21 @@ bool IsElsewhere(const BufferPtr& buffer, const Location& location) {
          buffer->device_type() != location.type;
 }
 
+// Some producers have what is empty at addresses of no memory.
+bool IsNowhere(const arrow::Buffer& buffer) {
+  if (buffer.is_cpu() || RustBufferOf(buffer) != nullptr) return false;
+  const auto* address = reinterpret_cast<const void*>(buffer.address());
+  const auto known = Call(Rust().device_address, ContextOf(buffer), address);
+  return known.ok() && *known == 0;
+}
+
 bool LacksFirstOffset(const ArrayData& data, const Location& location) {
   if (location.type != arrow::DeviceAllocationType::kCUDA || data.length != 0 || data.offset != 0 ||
-      data.buffers.size() < 2 || (data.buffers[1] != nullptr && data.buffers[1]->size() > 0)) {
+      data.buffers.size() < 2 || !HasEndOffset(data.type->storage_id())) {
     return false;
   }
-  return HasEndOffset(data.type->storage_id());
+  const auto& offsets = data.buffers[1];
+  return offsets == nullptr || offsets->size() == 0 || IsNowhere(*offsets);
 }
 
 // Before release 25, libarrow casts short strings to views with null in place of their characters, and

@@ -6,7 +6,7 @@ use crate::ffi::{
     BufferFacts, BufferPlace, Failure, HostFacts, Owner, RustBuffer, RustContext, RustHostBuffer,
 };
 use crate::kind::Kind;
-use arrow_cuda_context::{Arrival, Ready};
+use arrow_cuda_context::{Arrival, Ready, is_readable};
 use arrow_cuda_driver::without_interpreter;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -135,9 +135,15 @@ exported! {
         Ok(found.and_then(|address| NonNull::new(address as *mut u8)))
     }
 
-    /// Whether an address is that of device memory, which the host does not reach; not, if nobody knows it.
+    /// Whether an address is that of device memory, which the host does not reach.  Otherwise the host can read it,
+    /// or this fails.
     attempt is_device_memory(context: &RustContext, address: u64) -> Outcome<bool> {
-        Ok(arrow_cuda_buffer::is_device_memory(context, address)?)
+        let is_there = arrow_cuda_buffer::is_device_memory(context, address)?;
+        let word = address as usize & !7;
+        match is_there || is_readable(word) {
+            true => Ok(is_there),
+            false => Err(Fault::new(Kind::Invalid, format!("the memory at {address:#x} cannot be read"))),
+        }
     }
 
     /// The device address that pinned memory is mapped at; 0 for memory without a mapping.

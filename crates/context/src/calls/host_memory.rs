@@ -7,6 +7,8 @@ use arrow_cuda_driver::{CudaResult, call, report_failure};
 /// `CU_MEMHOSTREGISTER_PORTABLE` and `CU_MEMHOSTREGISTER_DEVICEMAP`: pinned for every context, not only for the current
 /// one, and the device gets an address.
 const PORTABLE_AND_MAPPED: u32 = 3;
+/// `CU_MEMHOSTREGISTER_READ_ONLY`.
+const READ_ONLY: u32 = 8;
 
 impl Current<'_> {
     /// Pins host memory that somebody else has allocated, and maps it for the device.  Returns the
@@ -21,9 +23,35 @@ impl Current<'_> {
     ///
     /// Driver errors.  The memory must stay allocated even then: the driver may still hold it.
     pub unsafe fn register_host_memory(&self, data: *mut u8, size: usize) -> CudaResult<u64> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.register(data, size, PORTABLE_AND_MAPPED) }
+    }
+
+    /// Pins host memory that the device only reads, which may be mapped for reading only.  Copies to it fail.
+    ///
+    /// # Safety
+    ///
+    /// As for [`register_host_memory`](Self::register_host_memory); no kernel may write to it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`register_host_memory`](Self::register_host_memory), and where the device pins no memory in this way.
+    pub unsafe fn register_read_only_host_memory(
+        &self,
+        data: *const u8,
+        size: usize,
+    ) -> CudaResult<u64> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.register(data.cast_mut(), size, PORTABLE_AND_MAPPED | READ_ONLY) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`register_host_memory`](Self::register_host_memory).
+    unsafe fn register(&self, data: *mut u8, size: usize, flags: u32) -> CudaResult<u64> {
         // SAFETY: guaranteed by the caller; stores an address.
         unsafe {
-            self.pin_host_memory(data, size)?;
+            call!(cuMemHostRegister_v2(data.cast(), size, flags))?;
             out_param(0u64, |at| call!(cuMemHostGetDevicePointer_v2(at, data.cast(), 0)))
                 .inspect_err(|_| {
                     let unused = Unused::promised(); // nobody has its address

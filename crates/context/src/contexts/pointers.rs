@@ -30,6 +30,8 @@ pub enum Attribute {
 }
 
 impl Attribute {
+    /// The value of [`MemoryType`](Self::MemoryType) for host memory.
+    pub const HOST_MEMORY: u64 = 1;
     /// The value of [`MemoryType`](Self::MemoryType) for device memory.
     pub const DEVICE_MEMORY: u64 = 2;
 }

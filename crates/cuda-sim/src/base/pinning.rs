@@ -13,8 +13,9 @@ const IN_MEMORY: [i64; 2] = [libc::TMPFS_MAGIC, libc::HUGETLBFS_MAGIC];
 /// How the kernel names memory that can be shared and is no file of a folder.
 const WITHOUT_FOLDER: [&str; 4] = ["/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage"];
 
-/// Whether all of the pages can be pinned, for reading, or for writing, too.  As on an H200, not those that are mapped
-/// for reading only, where writing is wanted, nor those of a file on a disk that is mapped for sharing.
+/// Whether all of the pages can be pinned, for reading, or for writing, too.  As on an H200, all that the host reads
+/// can be pinned for reading.  For writing, not those that are mapped for reading only, nor those of a file on a disk
+/// that is mapped for sharing.
 pub fn can_be_pinned(pages: &Range<u64>, writes: bool) -> bool {
     let Ok(maps) = fs::read_to_string("/proc/self/maps") else { return true };
     let mut reached = pages.start;
@@ -42,10 +43,11 @@ fn range_of(line: &str) -> Option<Range<u64>> {
 fn is_pinnable(line: &str, writes: bool) -> bool {
     let fields: Vec<_> = line.splitn(6, ' ').collect();
     let access = fields.get(1).copied().unwrap_or_default().as_bytes();
-    if access.first() != Some(&b'r') || writes && access.get(1) != Some(&b'w') {
-        return false;
+    let (reads, is_writable) = (access.first() == Some(&b'r'), access.get(1) == Some(&b'w'));
+    if !writes || !reads || !is_writable {
+        return reads && !writes;
     }
-    let is_shared = access.get(3) == Some(&b's') && access.get(1) == Some(&b'w');
+    let is_shared = access.get(3) == Some(&b's');
     let path = fields.last().copied().unwrap_or_default().trim();
     !is_shared
         || !path.starts_with('/')

@@ -16,24 +16,34 @@ pub struct Properties {
     rest: [u64; 2],
 }
 
+impl Properties {
+    /// Whether they are those of pinned memory of the host, of any of its nodes.
+    pub(super) fn is_of_host(self) -> bool {
+        let is_plain = self.kind == PINNED && self.handle_types == 0;
+        is_plain && matches!(self.location.kind, ON_HOST | ON_NODE)
+    }
+}
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Location {
-    kind: i32,
-    device: i32,
+    pub(super) kind: i32,
+    pub(super) device: i32,
 }
 
 /// `CUmemAccessDesc`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Access {
-    location: Location,
-    flags: i32,
+    pub(super) location: Location,
+    pub(super) flags: i32,
 }
 
 const PINNED: i32 = 1;
-const ON_DEVICE: i32 = 1;
-const READ_WRITE: i32 = 3;
+pub(super) const ON_DEVICE: i32 = 1;
+const ON_HOST: i32 = 2;
+const ON_NODE: i32 = 3;
+pub(super) const READ_WRITE: i32 = 3;
 
 exported! { driver:
     [10020] call cuMemGetAllocationGranularity(

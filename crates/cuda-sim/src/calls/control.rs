@@ -63,7 +63,7 @@ pub extern "C" fn cuda_sim_live_allocations() -> u64 {
 /// Returns the number of allocations and registrations of page-locked memory that are live.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuda_sim_live_host_allocations() -> u64 {
-    count(|region| matches!(region.kind, Kind::Pinned | Kind::Registered))
+    count(|region| matches!(region.kind, Kind::Pinned | Kind::Registered { .. }))
 }
 
 /// Returns the number of imports that are not closed.

@@ -40,7 +40,7 @@ impl Copy {
         if self.size == 0 {
             return Ok(());
         }
-        let (_, to_device) = self.to.resolve(driver, self.size)?;
+        let (_, to_device) = self.to.resolve_destination(driver, self.size)?;
         let (_, from_device) = self.from.resolve(driver, self.size)?;
         let stream = Stream::legacy(context);
         if to_device && from_device {
@@ -69,7 +69,7 @@ impl Copy {
         if self.size == 0 {
             return Ok(());
         }
-        self.to.resolve(driver, self.size)?;
+        self.to.resolve_destination(driver, self.size)?;
         self.from.resolve(driver, self.size)?;
         match self.staged(driver) {
             Some(bytes) => stream.submit(move || self.carry_out_from(&bytes, driver))?,
@@ -143,11 +143,15 @@ fn parts_in_spoiling_order(to: usize, from: usize, size: usize) -> Vec<(usize, u
 }
 
 impl End {
-    fn pinned_region(self, driver: &Driver) -> Option<PinnedRegion> {
-        let address = match self {
+    fn address(self) -> u64 {
+        match self {
             Self::Host(address) => address as u64,
             Self::Any(address) | Self::Device(address) => address,
-        };
+        }
+    }
+
+    fn pinned_region(self, driver: &Driver) -> Option<PinnedRegion> {
+        let address = self.address();
         let memory = driver.memory();
         let region = memory.containing(address).filter(|region| region.is_on_host())?;
         Some(PinnedRegion { address, id: region.id })
@@ -160,6 +164,12 @@ impl End {
             Self::Device(_) => return false,
         };
         driver.memory().resolve(address, size as u64).is_err()
+    }
+
+    /// As `resolve`, for what is written to: not memory that is pinned for reading, as on an H200.
+    fn resolve_destination(self, driver: &Driver, size: usize) -> Result<(usize, bool)> {
+        let is_read_only = driver.memory().is_read_only(self.address());
+        if is_read_only { Err(INVALID_VALUE) } else { self.resolve(driver, size) }
     }
 
     /// The host address of the contents, and whether they are on a device.  Fails with

@@ -110,6 +110,7 @@ fn attribute_of(config: &Config, ordinal: usize, attribute: i32) -> i32 {
         76 => 0,                                          // and minor
         // Chunks can be mapped, as memory that network cards reach.
         102 | 110 => 1,
+        113 => 1,        // pins memory of the host for reading
         81 => 228 << 10, // shared memory of a multiprocessor
         82 => 64 << 10,  // its registers
         106 => 32,       // its blocks

@@ -46,7 +46,13 @@ fn fill<const WIDTH: usize>(
     if !to.is_multiple_of(WIDTH as u64) {
         return Err(INVALID_VALUE);
     }
-    let is_on_host = driver.memory().resolve_accessible(context, to, size as u64)?.is_on_host;
+    let is_on_host = {
+        let memory = driver.memory();
+        if memory.is_read_only(to) {
+            return Err(INVALID_VALUE);
+        }
+        memory.resolve_accessible(context, to, size as u64)?.is_on_host
+    };
     let waits = is_synchronous && is_on_host;
     if waits {
         // One that only queues its work leaves captures alone, as on an H200.

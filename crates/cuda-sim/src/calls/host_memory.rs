@@ -7,7 +7,7 @@ use crate::base::code::{
 use crate::contexts::stack;
 use crate::driver::Driver;
 use crate::entry::{Out, exported};
-use crate::memory::{Kind, Region};
+use crate::memory::Kind;
 use crate::work::capture;
 
 /// Portable, mapped and write-combined.
@@ -37,7 +37,7 @@ exported! { driver:
         if pointer == 0 {
             return Ok(());
         }
-        end_when_idle(driver, pointer as u64, &Kind::Pinned)?;
+        end_when_idle(driver, pointer as u64, |kind| *kind == Kind::Pinned)?;
     }
 
     /// Returns the device's address of page-locked memory, which is the same as the host's.
@@ -46,7 +46,9 @@ exported! { driver:
         let pointer = pointer.required()?;
         let memory = driver.memory();
         let region = memory.containing(host as u64);
-        let is_known = region.is_some_and(Region::is_on_host);
+        // Not for memory of pools, as on an H200.
+        let is_known = region
+            .is_some_and(|it| it.is_on_host() && !matches!(it.kind, Kind::HostPool { .. }));
         if flags != 0 || !is_known {
             return Err(INVALID_VALUE);
         }
@@ -70,10 +72,11 @@ exported! { driver:
         }
         // Whole pages are pinned, for any number of ranges that share one.
         let pages = base - base % PAGE..(base + size).next_multiple_of(PAGE);
-        if !can_be_pinned(&pages, flags & READ_ONLY == 0) {
+        let is_read_only = flags & READ_ONLY != 0;
+        if !can_be_pinned(&pages, !is_read_only) {
             return Err(INVALID_VALUE);
         }
-        memory.add(context, context.device, base, size, Kind::Registered);
+        memory.add(context, context.device, base, size, Kind::Registered { is_read_only });
     }
 
     /// Unregisters memory when the work of its context is done, whoever else uses it.
@@ -84,7 +87,7 @@ exported! { driver:
         if driver.memory().containing(base).is_none() {
             return Err(HOST_MEMORY_NOT_REGISTERED);
         }
-        end_when_idle(driver, base, &Kind::Registered)?;
+        end_when_idle(driver, base, |kind| matches!(kind, Kind::Registered { .. }))?;
     }
 }
 
@@ -108,9 +111,9 @@ fn allocate(driver: &Driver, pointer: Out<usize>, size: usize, flags: u32) -> Re
 
 /// Ends the region of this kind that starts at `base`, when the work of its context is done.  Work of other contexts
 /// that uses it finds it invalid, as on an H200.
-fn end_when_idle(driver: &Driver, base: u64, kind: &Kind) -> Result {
+fn end_when_idle(driver: &Driver, base: u64, is_of_kind: impl Fn(&Kind) -> bool) -> Result {
     let found = driver.memory().regions.get(&base).cloned();
-    let region = found.filter(|region| region.kind == *kind).ok_or(INVALID_VALUE)?;
+    let region = found.filter(|region| is_of_kind(&region.kind)).ok_or(INVALID_VALUE)?;
     region.context.synchronize();
     driver.memory().release_found(&region)?;
     driver.unmap_retired();

@@ -145,7 +145,9 @@ exported! { driver:
 fn freeable(driver: &Driver, pointer: u64) -> Result<Region> {
     let memory = driver.memory();
     let region = memory.regions.get(&pointer).filter(|region| {
-        !region.is_being_freed && (region.is_device_allocation() || region.kind == Kind::Managed)
+        let is_of_pool = matches!(region.kind, Kind::HostPool { .. });
+        let is_freeable = region.is_device_allocation() || region.kind == Kind::Managed;
+        !region.is_being_freed && (is_freeable || is_of_pool)
     });
     region.cloned().ok_or(INVALID_VALUE)
 }

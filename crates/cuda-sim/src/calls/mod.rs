@@ -15,12 +15,13 @@ mod host_memory;
 mod memory;
 mod module;
 mod pointer;
+mod pools;
 mod stream;
 
 use crate::entry::EntryPoint;
 
 /// All exported functions, by file.
-const ENTRY_POINTS: [&[EntryPoint]; 14] = [
+const ENTRY_POINTS: [&[EntryPoint]; 15] = [
     capture::ENTRY_POINTS,
     chunks::ENTRY_POINTS,
     context::ENTRY_POINTS,
@@ -34,5 +35,6 @@ const ENTRY_POINTS: [&[EntryPoint]; 14] = [
     memory::ENTRY_POINTS,
     module::ENTRY_POINTS,
     pointer::ENTRY_POINTS,
+    pools::ENTRY_POINTS,
     stream::ENTRY_POINTS,
 ];

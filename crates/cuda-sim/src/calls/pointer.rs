@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use crate::base::code::{INVALID_VALUE, Result};
-use crate::contexts::stack;
+use crate::contexts::{Context, stack};
 use crate::entry::exported;
 use crate::memory::{Kind, Memory, Region};
 
@@ -33,10 +33,8 @@ exported! { driver:
     [4000] call cuPointerGetAttribute(data: *mut c_void, attribute: i32, pointer: u64) {
         let context = stack::current()?;
         let memory = driver.memory();
-        let region = memory.containing(pointer);
-        let region =
-            region.filter(|region| region.is_accessible_from(context)).ok_or(INVALID_VALUE)?;
-        let value = value_of(&memory, region, attribute, pointer).ok_or(INVALID_VALUE)?;
+        let region = known(&memory, context, pointer).ok_or(INVALID_VALUE)?;
+        let value = value_of(&memory, context, region, attribute, pointer).ok_or(INVALID_VALUE)?;
         write(data, attribute, value)?;
     }
 
@@ -52,17 +50,25 @@ exported! { driver:
             return Err(INVALID_VALUE);
         }
         let memory = driver.memory();
-        let region =
-            memory.containing(pointer).filter(|region| region.is_accessible_from(context));
+        let region = known(&memory, context, pointer);
         for index in 0..count as usize {
             // SAFETY: the caller passes `count` attributes and as many pointers for their values.
             let (attribute, target) =
                 unsafe { (attributes.add(index).read(), data.add(index).read()) };
-            let value = region.and_then(|region| value_of(&memory, region, attribute, pointer));
+            let value = region
+                .and_then(|region| value_of(&memory, context, region, attribute, pointer));
             let default = if attribute == DEVICE_ORDINAL { NO_DEVICE } else { 0 };
             write(target, attribute, value.unwrap_or(default))?;
         }
     }
+}
+
+/// The region of an address that queries of a context find.  Those of pools on the host they find without access.
+fn known<'a>(memory: &'a Memory, context: &Context, pointer: u64) -> Option<&'a Region> {
+    let is_known = |region: &&Region| {
+        region.is_accessible_from(context) || matches!(region.kind, Kind::HostPool { .. })
+    };
+    memory.containing(pointer).filter(is_known)
 }
 
 /// Writes a value in the width that the interface defines for the attribute.
@@ -87,15 +93,24 @@ fn write(target: *mut c_void, attribute: i32, value: u64) -> Result {
 }
 
 /// `None` for an attribute that this memory does not have.
-fn value_of(memory: &Memory, region: &Region, attribute: i32, pointer: u64) -> Option<u64> {
+fn value_of(
+    memory: &Memory,
+    context: &Context,
+    region: &Region,
+    attribute: i32,
+    pointer: u64,
+) -> Option<u64> {
     // Of mapped memory, the whole range that was reserved, as on an H200.
     let (start, size) = memory.reservation(pointer).unwrap_or((region.base, region.size));
     let is_own_device = matches!(region.kind, Kind::Device { .. });
-    let is_pinned = matches!(region.kind, Kind::Pinned | Kind::Registered);
+    // Memory of a pool on the host has no context and no start, as on an H200.
+    let is_of_host_pool = matches!(region.kind, Kind::HostPool { .. });
     Some(match attribute {
+        CONTEXT | RANGE_START if is_of_host_pool => 0,
         CONTEXT => region.context.handle() as u64,
-        MEMORY_TYPE if is_pinned => TYPE_HOST,
+        MEMORY_TYPE if region.is_pinned() => TYPE_HOST,
         MEMORY_TYPE => TYPE_DEVICE,
+        DEVICE_POINTER if !region.is_accessible_from(context) => return None,
         DEVICE_POINTER => pointer,
         HOST_POINTER if region.is_on_host() => pointer,
         SYNC_MEMOPS | ALLOWED_HANDLE_TYPES => 0,

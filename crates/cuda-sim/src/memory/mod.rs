@@ -4,6 +4,8 @@ mod allocator;
 mod chunk;
 mod chunks;
 mod device;
+mod host_pool;
+mod host_pools;
 mod ipc_handle;
 mod region;
 mod sharing;
@@ -18,6 +20,7 @@ use std::collections::BTreeMap;
 
 use chunk::Chunks;
 use device::DeviceMemory;
+use host_pool::HostPools;
 
 use crate::base::code::{INVALID_VALUE, OUT_OF_MEMORY, Result};
 use crate::base::{READ_WRITE, map, unmap};
@@ -34,6 +37,7 @@ pub struct Memory {
     pub regions: BTreeMap<u64, Region>,
     pub devices: Vec<DeviceMemory>,
     pub chunks: Chunks,
+    host_pools: HostPools,
     /// Pages of the host that are no region any more, though a copy or kernel that has begun may use them: where they
     /// begin, and their size.
     retired: Vec<(u64, u64)>,
@@ -46,6 +50,7 @@ impl Memory {
             regions: BTreeMap::new(),
             devices: windows.iter().map(|window| DeviceMemory::new(window, total)).collect(),
             chunks: Chunks::default(),
+            host_pools: HostPools::default(),
             retired: Vec::new(),
             last_id: 0,
         }
@@ -106,8 +111,10 @@ impl Memory {
             Kind::Imported { .. } => device.detach(base, region.size),
             // Its chunk outlives contexts.
             Kind::Mapped { .. } => {}
-            Kind::Managed | Kind::Pinned => self.retired.push((base, region.size)),
-            Kind::Registered => {}
+            Kind::Managed | Kind::Pinned | Kind::HostPool { .. } => {
+                self.retired.push((base, region.size));
+            }
+            Kind::Registered { .. } => {}
         }
     }
 
@@ -165,6 +172,11 @@ impl Memory {
         let region = self.covering(address, length);
         region.filter(|region| region.is_accessible_from(context)).ok_or(INVALID_VALUE)?;
         self.resolve(address, length)
+    }
+
+    /// Whether a range begins in memory that the driver refuses to write to.
+    pub fn is_read_only(&self, address: u64) -> bool {
+        self.containing(address).is_some_and(Region::is_read_only)
     }
 
     /// The region of an address, if kernels of a context can access it, and where its contents are.

@@ -30,7 +30,9 @@ pub enum Kind {
     /// From `cuMemHostAlloc`.
     Pinned,
     /// The caller's own, registered by `cuMemHostRegister`.
-    Registered,
+    Registered { is_read_only: bool },
+    /// From a pool of page-locked memory, and the devices that can access it.
+    HostPool { pool: u64, devices: Vec<usize> },
     /// A chunk from `cuMemCreate`, and the devices that can access it.
     Mapped { handle: u64, devices: Vec<usize> },
     /// Another process's, with the number of times that it is open.
@@ -40,12 +42,22 @@ pub enum Kind {
 impl Region {
     /// Whether the host reads and writes it at the same address.
     pub fn is_on_host(&self) -> bool {
-        matches!(self.kind, Kind::Managed | Kind::Pinned | Kind::Registered)
+        self.is_pinned() || self.kind == Kind::Managed
+    }
+
+    /// Whether it is page-locked memory of the host.
+    pub fn is_pinned(&self) -> bool {
+        matches!(self.kind, Kind::Pinned | Kind::Registered { .. } | Kind::HostPool { .. })
+    }
+
+    /// Whether the driver refuses to write to it.
+    pub fn is_read_only(&self) -> bool {
+        self.kind == Kind::Registered { is_read_only: true }
     }
 
     /// Whether kernels, fills and pointer queries of a context can access it.  Copies always can.
     pub fn is_accessible_from(&self, context: &Context) -> bool {
-        if let Kind::Mapped { devices, .. } = &self.kind {
+        if let Kind::Mapped { devices, .. } | Kind::HostPool { devices, .. } = &self.kind {
             return devices.contains(&context.device);
         }
         // An import can be accessed from the context that imported it, on whichever device it lies.
@@ -58,7 +70,10 @@ impl Region {
 
     /// Whether anybody can access it.
     pub fn has_access(&self) -> bool {
-        !matches!(&self.kind, Kind::Mapped { devices, .. } if devices.is_empty())
+        match &self.kind {
+            Kind::Mapped { devices, .. } | Kind::HostPool { devices, .. } => !devices.is_empty(),
+            _ => true,
+        }
     }
 
     /// Whether a range may reach from another region to this one after it.

@@ -160,6 +160,61 @@ fn pinned_ranges_may_share_a_page_but_no_byte() {
     });
 }
 
+/// A driver pins such pages for reading only, and refuses to write there.
+#[test]
+fn memory_that_is_pinned_for_reading_is_not_written_to() {
+    on_device(|_| {
+        let memory = vec![1_u8; 2 * 4096];
+        let start = memory.as_ptr().addr().next_multiple_of(4096);
+        // SAFETY: whole pages, in which nobody writes until they are writable again.
+        let protect = |access| unsafe { libc::mprotect(start as *mut _, 4096, access) };
+        assert_eq!(protect(libc::PROT_READ), 0);
+        assert_eq!(cuMemHostRegister_v2(start, 4096, 3), 1);
+        assert_eq!(cuMemHostRegister_v2(start, 4096, 3 | 8), OK);
+        assert_eq!(protect(libc::PROT_READ | libc::PROT_WRITE), 0);
+        let (p, mut supported) = (alloc(64), 0);
+        assert_eq!((cuDeviceGetAttribute(&mut supported, 113, 0), supported), (OK, 1));
+        assert_eq!(cuMemcpyHtoD_v2(p, start as *const _, 64), OK);
+        assert_eq!(read(p, 64), Ok(vec![1; 64]));
+        assert_eq!(cuMemcpyDtoH_v2(start as *mut _, p, 64), 1);
+        assert_eq!(cuMemcpyDtoHAsync_v2(start, p, 64, 0), 1);
+        assert_eq!(cuMemcpyDtoD_v2(start as u64, p, 64), 1);
+        assert_eq!((cuMemsetD8_v2(start as u64, 0, 64), cuCtxSynchronize()), (1, OK));
+        assert_eq!(cuMemHostUnregister(start), OK);
+        assert_eq!(cuMemcpyDtoH_v2(start as *mut _, p, 64), OK);
+    });
+}
+
+#[test]
+fn devices_need_access_to_pools_of_the_host() {
+    on_device(|_| {
+        // Pinned, without handles, on the host.
+        let (mut pool, mut q, mut properties) = (0, 0, [0; 22]);
+        properties[..3].copy_from_slice(&[1, 0, 2]);
+        assert_eq!(cuMemPoolCreate(&mut pool, &properties), OK);
+        assert_eq!(cuMemAllocFromPoolAsync(&mut q, 64, pool, 0), OK);
+        let attribute = |number| {
+            let mut value = 0;
+            (cuPointerGetAttribute(&mut value, number, q), value)
+        };
+        let range = || cuMemGetAddressRange_v2(&mut 0, &mut 0, q);
+        // The context, the kind, the host's address, the range's start and size.
+        let known = || [1, 2, 4, 11, 12].map(attribute) == [0, 1, q, 0, 64].map(|it| (OK, it));
+        assert!(known());
+        assert_eq!((attribute(3), range()), ((1, 0), 500));
+        let p = alloc(64);
+        assert_eq!(cuMemcpyHtoD_v2(p, q as *const _, 64), OK);
+        assert_eq!(cuMemcpyDtoD_v2(q, p, 64), 1);
+        assert_eq!(cuMemPoolSetAccess(pool, &[1, 0, 3], 1), OK);
+        assert!(known());
+        assert_eq!((attribute(3), range()), ((OK, q), OK));
+        assert_eq!(cuMemcpyDtoD_v2(q, p, 64), OK);
+        assert_eq!(cuMemHostGetDevicePointer_v2(&mut 0, q as usize, 0), 1);
+        assert_eq!((cuMemFreeAsync(q, 0), cuCtxSynchronize(), attribute(2).0), (OK, OK, 1));
+        assert_eq!(cuMemAllocFromPoolAsync(&mut 0, 64, pool + 1, 0), 1);
+    });
+}
+
 #[test]
 fn a_range_lies_in_one_allocation() {
     on_device(|_| {

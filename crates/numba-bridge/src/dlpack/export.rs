@@ -81,6 +81,10 @@ impl Tensor {
             let text = "DLPack cannot describe strides that are not multiples of the element size";
             return unsupported(text);
         }
+        if steps(&layout).any(|stride| stride < 0) {
+            let text = "consumers of DLPack take no negative strides: array.copy() has none";
+            return unsupported(text);
+        }
         let Ok(ndim) = i32::try_from(layout.ndim()) else {
             return unsupported("DLPack cannot describe 2^31 dimensions or more");
         };
@@ -130,15 +134,12 @@ impl Tensor {
                 (bytes.address, DLDevice { device_type: abi::CPU, device_id: 0 })
             }
         };
-        // The first element is not the lowest one where strides are negative.
-        let first = address + self.layout.span().start.unsigned_abs();
         let mut shape = self.layout.shape().to_vec();
         // DLPack counts strides in elements.
         let item_size = i64::from(self.layout.element().size());
-        let mut strides: Vec<i64> =
-            self.layout.strides().iter().map(|stride| stride / item_size).collect();
+        let mut strides: Vec<i64> = steps(&self.layout).map(|stride| stride / item_size).collect();
         let tensor = DLTensor {
-            data: first as *mut c_void,
+            data: address as *mut c_void,
             device,
             ndim: self.ndim,
             dtype: self.dtype,
@@ -151,6 +152,14 @@ impl Tensor {
             Exported { structure, _memory: self.memory, _shape: shape, _strides: strides };
         NonNull::from(Box::leak(Box::new(exported))).cast()
     }
+}
+
+/// The strides, without the sign of those along which there is no second element.
+fn steps(layout: &Layout) -> impl Iterator<Item = i64> {
+    let is_empty = layout.size() == 0;
+    layout.shape().iter().zip(layout.strides()).map(move |(length, stride)| {
+        if is_empty || *length < 2 { stride.saturating_abs() } else { *stride }
+    })
 }
 
 fn device_of(context: &Context) -> DLDevice {

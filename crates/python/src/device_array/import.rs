@@ -1,10 +1,12 @@
 //! Device arrays from other libraries' arrays and from arguments.
 
 use super::arrow::of_arrow;
+use super::arrow_data::Bits;
 use super::class::PyDeviceArray;
 use crate::contexts::argument::context_or_number;
 use crate::errors::OrRaise;
-use crate::exchange::{array_interface, dlpack, foreign_memory};
+use crate::exchange::array_interface::{self, Elements};
+use crate::exchange::{dlpack, foreign_memory};
 use crate::pyarrow::from_pyarrow::{
     check_has_arrays, check_has_bytes, has_values, is_buffer, is_cuda_buffer, is_on_device,
 };
@@ -34,7 +36,8 @@ use pyo3::prelude::*;
 /// -------
 /// array : DeviceArray
 ///     A view of the array's memory with its type, shape and strides, which retains
-///     it, or the copy.  `DeviceArray.buffer` has its bytes.
+///     it, or the copy.  `DeviceArray.buffer` has its bytes.  The view is read-only if
+///     DLPack or the array interface of `x` marks the memory, as that of JAX does.
 ///     Work that its library has queued is ordered before every copy from the
 ///     array; for a capsule, the call waits for all work of the device instead.
 ///
@@ -66,7 +69,7 @@ pub(super) fn from_dlpack(
     copy: Option<bool>,
 ) -> PyResult<PyDeviceArray> {
     let context = device.map(context_or_number).transpose()?;
-    let (array, dtype) = dlpack::import::array_of(x, context.as_ref(), copy)?;
+    let (array, dtype) = dlpack::import::array_of(x, context.as_ref(), copy, is_ours(x)?)?;
     Ok(PyDeviceArray::new(array, dtype))
 }
 
@@ -106,7 +109,7 @@ fn by_protocol(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
     if !lies_on_device(object)? {
         return by_interface(object, |_| true);
     }
-    match dlpack::import::array_of(object, None, None) {
+    match dlpack::import::array_of(object, None, None, false) {
         Ok((array, dtype)) => Ok(Some(PyDeviceArray::new(array, dtype))),
         Err(error) => {
             let is_tensors = error.is_instance_of::<PyBufferError>(py)
@@ -115,6 +118,11 @@ fn by_protocol(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
             other_way.map_or(Err(error), |array| Ok(Some(array)))
         }
     }
+}
+
+/// Whether DLPack says all of an object's memory that the array interface does: for that, ours wait each time.
+fn is_ours(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(object.is_instance_of::<PyDeviceArray>() || is_cuda_buffer(object)?)
 }
 
 /// Whether the object has DLPack's methods, and names a CUDA device.
@@ -141,7 +149,9 @@ fn by_interface(
     is_taken: impl FnOnce(&ArrayInterface) -> bool,
 ) -> PyResult<Option<PyDeviceArray>> {
     let py = object.py();
-    let Some((interface, dtype)) = array_interface::with_dtype(object)? else { return Ok(None) };
+    let Some((interface, elements)) = array_interface::with_elements(object)? else {
+        return Ok(None);
+    };
     if !is_taken(&interface) {
         return Ok(None);
     }
@@ -159,5 +169,8 @@ fn by_interface(
     };
     let first = span.start.unsigned_abs();
     let array = DeviceArray::new(&buffer, first, memory.layout).or_raise(py)?;
-    Ok(Some(PyDeviceArray::new(array, dtype)))
+    Ok(Some(match elements {
+        Elements::Whole(dtype) => PyDeviceArray::new(array, dtype),
+        Elements::Bits(count) => PyDeviceArray::of_bits(py, &Bits::new(array.buffer(), 0, count)?)?,
+    }))
 }

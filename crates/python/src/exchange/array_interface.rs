@@ -9,7 +9,8 @@ use arrow_cuda_context::{Consumer, Ready};
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Kind};
 use pyo3::exceptions::{
-    PyLookupError, PyOverflowError, PySyntaxError, PyTypeError, PyUnicodeError, PyValueError,
+    PyException, PyLookupError, PyOverflowError, PySyntaxError, PyTypeError, PyUnicodeError,
+    PyValueError,
 };
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -45,6 +46,9 @@ pub(crate) fn to_dict<'py>(
     Ok(dict)
 }
 
+/// The typestrs of single bits.
+const BITS: [&str; 2] = ["<t1", "|t1"];
+
 /// The interface of an object; `None` if it has no such attribute.
 pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayInterface>> {
     match entries_of(object)? {
@@ -53,23 +57,57 @@ pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayInterface>> 
     }
 }
 
-/// The interface of an object, and the dtype of its elements.
-pub(crate) fn with_dtype(object: &Bound<'_, PyAny>) -> PyResult<Option<(ArrayInterface, DType)>> {
+/// What the interface of an object says of its elements.
+pub(crate) enum Elements {
+    Whole(DType),
+    /// Single bits, of which the interface describes the bytes.
+    Bits(u64),
+}
+
+/// The interface of an object, and its elements.
+pub(crate) fn with_elements(
+    object: &Bound<'_, PyAny>,
+) -> PyResult<Option<(ArrayInterface, Elements)>> {
     let Some(dict) = entries_of(object)? else { return Ok(None) };
     let interface = from_dict(&dict).map_err(|error| malformed(object.py(), error))?;
-    let typestr = required(&dict, intern!(object.py(), "typestr"))?;
+    let elements = match bit_count(&dict)? {
+        Some(count) => Elements::Bits(count),
+        None => Elements::Whole(dtype_of(&dict, &interface)?),
+    };
+    Ok(Some((interface, elements)))
+}
+
+fn dtype_of(dict: &Bound<'_, PyDict>, interface: &ArrayInterface) -> PyResult<DType> {
+    let py = dict.py();
+    let typestr = required(dict, intern!(py, "typestr"))?;
     let dtype = DType::of(&typestr)?;
     // Only this entry names the fields of structures, and the gaps between them.  Elements without
     // fields are described there, too: as one field without a name.
-    if let Some(fields) = optional(&dict, intern!(object.py(), "descr"))?
+    if let Some(fields) = optional(dict, intern!(py, "descr"))?
         && dtype.element().kind() == Kind::Opaque
         && !fields.eq([("", &typestr)])?
         && let Ok(structure) = described(&fields)
         && structure.element().size() == interface.element.size()
     {
-        return Ok(Some((interface, structure)));
+        return Ok(structure);
     }
-    Ok(Some((interface, dtype)))
+    Ok(dtype)
+}
+
+/// Whether the interface of an object marks the memory as read-only.  One that fails says nothing: PyTorch's
+/// does for types that NumPy does not have.
+pub(crate) fn is_marked_read_only(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = object.py();
+    let mark = || -> PyResult<bool> {
+        let Some(interface) = method_of(object, intern!(py, "__cuda_array_interface__"))? else {
+            return Ok(false);
+        };
+        Ok(data(&required(interface.cast::<PyDict>()?, intern!(py, "data"))?)?.1)
+    };
+    match mark() {
+        Err(error) if error.is_instance_of::<PyException>(py) => Ok(false),
+        answer => answer,
+    }
 }
 
 fn described(fields: &Bound<'_, PyAny>) -> PyResult<DType> {
@@ -124,9 +162,16 @@ fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<ArrayInterface> {
     let get = |key| optional(dict, key);
     let required = |key| required(dict, key);
     let (address, is_read_only) = data(&required(intern!(py, "data"))?)?;
+    let (shape, element) = match bit_count(dict)? {
+        Some(count) => (vec![count.div_ceil(8).cast_signed()], ElementType::uint(1)),
+        None => (
+            integers(&required(intern!(py, "shape"))?)?,
+            element_of(&required(intern!(py, "typestr"))?)?,
+        ),
+    };
     Ok(ArrayInterface {
-        shape: integers(&required(intern!(py, "shape"))?)?,
-        element: element_of(&required(intern!(py, "typestr"))?)?,
+        shape,
+        element,
         address,
         is_read_only,
         strides: get(intern!(py, "strides"))?.map(|strides| integers(&strides)).transpose()?,
@@ -134,6 +179,24 @@ fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<ArrayInterface> {
         stream: get(intern!(py, "stream"))?.map(|stream| stream.extract()).transpose()?,
         has_mask: get(intern!(py, "mask"))?.is_some(),
     })
+}
+
+/// How many elements there are, if they are single bits, the lowest bit of each byte first: masks of cuDF.  NumPy has no
+/// such type.
+fn bit_count(dict: &Bound<'_, PyDict>) -> PyResult<Option<u64>> {
+    let py = dict.py();
+    let typestr = required(dict, intern!(py, "typestr"))?;
+    if !typestr.extract::<&str>().is_ok_and(|typestr| BITS.contains(&typestr)) {
+        return Ok(None);
+    }
+    let shape = integers(&required(dict, intern!(py, "shape"))?)?;
+    let has_strides = optional(dict, intern!(py, "strides"))?.is_some();
+    match shape[..] {
+        [count] if count >= 0 && !has_strides => Ok(Some(count.unsigned_abs())),
+        _ => Err(PyValueError::new_err(
+            "an array of single bits has one dimension and no strides: other ones are not supported",
+        )),
+    }
 }
 
 fn data(data: &Bound<'_, PyAny>) -> PyResult<(Option<u64>, bool)> {

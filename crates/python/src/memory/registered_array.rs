@@ -4,6 +4,7 @@ use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
 use crate::interpreter::Owner;
 use arrow_cuda_context::completed;
+use arrow_cuda_driver::codes;
 use arrow_cuda_transfer::RegisteredMemory;
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +20,8 @@ pub(crate) struct PyRegisteredArray {
 
 #[pymethods]
 impl PyRegisteredArray {
-    /// Pins `size` bytes at an address of the host, which are those of the array.
+    /// Pins `size` bytes at an address of the host, which are those of the array; for reading, if nobody may write to
+    /// it and the driver pins it in no other way.
     #[new]
     fn construct(
         py: Python<'_>,
@@ -27,15 +29,23 @@ impl PyRegisteredArray {
         address: usize,
         size: usize,
         array: Py<PyAny>,
+        is_mutable: bool,
     ) -> PyResult<Self> {
         let (context, owner) = (context.context(), Box::new(Owner::new(array)));
         let registered = py.detach(|| {
             let start = address as *const u8;
             // SAFETY: the package passes the bounds of the array, which keeps its memory: NumPy does not
-            // move what is referred to.
-            unsafe { RegisteredMemory::register(context, start, size, owner) }
+            // move what is referred to.  What is not mutable here is not on the device.
+            unsafe {
+                match is_mutable {
+                    true => RegisteredMemory::register(context, start, size, owner),
+                    false => RegisteredMemory::register_read_only(context, start, size, owner),
+                }
+            }
         });
-        let memory = registered.or_raise(py)?;
+        let memory = registered.or_raise_explained(py, |error| {
+            (error.code == codes::INVALID_VALUE).then(|| refused(is_mutable).to_owned())
+        })?;
         let address = memory.device_address();
         Ok(Self { memory: Mutex::new(Some(memory)), address })
     }
@@ -48,5 +58,18 @@ impl PyRegisteredArray {
         // Drops the objects that the work has retained here, with the GIL.
         drop(completed());
         Ok(())
+    }
+}
+
+/// Why the driver pins no such memory, and what to do.
+fn refused(is_mutable: bool) -> &'static str {
+    match is_mutable {
+        true => {
+            "the driver pins no file on a disk that is mapped for sharing and writing: map it for reading only, \
+             or copy the array"
+        }
+        false => {
+            "this device pins no memory that is mapped for reading only, such as that of a file: copy the array"
+        }
     }
 }

@@ -25,6 +25,7 @@ pub struct MemHandle(pub [u8; 64]);
 unsafe extern "C" {
     pub safe fn cuInit(flags: u32) -> i32;
     pub safe fn cuDeviceTotalMem_v2(bytes: &mut usize, device: i32) -> i32;
+    pub safe fn cuDeviceGetAttribute(value: &mut i32, attribute: i32, device: i32) -> i32;
     pub safe fn cuDeviceGetName(name: &mut [u8; 32], length: i32, device: i32) -> i32;
     pub safe fn cuDevicePrimaryCtxRetain(context: &mut Handle, device: i32) -> i32;
     pub safe fn cuDevicePrimaryCtxRelease_v2(device: i32) -> i32;
@@ -47,6 +48,18 @@ unsafe extern "C" {
     pub safe fn cuMemFreeAsync(pointer: u64, stream: Handle) -> i32;
     pub safe fn cuMemAllocManaged(pointer: &mut u64, size: usize, flags: u32) -> i32;
     pub safe fn cuMemHostRegister_v2(host: usize, size: usize, flags: u32) -> i32;
+    pub safe fn cuMemHostUnregister(host: usize) -> i32;
+    pub safe fn cuMemHostGetDevicePointer_v2(pointer: &mut u64, host: usize, flags: u32) -> i32;
+    pub safe fn cuMemGetAddressRange_v2(base: &mut u64, size: &mut usize, pointer: u64) -> i32;
+    pub safe fn cuPointerGetAttribute(data: &mut u64, attribute: i32, pointer: u64) -> i32;
+    pub safe fn cuMemPoolCreate(pool: &mut u64, properties: &[i32; 22]) -> i32;
+    pub safe fn cuMemPoolSetAccess(pool: u64, access: &[i32; 3], count: usize) -> i32;
+    pub safe fn cuMemAllocFromPoolAsync(
+        pointer: &mut u64,
+        size: usize,
+        pool: u64,
+        stream: Handle,
+    ) -> i32;
     pub safe fn cuMemHostAlloc(pointer: &mut usize, size: usize, flags: u32) -> i32;
     pub safe fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, size: usize) -> i32;
     pub safe fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, size: usize) -> i32;

@@ -3,8 +3,8 @@
 use super::capsule;
 use crate::errors::{OrRaise, Wanted, explained};
 use crate::exchange::dtype::DType;
-use crate::exchange::foreign_memory;
 use crate::exchange::lazy_tensors::check_resolved;
+use crate::exchange::{array_interface, foreign_memory};
 use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Pending};
@@ -18,11 +18,12 @@ use pyo3::types::{PyCapsule, PyDict};
 const DEFAULT_STREAM: i64 = 1;
 
 /// The array of an object that supports DLPack, or of a capsule, on a device: where it lies, or the
-/// one that is asked for.
+/// one that is asked for.  `says_all` tells that an object need not be asked for its array interface, too.
 pub(crate) fn array_of(
     x: &Bound<'_, PyAny>,
     context: Option<&Context>,
     copy: Option<bool>,
+    says_all: bool,
 ) -> PyResult<(DeviceArray, DType)> {
     let py = x.py();
     let (tensor, pending) = match x.cast::<PyCapsule>() {
@@ -44,6 +45,8 @@ pub(crate) fn array_of(
     }
     let home = if is_elsewhere { &lies_on } else { context };
     let ImportedMemory { address, layout, is_mutable, .. } = memory;
+    // JAX's arrays are immutable, which DLPack before 1.0 cannot say.
+    let is_mutable = is_mutable && (says_all || !array_interface::is_marked_read_only(x)?);
     let dtype = DType::of_element(layout.element());
     let Span { start, size } = layout.span();
     let buffer = if size == 0 {
