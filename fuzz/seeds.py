@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from support.fuzz import batch_of  # noqa: E402
 from support.samples import ARRAYS, written  # noqa: E402
+from support.written import Written  # noqa: E402
 
 
 def stream_of(name: str, opener: Callable[..., pa.RecordBatchWriter], codec: str | None) -> bytes:
@@ -54,13 +55,24 @@ def streams() -> dict[str, bytes]:
 
 
 def files() -> dict[str, bytes]:
-    """Files and streams, plain and compressed."""
-    return {
+    """Files and streams, plain and compressed, also as other libraries write them."""
+    views = batch_of("string_view")
+    others = {
+        "moved": Written(views, "file").with_moved_counts(),
+        "no-version": Written(views, "file").without_version(),
+        "frames": Written(batch_of("int64"), "file", "zstd").with_body(*[_FRAMES] * 4),
+    }
+    found = {f"{name}-others": bytes(written.data) for name, written in others.items()}
+    return found | {
         f"{name}-{codec}-{opener.__name__}": stream_of(name, opener, codec)
         for name in [*ARRAYS, "dictionary"]
         for codec in (None, "lz4", "zstd")
         for opener in (pa.ipc.new_file, pa.ipc.new_stream)
     }
+
+
+#: 64 bytes in two frames of ZSTD, behind their number.
+_FRAMES = (64).to_bytes(8, "little") + pa.compress(bytes(32), "zstd", asbytes=True) * 2
 
 
 def handles() -> dict[str, bytes]:
