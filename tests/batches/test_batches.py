@@ -14,7 +14,7 @@ CUDA = pa.DeviceAllocationType.CUDA
 
 
 def check_message(cuda, message, batch):
-    """It is pyarrow's.  Slices of views and dense unions have less of their data, and other padding."""
+    """It is pyarrow's.  Slices of views and dense unions have less data, and other padding."""
     written = batch.serialize()
     if not any("view" in str(it) or "dense" in str(it) for it in batch.schema.types):
         assert message.to_pybytes() == written.to_pybytes()
