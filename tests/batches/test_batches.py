@@ -15,12 +15,12 @@ CUDA = pa.DeviceAllocationType.CUDA
 
 
 def check_message(cuda, message, batch):
-    """It is pyarrow's.  Of slices, it has less of what views and dense unions lead to."""
+    """It is pyarrow's.  Slices of views and dense unions have less data, and other padding."""
     written = batch.serialize()
     if not any("view" in str(it) or "dense" in str(it) for it in batch.schema.types):
         assert message.to_pybytes() == written.to_pybytes()
     elif message.to_pybytes() != written.to_pybytes():
-        assert message.size < written.size
+        assert message.size <= written.size
         if not any(map(pa.types.is_dictionary, batch.schema.types)):
             assert cuda.read_record_batch(message, batch.schema).copy_to(CPU).equals(batch)
 

@@ -9,11 +9,8 @@ use crate::node::{ArrayBounds, ArrayNode, ByteRange, Reach, Reached, Reads, Want
 use crate::scattered::{
     Spans, lower_lists, lower_types, lower_views, span_of_lists, spans_of_types, spans_of_views,
 };
-use crate::whole::is_whole;
+use crate::whole::{is_whole, leads_far, view_data};
 use std::collections::BTreeMap;
-
-/// Elements that may lead to so many times as much may be those of a slice whose buffers end with it.
-const FAR: u64 = 1024;
 
 /// Finds the parts of their buffers that arrays and their children reach.
 ///
@@ -257,7 +254,7 @@ impl<'a> Trimming<'a> {
             let count = task.count.checked_mul(size.checked_div(width)?)?;
             wanted.push(Wanted { buffer, position, width, count });
         }
-        is_slice |= self.reads == Reads::All && self.data_of(task.array)? / FAR > task.count;
+        is_slice |= self.reads == Reads::All && leads_far(self.data_of(task.array)?, task.count);
         if self.reads == Reads::None || !is_slice {
             return self.enter_whole(task, inner);
         }
@@ -265,14 +262,13 @@ impl<'a> Trimming<'a> {
         Some(())
     }
 
-    /// How much the elements of an array may lead to: elements of children, or as many bytes as views take.
+    /// How much the elements of an array may lead to: elements of children, or bytes as views take them.
     fn data_of(&self, array: usize) -> Option<u64> {
         let node = self.arrays.get(array)?;
         if node.layout == Layout::BinaryView {
-            let first = self.content(array, 1)?;
-            let end = self.places.get(array)?.buffers.checked_add(node.buffers as usize)?;
-            let sizes = self.sizes.get(first..end)?;
-            return Some(sizes.iter().fold(0, |all, size| u64::saturating_add(all, *size)) / 16);
+            let first = self.places.get(array)?.buffers;
+            let sizes = self.sizes.get(first..first.checked_add(node.buffers as usize)?)?;
+            return Some(view_data(node, sizes));
         }
         let (mut all, mut next) = (0u64, array.checked_add(1)?);
         for _ in 0..node.children {

@@ -3,6 +3,20 @@
 use crate::layout::{Content, Layout};
 use crate::node::{ArrayNode, Reads};
 
+/// Elements that may lead to so many times as much may be those of a slice whose buffers end with it.
+const FAR: u64 = 1024;
+
+/// Whether as many elements may lead to so much that they have to be read on the way to a device.
+pub(crate) fn leads_far(data: u64, elements: u64) -> bool {
+    data / FAR > elements
+}
+
+/// The size of the data that views may lead to, in views.  `sizes` are those of the array's buffers.
+pub(crate) fn view_data(node: &ArrayNode, sizes: &[u64]) -> u64 {
+    let own = usize::from(node.has_validity).saturating_add(1);
+    sizes.iter().skip(own).fold(0, |all, size| u64::saturating_add(all, *size)) / 16
+}
+
 /// Whether no array is a slice, as far as that is known before offsets are read.
 pub(crate) fn is_whole(arrays: &[ArrayNode], sizes: &[u64], reads: Reads) -> bool {
     let mut rest = Rest { arrays, sizes, reads };
@@ -29,9 +43,12 @@ impl Rest<'_> {
         let (sizes, other_sizes) = self.sizes.split_at_checked(node.buffers as usize)?;
         (self.arrays, self.sizes) = (others, other_sizes);
         let needed = needed.unwrap_or(node.length);
-        let has_offsets = matches!(node.layout, Layout::Binary | Layout::List);
-        let leads_on = has_offsets || node.layout.is_scattered();
-        if node.offset > 0 || node.length > needed || (leads_on && self.reads == Reads::All) {
+        let is_read = match node.layout {
+            Layout::BinaryView => leads_far(view_data(node, sizes), node.length),
+            Layout::Binary | Layout::List | Layout::ListView | Layout::DenseUnion => true,
+            _ => false,
+        };
+        if node.offset > 0 || node.length > needed || (is_read && self.reads == Reads::All) {
             return None;
         }
         for (content, size) in node.all_contents().zip(sizes) {
