@@ -44,6 +44,17 @@ def registrations():
     assert (one[1], other.any()) == (7, False)
 
 
+@scenario(releases={"host_allocations": 1})
+def registrations_for_reading():
+    _USED.append(mmap.mmap(-1, 1 << 14, prot=mmap.PROT_READ))
+    host = np.frombuffer(_USED[-1], np.int32)
+    with memory.pinned(host):
+        array = memory.to_device(host)
+    with memory.mapped(host) as mapped:
+        assert not mapped.is_mutable
+    assert not array.copy_to_host().any()
+
+
 @scenario()
 def arrays():
     pinned = memory.pinned_array((3, 4), np.int16)
