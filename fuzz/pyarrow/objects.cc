@@ -37,6 +37,11 @@ void* Place(Function* function) {
   return reinterpret_cast<void*>(function);
 }
 
+template <typename T>
+arrow_cuda::Conversion Both() {
+  return {Place(Unwrap<T>), Place(Wrap<T>)};
+}
+
 void* buffer_vtable[] = {Place(InitBuffer)};
 void* file_vtable[] = {Place(SetFile), nullptr, nullptr};
 
@@ -63,21 +68,16 @@ void DecRef(PyObject* object) {
 
 arrow_cuda::PyarrowApi Table() {
   return {
-      .unwrap_buffer = Place(Unwrap<arrow::Buffer>),
-      .wrap_buffer = Place(Wrap<arrow::Buffer>),
-      .unwrap_array = Place(Unwrap<arrow::Array>),
-      .wrap_array = Place(Wrap<arrow::Array>),
-      .unwrap_batch = Place(Unwrap<arrow::RecordBatch>),
-      .wrap_batch = Place(Wrap<arrow::RecordBatch>),
-      .unwrap_schema = Place(Unwrap<arrow::Schema>),
-      .wrap_schema = Place(Wrap<arrow::Schema>),
-      .unwrap_type = Place(Unwrap<arrow::DataType>),
-      .wrap_type = Place(Wrap<arrow::DataType>),
-      .unwrap_chunked_array = Place(Unwrap<arrow::ChunkedArray>),
-      .unwrap_table = Place(Unwrap<arrow::Table>),
-      .wrap_table = Place(Wrap<arrow::Table>),
+      .buffer = Both<arrow::Buffer>(),
+      .array = Both<arrow::Array>(),
+      .batch = Both<arrow::RecordBatch>(),
+      .schema = Both<arrow::Schema>(),
+      .data_type = Both<arrow::DataType>(),
+      .chunked_array = Both<arrow::ChunkedArray>(),
+      .table = Both<arrow::Table>(),
       .buffer_vtable = buffer_vtable,
       .native_file_vtable = file_vtable,
+      .memory_pool_vtable = nullptr,
       .decref = DecRef,
       .save_thread = []() -> void* { return nullptr; },
       .restore_thread = [](void*) {},

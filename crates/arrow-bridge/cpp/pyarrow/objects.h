@@ -26,7 +26,7 @@ struct Class {
 };
 
 template <typename T>
-constexpr Class kClass;
+constexpr Class kClass{};
 template <>
 inline constexpr Class kClass<arrow::Buffer>{&PyarrowApi::buffer, "Buffer"};
 template <>
