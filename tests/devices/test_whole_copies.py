@@ -110,6 +110,17 @@ def test_arrays_that_share_memory_share_it_there(ctx):
         assert there.equals(table.slice(start, 9))
 
 
+def test_offsets_that_are_right_may_be_shared_with_others(ctx):
+    """One of two slices over the same bytes of the bitmap and the offsets begins later."""
+    words = pa.array(["one", None, "two"] * 500).copy_to(ctx)
+    for first, second in ((words[:3], words[1:3]), (words[1:3], words[:3])):
+        struct = [pa.StructArray.from_arrays([it], ["x"]).slice(0, 2) for it in (first, second)]
+        for copy in (pa.chunked_array(struct), pa.chunked_array([first, second])):
+            back = copy.copy_to(ctx).copy_to(CPU)
+            back.validate(full=True)
+            assert back.equals(copy.copy_to(CPU))
+
+
 def test_the_first_offset_need_not_be_0(ctx):
     """As in slices that other libraries export."""
     offsets, content = np.arange(10_000, 10_011, dtype="i4"), pa.py_buffer(b"x" * 20_000)

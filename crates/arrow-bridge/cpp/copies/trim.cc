@@ -100,17 +100,22 @@ class Parts {
   size_t next_buffer_ = 0;
 };
 
-// Offsets that count too much.
+// Offsets that count `base` too much.
 struct Offsets {
   BufferPtr* buffer;
   uint64_t width;
   uint64_t base;
 };
 
-// Adds the offsets of a copy, and of the arrays within it.
+bool HasOffsets(const ArrayData& data) {
+  const auto layout = LayoutOf(StorageOf(*data.type)).first;
+  return (layout == Layout::kBinary || layout == Layout::kList) && data.buffers[1] != nullptr;
+}
+
+// Adds the offsets of a copy, and of the arrays within it.  They may be right, and share memory with others.
 void Add(const DataPtr& copy, std::vector<uint64_t>::const_iterator* next,
          std::vector<Offsets>* all) {
-  if (const uint64_t base = *(*next)++; base > 0) {
+  if (const uint64_t base = *(*next)++; HasOffsets(*copy)) {
     all->push_back({&copy->buffers[1], LayoutOf(StorageOf(*copy->type)).second, base});
   }
   for (const auto& child : copy->child_data) Add(child, next, all);
@@ -129,6 +134,7 @@ Status LowerOnDevice(const std::vector<Offsets>& all, const ManagerPtr& to) {
     if (!is_new) {
       ARROW_ASSIGN_OR_RAISE(*buffer, arrow::Buffer::Copy(*buffer, to));
     }
+    if (base == 0) continue;
     buffers.push_back(buffer->get());
     widths.push_back(width);
     bases.push_back(base);
@@ -199,6 +205,7 @@ Status LowerOffsets(const ArrayDataVector& copies, const std::vector<uint64_t>& 
   const auto* host = dynamic_cast<const arrow::CPUMemoryManager*>(to.get());
   if (host == nullptr) return LowerOnDevice(all, to);
   for (const auto& [buffer, width, base] : all) {
+    if (base == 0) continue;
     ARROW_ASSIGN_OR_RAISE(*buffer, Lowered(**buffer, width, base, host->pool()));
   }
   return Status::OK();
