@@ -74,7 +74,7 @@ class RowGroup(NamedTuple):
     file: File
     number: int
     rows: int
-    #: What the footer says of the columns that are read.
+    #: The chunks of the columns that are read, as the footer describes them.
     chunks: list[Any]
     #: Their bytes, from one to another.
     ranges: list[tuple[int, int]]
