@@ -51,6 +51,16 @@ def test_a_batch_goes_to_the_device_and_back(cuda, ctx, name):
             assert (part.address, part.size) == (buffer.address, buffer.size)
 
 
+def test_runs_without_elements_have_a_message(cuda, ctx):
+    numbers = np.arange(1, 9, dtype="i4")
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array(numbers), pa.array(numbers))
+    for start in (0, 5, 8):
+        batch = pa.record_batch({"x": runs.copy_to(ctx).slice(start, 0)})
+        message = cuda.serialize_record_batch(batch, ctx)
+        back = cuda.read_record_batch(message, batch.schema).copy_to(CPU)
+        assert back.equals(batch.copy_to(CPU))
+
+
 @st.composite
 def batches(draw):
     """Parts of arrays of every kind side by side, and parts of such batches."""

@@ -227,6 +227,24 @@ def test_only_what_is_read_of_a_file_is_copied(process, tmp_path):
         of("parquet.sources").given(cuda.Context(0), [source])
 
 
+def test_files_with_gaps_between_row_groups_are_copied_from_there_on(process, files, monkeypatch):
+    """Which may hold indexes of pages."""
+    path, _ = files("x")
+    footers = of("parquet.footers")
+    whole = request_for(path, "a").sources[0]
+    bytes_of_chunk, calls = footers._bytes_of_chunk, []
+
+    def moved(chunk, most):
+        start, end = bytes_of_chunk(chunk, most)
+        calls.append(start)
+        return start + (len(calls) == 3), end  # the first column of the second row group
+
+    monkeypatch.setattr(footers, "_bytes_of_chunk", moved)
+    [source] = request_for(path, "a").sources
+    assert source.ranges[-1][0] < whole.ranges[-1][0]
+    assert source.ranges[-1][1] == source.size == whole.size
+
+
 def test_files_that_are_large_beside_the_device_are_not_copied(process, files, monkeypatch):
     monkeypatch.setattr(of("parquet.sources"), "mem_get_info", lambda _: (100, 1 << 30))
     path, _ = files("x")

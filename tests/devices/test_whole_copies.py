@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import pickle
 import random
 
 import numpy as np
@@ -119,6 +120,28 @@ def test_offsets_that_are_right_may_be_shared_with_others(ctx):
             back = copy.copy_to(ctx).copy_to(CPU)
             back.validate(full=True)
             assert back.equals(copy.copy_to(CPU))
+
+
+def test_numbers_over_offsets_stay(ctx, other_ctx):
+    """The ends of lists are a column, too, over the same bytes as their offsets."""
+    offsets = pa.array(np.arange(2001, dtype="i4") * 2).copy_to(ctx).buffers()[1]
+    values = pa.array(np.arange(4000)).copy_to(ctx)
+    lists = pa.ListArray.from_buffers(
+        pa.list_(pa.int64()), 2000, [None, offsets], children=[values]
+    )
+    valid = pa.py_buffer(b"\xff" * 251).copy(ctx.memory_manager)
+    ends = pa.Array.from_buffers(pa.int32(), 2000, [valid, offsets], offset=1)
+    for names in ("list end", "end list"):
+        columns = {"list": lists, "end": ends}
+        table = pa.table({name: columns[name] for name in names.split()}).slice(504, 96)
+        expected = table.copy_to(CPU)
+        assert expected["end"][0].as_py() == 1010
+        for copy in (
+            table.copy_to(ctx),
+            table.copy_to(other_ctx),
+            pickle.loads(pickle.dumps(table)),
+        ):
+            assert copy.copy_to(CPU).equals(expected)
 
 
 def test_the_first_offset_need_not_be_0(ctx):

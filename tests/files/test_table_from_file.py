@@ -194,6 +194,26 @@ def test_dictionaries_of_streams(ctx):
         assert read.copy_to(CPU)["x"].to_pylist() == ["a", "b", "b", "c", "b", "c", "d"]
 
 
+def test_dictionaries_that_end_too_soon_are_refused(ctx):
+    """Also where no row asks for them."""
+    data = samples.written(
+        [pa.record_batch({"x": pa.array(["some", "words"]).dictionary_encode()})]
+    )
+    data = data.to_pybytes()
+    begin = 8 + struct.unpack("<i", data[4:8])[0]  # of the dictionary
+    message = pa.ipc.read_message(pa.BufferReader(data[begin:]))
+    length = struct.pack("<q", message.body.size)
+    head = begin + 8 + message.metadata.size
+    for at in range(begin + 8, head):
+        if data[at : at + 8] == length:
+            damaged = data[:at] + bytes(8) + data[at + 8 :]
+            host = outcome(lambda: pa.ipc.open_stream(damaged).read_all())  # noqa: B023
+            assert outcome(lambda: ctx.table_from_file(damaged).copy_to(CPU)) == host  # noqa: B023
+            if "Error" in host:
+                return
+    pytest.fail("no place has the length")
+
+
 ERRORS = (OSError, ValueError, KeyError, NotImplementedError, IndexError, MemoryError)
 
 

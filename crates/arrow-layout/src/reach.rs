@@ -148,8 +148,8 @@ impl<'a> Trimming<'a> {
         let place = *self.places.get(task.array)?;
         let position = node.offset.checked_add(task.first)?;
         if node.layout == Layout::RunEndEncoded {
-            // The ends of runs count from the first element of all.
-            self.set(task.array, position, task.count)?;
+            // The ends of runs count from the first element of all; without elements, no run is left.
+            self.set(task.array, if task.count == 0 { 0 } else { position }, task.count)?;
             return match self.reads {
                 Reads::None => self.enter_whole(task, inner),
                 Reads::OfSlices if position == 0 => self.enter_whole(task, inner),

@@ -36,7 +36,7 @@ impl PlainMessage {
     }
 
     /// A batch or a dictionary whose body is at `position` in a file, and is to be at `address`; `None` if
-    /// its compression is unusual.  Adds its buffers to `buffers`.  `prefix` reads one at an offset in the body.
+    /// its compression is unusual, or a buffer of a dictionary lies elsewhere.  Adds its buffers to `buffers`.  `prefix` reads one at an offset in the body.
     pub(crate) fn of(
         metadata: &[u8],
         address: u64,
@@ -70,7 +70,11 @@ impl PlainMessage {
         };
         let (mut places, mut end) = (Vec::new(), 0u64);
         for buffer in batch.buffers().into_iter().flatten() {
-            let size = buffers.add(address + end, find(buffer));
+            let found = find(buffer);
+            if found.is_err() && dictionary.is_some() {
+                return Ok(None); // no array may ask for it, and libarrow reads it at once
+            }
+            let size = buffers.add(address + end, found);
             places.push(Buffer::new(end.cast_signed(), size.cast_signed()));
             let next = end.saturating_add(size).next_multiple_of(ALIGNMENT);
             end = Some(next)

@@ -57,7 +57,7 @@ class File(NamedTuple):
     form: tuple[Any, ...]
     #: The columns of the file that are read, as its footer describes them.
     columns: list[Any]
-    #: The bytes after the row groups, from one to another: the indexes of pages and the footer.
+    #: The bytes after the row groups, from one to another: indexes of pages and the footer.
     rest: tuple[int, int]
 
 
@@ -133,7 +133,7 @@ def row_groups_of(fragment: Any, scan: Any, names: list[str]) -> Iterator[RowGro
     places = [place for name in stored for place in leaves[name]]
     columns = [footer.schema.column(place) for place in places]
     form = (*map(str, stored.values()), *map(str, columns))
-    file = File(fragment, stored, form, columns, (_end_of_row_groups(footer, end), size))
+    file = File(fragment, stored, form, columns, _rest(footer, end, size))
     for number, group in enumerate(fragment.row_groups):
         found = footer.row_group(group.id)
         chunks = [found.column(place) for place in places]
@@ -176,11 +176,15 @@ def _bytes_of_chunk(chunk: Any, most: int) -> tuple[int, int]:
     return start, end
 
 
-def _end_of_row_groups(footer: Any, most: int) -> int:
-    if not footer.num_row_groups:
-        return 0
-    last = footer.row_group(footer.num_row_groups - 1)
-    return max(_bytes_of_chunk(last.column(it), most)[1] for it in range(footer.num_columns))
+def _rest(footer: Any, most: int, size: int) -> tuple[int, int]:
+    """Where indexes of pages may be: from where row groups no longer follow each other."""
+    end = len(_MAGIC)
+    for number in range(footer.num_row_groups):
+        group = footer.row_group(number)
+        if _bytes_of_chunk(group.column(0), most)[0] != end:
+            break
+        end = max(end, _bytes_of_chunk(group.column(footer.num_columns - 1), most)[1])
+    return end, size
 
 
 def _need_plain_footer(fragment: Any) -> tuple[int, int]:

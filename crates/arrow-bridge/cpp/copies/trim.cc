@@ -100,7 +100,7 @@ class Parts {
   size_t next_buffer_ = 0;
 };
 
-// Offsets that count `base` too much.
+// Offsets that count `base` too much; or another buffer, whose base and width are 0.
 struct Offsets {
   BufferPtr* buffer;
   uint64_t width;
@@ -112,11 +112,18 @@ bool HasOffsets(const ArrayData& data) {
   return (layout == Layout::kBinary || layout == Layout::kList) && data.buffers[1] != nullptr;
 }
 
-// Adds the offsets of a copy, and of the arrays within it.  They may be right, and share memory with others.
+// Adds the buffers of a copy, and of the arrays within it.  Any may share memory with offsets that are lowered.
 void Add(const DataPtr& copy, std::vector<uint64_t>::const_iterator* next,
          std::vector<Offsets>* all) {
-  if (const uint64_t base = *(*next)++; HasOffsets(*copy)) {
-    all->push_back({&copy->buffers[1], LayoutOf(StorageOf(*copy->type)).second, base});
+  const uint64_t base = *(*next)++;
+  const bool is_lowered = base > 0 && HasOffsets(*copy);
+  for (size_t number = 0; number < copy->buffers.size(); ++number) {
+    if (copy->buffers[number] == nullptr) continue;
+    all->push_back({&copy->buffers[number], 0, 0});
+    if (number == 1 && is_lowered) {
+      all->back().width = LayoutOf(StorageOf(*copy->type)).second;
+      all->back().base = base;
+    }
   }
   for (const auto& child : copy->child_data) Add(child, next, all);
   if (copy->dictionary != nullptr) Add(copy->dictionary, next, all);
@@ -125,12 +132,13 @@ void Add(const DataPtr& copy, std::vector<uint64_t>::const_iterator* next,
 // Arrays that share memory share its copy, which is lowered once; to lower it by another base takes a copy of
 // its own.
 Status LowerOnDevice(const std::vector<Offsets>& all, const ManagerPtr& to) {
-  std::map<const arrow::Buffer*, uint64_t> lowered;
+  std::map<const arrow::Buffer*, std::pair<uint64_t, uint64_t>> lowered;
   std::vector<const arrow::Buffer*> buffers;
   std::vector<uint64_t> widths, bases;
   for (const auto& [buffer, width, base] : all) {
-    const auto [found, is_new] = lowered.emplace(buffer->get(), base);
-    if (!is_new && found->second == base) continue;
+    const auto by = std::make_pair(base, width);
+    const auto [found, is_new] = lowered.emplace(buffer->get(), by);
+    if (!is_new && found->second == by) continue;
     if (!is_new) {
       ARROW_ASSIGN_OR_RAISE(*buffer, arrow::Buffer::Copy(*buffer, to));
     }
