@@ -56,11 +56,14 @@ def check(cuda, ctx, written, batch):
     """All ways read the batch, as the host does."""
     expected = pa.Table.from_batches([batch])
     assert read_on_host(written, batch.schema).equals(expected)
+    before = ctx.bytes_allocated
     for name, read in ways(cuda, ctx, written, batch.schema).items():
         data = read()
         assert table_of(data).equals(expected), name
         if name in ("table_from_file", "reader_from_file", "read_record_batch"):
             assert not data.is_cpu, name
+    del read, data
+    wait_for_release(ctx, before)
 
 
 def check_refused(cuda, ctx, written, batch, match):
