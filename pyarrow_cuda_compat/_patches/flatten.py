@@ -16,7 +16,6 @@ Each function here takes pyarrow's own method and its arguments.
 
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from .. import _native
@@ -41,6 +40,7 @@ def _flatten_lists(original: Method, array: Any, recursive: bool = False) -> Any
 
 def _values(array: Any) -> Any:
     """The values of all lists that are not null."""
+    import numpy as np  # takes milliseconds
     from pyarrow import compute
 
     if len(array) == 0:
@@ -77,6 +77,8 @@ def _ends(array: Any) -> tuple[int, int]:
 
 def _parts(array: Any) -> list[tuple[int, int]]:
     """The first value and the number of values of lists that are not null; neighbours are one."""
+    import numpy as np  # takes milliseconds
+
     if _is_of_views(array):
         starts, counts = _numbers(array.offsets), _numbers(array.sizes)
     elif isinstance(array, pa.FixedSizeListArray):
@@ -97,16 +99,22 @@ def _parts(array: Any) -> list[tuple[int, int]]:
 
 
 def _check(values: Any, starts: Any, ends: Any) -> None:
+    import numpy as np  # takes milliseconds
+
     if np.any((starts < 0) | (ends < starts) | (ends > len(values))):
         raise pa.ArrowInvalid(f"lists lead outside their {len(values)} values")
 
 
 def _numbers(array: Any) -> Any:
+    import numpy as np  # takes milliseconds
+
     return array.copy_to("cpu").to_numpy().astype(np.int64)
 
 
 def _bits(array: Any) -> Any:
     """Which elements are not null, on the host."""
+    import numpy as np  # takes milliseconds
+
     validity = array.buffers()[0]
     if validity is None:
         return np.ones(len(array), bool)
@@ -128,6 +136,8 @@ def _flatten_struct(_original: Method, array: Any, memory_pool: Any = None) -> l
 
 def _under(array: Any, field: Any) -> Any:
     """A field whose elements are null where the struct is."""
+    import numpy as np  # takes milliseconds
+
     if _is.is_null(field.type):
         return field
     if _is.is_union(field.type) or _is.is_run_end_encoded(field.type):

@@ -71,6 +71,7 @@ def host_pool(driver, current, request):
     driver.call("cuStreamSynchronize", stream)
 
 
+@pytest.mark.simulator
 def test_pinned_memory_of_a_pool_needs_access(ctx, driver, host_pool):
     pool, address = host_pool
     theirs = partial(Producer, address, device_type=CUDA_HOST)

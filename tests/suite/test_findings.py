@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 FINDINGS = Path(__file__).parents[2] / "findings"
+if not FINDINGS.exists():
+    pytest.skip("needs a checkout", allow_module_level=True)
 
 pytestmark = pytest.mark.independent
 
