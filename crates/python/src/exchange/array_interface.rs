@@ -9,8 +9,8 @@ use arrow_cuda_context::{Consumer, Ready};
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Kind};
 use pyo3::exceptions::{
-    PyException, PyLookupError, PyOverflowError, PySyntaxError, PyTypeError, PyUnicodeError,
-    PyValueError,
+    PyException, PyLookupError, PyOSError, PyOverflowError, PySyntaxError, PyTypeError,
+    PyUnicodeError, PyValueError,
 };
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -105,6 +105,8 @@ pub(crate) fn is_marked_read_only(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(data(&required(interface.cast::<PyDict>()?, intern!(py, "data"))?)?.1)
     };
     match mark() {
+        // An error of the driver is told.
+        Err(error) if error.is_instance_of::<PyOSError>(py) => Err(error),
         Err(error) if error.is_instance_of::<PyException>(py) => Ok(false),
         answer => answer,
     }
