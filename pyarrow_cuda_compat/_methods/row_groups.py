@@ -59,7 +59,7 @@ def _is_decided(part: Part, schema: pa.Schema) -> bool:
 
 def _has_floats(part: Part, schema: pa.Schema) -> bool:
     if isinstance(part, Path):
-        return True  # or has none, and fewer row groups are skipped
+        return True  # without floating-point numbers, fewer row groups are skipped
     if isinstance(part, str):
         return part not in schema.names or pa.types.is_floating(schema.field(part).type)
     return isinstance(part, tuple) and any(_has_floats(each, schema) for each in part[1])

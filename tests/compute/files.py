@@ -133,7 +133,7 @@ def arguments(maker: Maker, data: pa.Table) -> dict[str, Any]:
 
 
 def _value(maker: Maker, values: Any) -> Any:
-    """One of the values, for a filter; None where Python has none for it."""
+    """One of the values, for a filter; None where Python has no type for it."""
     if _is.is_nested(values.type) or _is.is_duration(values.type):
         return None
     if values.type in _VIEWS and int(pa.__version__.split(".")[0]) < 25:

@@ -286,7 +286,7 @@ def test_chunks_of_several_dictionaries_are_refused(there):
 
 
 def test_nulls_in_a_dictionary_are_refused(there):
-    """Some of pyarrow's functions take them for nulls, others do not."""
+    """Some functions of pyarrow take them for nulls, others do not."""
     array = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", None]))
     with pytest.raises(NotImplementedError, match="not with nulls in a dictionary"):
         there(array).is_null()

@@ -132,7 +132,7 @@ NOTHING = {
         [(0, [DANGLING] * 2), (0, [DANGLING] * 3), (0, [DANGLING] * 3)],
     ),
 }
-#: What is done with an array there; the result has its rows.
+#: Functions of a context and an array there, whose results have its rows.
 USES = {
     "copy_to the host": lambda ctx, array: array.copy_to(CPU),
     "copy_to the device": lambda ctx, array: array.copy_to(ctx),

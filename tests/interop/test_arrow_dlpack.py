@@ -258,7 +258,7 @@ def test_arrays_of_the_host_stay_as_they_are(array, arguments, options):
         assert outcome(call, guarded) == outcome(call, _native._unguarded(guarded))
 
 
-#: What pyarrow 26 imports by DLPack, from the host, and what its refusal names.
+#: Methods of pyarrow 26 that import host data by DLPack, and words of their refusals.
 IMPORTERS = {
     "Array": r"DeviceArray\(data\)\.to_arrow\(\) takes",
     "Tensor": r"Tensor\.from_numpy takes the copy$",

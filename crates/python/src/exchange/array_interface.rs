@@ -57,7 +57,7 @@ pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayInterface>> 
     }
 }
 
-/// What the interface of an object says of its elements.
+/// Elements, as the interface of an object describes them.
 pub(crate) enum Elements {
     Whole(DType),
     /// Single bits, of which the interface describes the bytes.
@@ -105,7 +105,7 @@ pub(crate) fn is_marked_read_only(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(data(&required(interface.cast::<PyDict>()?, intern!(py, "data"))?)?.1)
     };
     match mark() {
-        // An error of the driver is told.
+        // The caller gets an error of the driver.
         Err(error) if error.is_instance_of::<PyOSError>(py) => Err(error),
         Err(error) if error.is_instance_of::<PyException>(py) => Ok(false),
         answer => answer,
