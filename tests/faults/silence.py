@@ -62,6 +62,8 @@ EVERY = (
         scenarios=(
             "contexts.borrowed",
             "*.on_streams",
+            "exchange.events",
+            "exchange.streams_of_batches",
             "files.*",
             "fronts.*",
             "pinned.*",

@@ -89,7 +89,11 @@ class Worker:
 
     def _take_back(self, allowed):
         """What may be left behind, but is not, must not hide what later trials lose."""
-        alive = simulator.alive() if allowed else {}
+        if not allowed:
+            return
+        # Exports take events with them, and the next trials need as many as there were.
+        simulator.fill_spares()
+        alive = simulator.alive()
         self.expected.update({kind: alive[kind] - self.expected[kind] for kind in allowed})
 
     # --- in a process that has not loaded the driver before -------------------------------------
