@@ -189,7 +189,7 @@ impl DeviceArrayData {
     ///
     /// # Errors
     ///
-    /// [`Error::Buffer`] when the array does not have them.
+    /// [`Error::Invalid`] when the array does not have them.
     pub fn slice(&self, offset: usize, length: usize) -> Result<Self, Error> {
         let node = self.node.range(offset as u64, length as u64)?;
         Ok(Self::checked(&self.context, node))

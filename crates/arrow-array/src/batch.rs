@@ -1,14 +1,17 @@
 //! A record batch in device memory.
 
-use crate::{DeviceArrayData, Error};
+use crate::error::{check_range, invalid};
+use crate::{ArrayParts, DeviceArrayData, Error};
 use arrow_array::cast::AsArray;
 use arrow_array::{RecordBatch, RecordBatchOptions, StructArray};
 use arrow_cuda_context::Context;
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
+use std::sync::Arc;
 
-/// A record batch whose columns lie in the memory of one device.
+/// A record batch whose columns lie in the memory of one device: what
+/// [`RecordBatch`](arrow_array::RecordBatch) is on the host, with the same methods.
 ///
-/// It is a [`DeviceArrayData`] of structs without nulls, with the schema that their fields come from.
+/// Clones and slices share the memory.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -21,31 +24,102 @@ use arrow_schema::{DataType, SchemaRef};
 /// let batch = RecordBatch::try_from_iter([("x", column)])?;
 /// let there = DeviceRecordBatch::copy_from(&Context::primary(0)?, &batch)?;
 /// assert_eq!((there.num_rows(), there.num_columns()), (3, 1));
+/// assert_eq!(there.column_by_name("x").map(|column| column.len()), Some(3));
 /// assert_eq!(there.slice(1, 2)?.to_record_batch()?, batch.slice(1, 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct DeviceRecordBatch {
     schema: SchemaRef,
-    rows: DeviceArrayData,
+    context: Context,
+    columns: Vec<DeviceArrayData>,
+    num_rows: usize,
 }
 
 impl DeviceRecordBatch {
-    /// A batch of columns.
+    /// A batch of columns, which are not copied.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch};
+    /// use arrow_cuda_context::Context;
+    /// use arrow_schema::{DataType, Field, Schema};
+    ///
+    /// let column = DeviceArrayData::copy_from(&Context::primary(0)?, &Int32Array::from(vec![1, 2]))?;
+    /// let schema = Schema::new(vec![Field::new("x", DataType::Int32, false)]);
+    /// let batch = DeviceRecordBatch::try_new(schema.into(), vec![column])?;
+    /// assert_eq!(batch.column(0).len(), 2);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for columns that do not fit the schema: their number, types, lengths, or nulls in a field
+    /// that has none; for columns of several contexts; and for no columns, which
+    /// [`from_struct`](Self::from_struct) takes.
+    pub fn try_new(schema: SchemaRef, columns: Vec<DeviceArrayData>) -> Result<Self, Error> {
+        let Some(first) = columns.first() else {
+            return invalid("a batch without columns has no rows: from_struct takes their number");
+        };
+        let (context, num_rows) = (first.context().clone(), first.len());
+        if columns.len() != schema.fields().len() {
+            let (found, expected) = (columns.len(), schema.fields().len());
+            return invalid(format!("{found} columns, for a schema with {expected} fields"));
+        }
+        for (field, column) in schema.fields().iter().zip(&columns) {
+            let name = field.name();
+            if column.data_type() != field.data_type() {
+                let (found, expected) = (column.data_type(), field.data_type());
+                return invalid(format!(
+                    "column {name} is of {found}, and its field of {expected}"
+                ));
+            }
+            if column.len() != num_rows {
+                let found = column.len();
+                return invalid(format!(
+                    "column {name} has {found} rows, and the first {num_rows}"
+                ));
+            }
+            if !column.context().is_same(&context) {
+                return invalid(format!(
+                    "column {name} lies in another context than the first: copy_to brings it there"
+                ));
+            }
+            if !field.is_nullable() && column.node.null_count.is_some_and(|count| count > 0) {
+                return invalid(format!(
+                    "column {name} has nulls, and its field says that it has none"
+                ));
+            }
+        }
+        Ok(Self { schema, context, columns, num_rows })
+    }
+
+    /// The batch whose columns are the fields of an array of structs, which is not copied.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for an array that is not of structs with the schema's fields, or has nulls;
     /// driver errors where its nulls have to be counted.
-    pub fn new(schema: SchemaRef, rows: DeviceArrayData) -> Result<Self, Error> {
+    pub fn from_struct(schema: SchemaRef, rows: &DeviceArrayData) -> Result<Self, Error> {
         match rows.data_type() {
             DataType::Struct(fields) if fields == schema.fields() => {}
-            other => return Err(Error::Invalid(format!("a record batch of {other}"))),
+            other => return invalid(format!("a record batch of {other}")),
         }
         match rows.null_count()? {
-            0 => Ok(Self { schema, rows }),
-            count => Err(Error::Invalid(format!("a record batch with {count} rows that are null"))),
+            0 => {}
+            count => return invalid(format!("a record batch with {count} rows that are null")),
         }
+        let columns = rows.children().map(|column| column.slice(rows.offset(), rows.len()));
+        let columns = columns.collect::<Result<_, _>>()?;
+        Ok(Self { schema, context: rows.context().clone(), columns, num_rows: rows.len() })
+    }
+
+    /// The rows as an array of structs, which shares the memory.
+    pub fn to_struct(&self) -> Result<DeviceArrayData, Error> {
+        let data_type = DataType::Struct(self.schema.fields().clone());
+        let children = self.columns.clone();
+        let parts = ArrayParts { children, ..ArrayParts::new(data_type, self.num_rows) };
+        DeviceArrayData::new(&self.context, parts)
     }
 
     /// Copies a batch to the device, by one allocation and one copy.
@@ -55,7 +129,16 @@ impl DeviceRecordBatch {
     /// As [`DeviceArrayData::copy_from`].
     pub fn copy_from(context: &Context, batch: &RecordBatch) -> Result<Self, Error> {
         let rows = DeviceArrayData::copy_from(context, &StructArray::from(batch.clone()))?;
-        Self::new(batch.schema(), rows)
+        Self::from_struct(batch.schema(), &rows)
+    }
+
+    /// Copies the batch to another context, perhaps of another device, by one allocation.
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceArrayData::copy_to`].
+    pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
+        Self::from_struct(self.schema(), &self.to_struct()?.copy_to(context)?)
     }
 
     /// Copies the batch to the host, and validates it there.
@@ -64,45 +147,89 @@ impl DeviceRecordBatch {
     ///
     /// As [`DeviceArrayData::to_array`].
     pub fn to_record_batch(&self) -> Result<RecordBatch, Error> {
-        let rows = self.rows.to_array()?;
+        let rows = self.to_struct()?.to_array()?;
         let columns = rows.as_struct_opt().map_or(&[][..], StructArray::columns).to_vec();
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
+        Ok(RecordBatch::try_new_with_options(self.schema(), columns, &options)?)
+    }
+
+    /// The context that the memory belongs to.
+    pub fn context(&self) -> &Context {
+        &self.context
     }
 
     /// The schema.
-    pub fn schema(&self) -> &SchemaRef {
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// The schema, by reference.
+    pub fn schema_ref(&self) -> &SchemaRef {
         &self.schema
     }
 
     /// The number of rows.
     pub fn num_rows(&self) -> usize {
-        self.rows.len()
+        self.num_rows
     }
 
     /// The number of columns.
     pub fn num_columns(&self) -> usize {
-        self.schema.fields().len()
+        self.columns.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.num_rows == 0
     }
 
     /// The columns, each with as many elements as there are rows.
-    pub fn columns(&self) -> impl ExactSizeIterator<Item = Result<DeviceArrayData, Error>> {
-        let (offset, length) = (self.rows.offset(), self.rows.len());
-        self.rows.children().map(move |column| column.slice(offset, length))
+    pub fn columns(&self) -> &[DeviceArrayData] {
+        &self.columns
     }
 
-    /// The rows, as an array of structs.
-    pub fn rows(&self) -> &DeviceArrayData {
-        &self.rows
+    /// A column by its number.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such column, as with a slice: `columns().get(index)` does not.
+    #[expect(clippy::indexing_slicing, reason = "as arrow-rs' method of this name, and documented")]
+    pub fn column(&self, index: usize) -> &DeviceArrayData {
+        &self.columns[index]
+    }
+
+    /// The first column with a name.
+    pub fn column_by_name(&self, name: &str) -> Option<&DeviceArrayData> {
+        let (index, _) = self.schema.column_with_name(name)?;
+        self.columns.get(index)
+    }
+
+    /// The batch of these columns, in this order, which shares the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Arrow`] when there is no such column.
+    pub fn project(&self, indices: &[usize]) -> Result<Self, Error> {
+        let schema: Arc<Schema> = self.schema.project(indices)?.into();
+        let columns =
+            indices.iter().filter_map(|index| self.columns.get(*index).cloned()).collect();
+        Ok(Self { schema, columns, ..self.clone() })
     }
 
     /// The rows from `offset` on, as many as `length` says, which share the memory.
     ///
     /// # Errors
     ///
-    /// As [`DeviceArrayData::slice`].
+    /// [`Error::Invalid`] when the batch does not have them.
     pub fn slice(&self, offset: usize, length: usize) -> Result<Self, Error> {
-        let rows = self.rows.slice(offset, length)?;
-        Ok(Self { schema: self.schema.clone(), rows })
+        check_range("rows", offset as u64, length as u64, self.num_rows as u64)?;
+        let columns = self.columns.iter().map(|column| column.slice(offset, length));
+        let columns = columns.collect::<Result<_, _>>()?;
+        Ok(Self { columns, num_rows: length, ..self.clone() })
+    }
+
+    /// The schema, the columns, and the number of rows.
+    pub fn into_parts(self) -> (SchemaRef, Vec<DeviceArrayData>, usize) {
+        (self.schema, self.columns, self.num_rows)
     }
 }

@@ -54,8 +54,8 @@ impl DeviceRecordBatch {
     /// One batch of the rows of several with the same schema: see [`DeviceArrayData::concat`].
     pub fn concat(batches: &[Self]) -> Result<Self, Error> {
         let Some(first) = batches.first() else { return invalid("there are no batches") };
-        let rows: Vec<_> = batches.iter().map(|batch| batch.rows().clone()).collect();
-        Self::new(first.schema().clone(), DeviceArrayData::concat(&rows)?)
+        let rows = batches.iter().map(Self::to_struct).collect::<Result<Vec<_>, _>>()?;
+        Self::from_struct(first.schema(), &DeviceArrayData::concat(&rows)?)
     }
 }
 

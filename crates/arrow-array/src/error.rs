@@ -51,6 +51,14 @@ impl From<ArrowError> for Error {
     }
 }
 
+/// Refuses a range of elements that are not all there.
+pub(crate) fn check_range(what: &str, first: u64, length: u64, there: u64) -> Result<(), Error> {
+    match first.checked_add(length) {
+        Some(end) if end <= there => Ok(()),
+        _ => invalid(format!("{length} {what} from number {first} on, but there are {there}")),
+    }
+}
+
 pub(crate) fn invalid<T>(text: impl Into<String>) -> Result<T, Error> {
     Err(Error::Invalid(text.into()))
 }

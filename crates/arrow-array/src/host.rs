@@ -1,8 +1,8 @@
 //! Arrays on the host: arrow-rs' own, as nodes, and back.
 
 use crate::Error;
-use crate::node::Node;
-use crate::types;
+use crate::node::{Memory, Node};
+use crate::types::{self, Buffers};
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
@@ -32,12 +32,20 @@ impl Node<Buffer> {
 
     /// An array of arrow-rs, over the same memory.  Everything in it is validated.
     pub(crate) fn into_host(self) -> Result<ArrayData, Error> {
+        let mut buffers = self.buffers;
+        let end = self.offset + self.length;
+        for (buffer, content) in buffers.iter_mut().zip(Buffers::of(&self.data_type).contents) {
+            // arrow-rs panics where there is a part of an element more.
+            if let Some(size) = types::size(content, end)? {
+                *buffer = buffer.part(0, size.min(buffer.size()))?;
+            }
+        }
         let inner = self.children.into_iter().chain(self.dictionary.map(|values| *values));
         let builder = ArrayData::builder(self.data_type)
             .len(self.length as usize)
             .offset(self.offset as usize)
             .null_bit_buffer(self.validity)
-            .buffers(self.buffers)
+            .buffers(buffers)
             .child_data(inner.map(Self::into_host).collect::<Result<_, _>>()?)
             .align_buffers(true);
         Ok(builder.build()?)

@@ -16,6 +16,7 @@ pub mod c_device;
 mod check;
 mod concat;
 mod error;
+mod flat;
 mod host;
 mod node;
 #[expect(unsafe_code, reason = "shares pinned memory with arrow-rs")]
@@ -27,3 +28,5 @@ pub use array::{ArrayParts, DeviceArrayData};
 pub use batch::DeviceRecordBatch;
 pub use c_device::{DeviceBatchStream, FFI_ArrowDeviceArray, FFI_ArrowDeviceArrayStream};
 pub use error::Error;
+pub use flat::FlatArrays;
+pub use types::children as child_types;

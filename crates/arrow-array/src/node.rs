@@ -1,9 +1,11 @@
 //! An array's structure over buffers of any kind: on the device, or on the host.
 
 use crate::Error;
+use crate::error::check_range;
 use crate::types;
 use arrow_buffer::Buffer;
 use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::Context;
 use arrow_cuda_layout::Content;
 use arrow_schema::DataType;
 
@@ -151,7 +153,7 @@ impl<B> Node<B> {
 impl<B: Clone> Node<B> {
     /// `length` elements from `first` on.  Fails if the array has fewer.
     pub(crate) fn range(&self, first: u64, length: u64) -> Result<Self, Error> {
-        arrow_cuda_buffer::range::within(first, length, self.length)?;
+        check_range("elements", first, length, self.length)?;
         let null_count = self.nulls_among(length);
         Ok(Self { offset: self.offset + first, length, null_count, ..self.clone() })
     }
@@ -180,4 +182,11 @@ impl<B: Memory> Node<B> {
         });
         outcome.map(|()| self)
     }
+}
+
+/// The offsets of an array without elements, which some producers leave out.
+pub(crate) fn first_offset(context: &Context, width: u64) -> Result<DeviceBuffer, Error> {
+    let zero = DeviceBuffer::allocate_packed(context, width)?;
+    zero.fill(0)?;
+    Ok(zero)
 }

@@ -65,7 +65,16 @@ pub(crate) fn too_long(count: u64) -> Error {
     Error::Invalid(format!("{count} elements exceed every address"))
 }
 
-pub(crate) fn children(data_type: &DataType) -> Vec<&DataType> {
+/// The types of the children that an array of a type has, in their order.
+///
+/// ```
+/// use arrow_schema::{DataType, Field};
+///
+/// let list = DataType::List(Field::new("item", DataType::Int8, true).into());
+/// assert_eq!(arrow_cuda_array::child_types(&list), [&DataType::Int8]);
+/// assert!(arrow_cuda_array::child_types(&DataType::Int8).is_empty());
+/// ```
+pub fn children(data_type: &DataType) -> Vec<&DataType> {
     match data_type {
         DataType::List(field)
         | DataType::LargeList(field)

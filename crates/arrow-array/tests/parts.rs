@@ -25,11 +25,13 @@ fn a_batch_has_no_rows_that_are_null() {
     let rows = StructArray::new(fields.clone().into(), vec![numbers], Some(nulls));
     let schema = Arc::new(Schema::new(fields));
     let rows = there(&context, &rows);
-    let refused = DeviceRecordBatch::new(schema.clone(), rows.clone()).expect_err("a null");
+    let refused = DeviceRecordBatch::from_struct(schema.clone(), &rows).expect_err("a null");
     assert_eq!(refused.to_string(), "a record batch with 1 rows that are null");
-    assert!(DeviceRecordBatch::new(schema.clone(), rows.slice(0, 1).expect("within")).is_ok());
+    assert!(
+        DeviceRecordBatch::from_struct(schema.clone(), &rows.slice(0, 1).expect("within")).is_ok()
+    );
     let other = there(&context, &Int32Array::from(vec![1]));
-    assert!(DeviceRecordBatch::new(schema, other).is_err());
+    assert!(DeviceRecordBatch::from_struct(schema, &other).is_err());
 }
 
 #[test]
@@ -95,4 +97,50 @@ fn shorter(parts: &ArrayParts, size: u64) -> DeviceBuffer {
 fn bitmap_of_null(parts: &mut ArrayParts) {
     parts.data_type = DataType::Null;
     parts.buffers.clear();
+}
+
+#[test]
+fn a_buffer_may_end_within_an_element() {
+    let (_alone, context) = alone();
+    let words: ArrayRef = Arc::new(StringArray::from(vec!["one", "three"]));
+    let mut parts = there(&context, &words).into_parts();
+    let longer = DeviceBuffer::allocate(&context, 13).expect("room");
+    longer.copy_from_device(0, &parts.buffers[0]).expect("both alive");
+    parts.buffers[0] = longer;
+    let array = DeviceArrayData::new(&context, parts).expect("enough bytes");
+    assert_eq!(&array.to_array().expect("valid"), &words);
+}
+
+#[test]
+fn a_batch_is_made_of_columns_that_fit() {
+    let (_alone, context) = alone();
+    let numbers = there(&context, &Int32Array::from(vec![Some(1), None]));
+    let schema = |data_type, is_nullable| -> Arc<Schema> {
+        Arc::new(Schema::new(vec![field("x", data_type, is_nullable)]))
+    };
+    let refused = |schema: &Arc<Schema>, columns: &[&DeviceArrayData]| {
+        let columns = columns.iter().map(|column| (*column).clone()).collect();
+        DeviceRecordBatch::try_new(schema.clone(), columns).expect_err("not a batch").to_string()
+    };
+    let right = schema(DataType::Int32, true);
+    let batch = DeviceRecordBatch::try_new(right.clone(), vec![numbers.clone()]).expect("a batch");
+    assert_eq!((batch.num_rows(), batch.column_by_name("y").is_none()), (2, true));
+    assert!(batch.project(&[1]).is_err() && batch.slice(1, 2).is_err());
+    assert_eq!(batch.project(&[0, 0]).expect("within").num_columns(), 2);
+    assert_eq!(batch.copy_to(&context).expect("room").into_parts().2, 2);
+    assert_eq!(refused(&right, &[&numbers, &numbers]), "2 columns, for a schema with 1 fields");
+    assert_eq!(
+        refused(&schema(DataType::Int64, true), &[&numbers]),
+        "column x is of Int32, and its field of Int64"
+    );
+    assert_eq!(
+        refused(&schema(DataType::Int32, false), &[&numbers]),
+        "column x has nulls, and its field says that it has none"
+    );
+    let two = Arc::new(Schema::new([&right.fields()[..], &right.fields()[..]].concat()));
+    assert_eq!(
+        refused(&two, &[&numbers, &numbers.slice(0, 1).expect("within")]),
+        "column x has 1 rows, and the first 2"
+    );
+    assert!(refused(&Arc::new(Schema::empty()), &[]).contains("from_struct"));
 }

@@ -116,9 +116,12 @@ proptest! {
         let expected = batch.slice(rows / 3, rows / 2);
         prop_assert_eq!((part.num_rows(), part.num_columns()), (expected.num_rows(), expected.num_columns()));
         prop_assert_eq!(&part.to_record_batch()?, &expected);
-        for (found, expected) in part.columns().zip(expected.columns()) {
-            check_same(&found?, expected)?;
+        for (found, expected) in part.columns().iter().zip(expected.columns()) {
+            check_same(found, expected)?;
         }
+        let flat = part.to_flat()?;
+        let part = DeviceRecordBatch::from_flat(&context, batch.schema(), part.num_rows() as u64, flat)?;
+        prop_assert_eq!(&part.to_record_batch()?, &expected);
     }
 }
 

@@ -1,7 +1,10 @@
 //! Errors of messages and handles.
 
+#[cfg(feature = "arrays")]
+use arrow_cuda_array::Error as ArrayError;
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
+#[cfg(feature = "arrays")]
 use arrow_schema::ArrowError;
 
 /// Why memory was not shared, or a message not read.
@@ -40,9 +43,10 @@ pub enum Error {
     /// The stream ends here: a message of length 0.
     #[error("End of stream (message has length 0)")]
     EndOfStream,
-    /// The message or the batch does not match the request: another schema, or dictionaries.
-    #[error("{0}")]
-    Arrow(String),
+    /// The arrays that a message describes contradict each other, its schema or their type.
+    #[cfg(feature = "arrays")]
+    #[error(transparent)]
+    Array(ArrayError),
 }
 
 impl From<CudaError> for Error {
@@ -51,8 +55,19 @@ impl From<CudaError> for Error {
     }
 }
 
+#[cfg(feature = "arrays")]
+impl From<ArrayError> for Error {
+    fn from(error: ArrayError) -> Self {
+        match error {
+            ArrayError::Buffer(error) => Self::Buffer(error),
+            error => Self::Array(error),
+        }
+    }
+}
+
+#[cfg(feature = "arrays")]
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
-        Self::Arrow(error.to_string())
+        Self::Array(error.into())
     }
 }

@@ -4,6 +4,11 @@
 //! [`IpcMemHandle`]: IpcMemHandle
 //! [`serialize_record_batch`]: serialize_record_batch
 //! [`read_record_batch`]: read_record_batch
+//! [`serialize_stream`]: serialize_stream
+//! [`serialize_device_batch`]: serialize_device_batch
+//! [`read_stream`]: read_stream
+//! [`read_device_batch`]: read_device_batch
+//! [`read_device_stream`]: read_device_stream
 //! [`DeviceMessage`]: DeviceMessage
 //! [`MessageIndex`]: MessageIndex
 //! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
@@ -14,6 +19,8 @@
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::string_slice, clippy::unreachable))]
 
+#[cfg(feature = "arrays")]
+mod batches;
 mod body_buffer;
 mod error;
 mod frame;
@@ -26,17 +33,20 @@ mod outline;
 mod plain;
 #[expect(unsafe_code, reason = "closes mappings")]
 mod share;
-mod stream;
 
+#[cfg(feature = "arrays")]
+pub use batches::{
+    read_device_batch, read_device_stream, read_record_batch, read_stream, serialize_device_batch,
+    serialize_record_batch, serialize_stream,
+};
 pub use body_buffer::{BodyBuffer, Codec};
 pub use error::Error;
 pub use frame::{Frame, PREFIX};
 pub use handle::IpcMemHandle;
-pub use message::{DeviceMessage, read_record_batch, serialize_record_batch};
+pub use message::DeviceMessage;
 pub use message_index::{MessageIndex, Source};
 pub use metadata::{Content, Metadata};
 pub use plain::PlainMessage;
 #[cfg(any(feature = "cudarc", feature = "cust"))]
 pub use share::export_adopted;
 pub use share::{export, lend, open};
-pub use stream::{read_stream, serialize_stream};

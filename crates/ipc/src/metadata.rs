@@ -174,15 +174,6 @@ fn check_columns(batch: Option<RecordBatch<'_>>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that every buffer of a record batch lies within the body, whether it is needed or not.
-pub(crate) fn check_buffers(metadata: &[u8]) -> Result<(), Error> {
-    let outline = Outline::of(metadata).map_err(|error| Error::Message(error.to_string()))?;
-    let Header::Batch(batch) = outline.header else { return Ok(()) };
-    let mut buffers = batch.buffers().into_iter().flatten();
-    buffers
-        .try_for_each(|buffer| range_in_body(buffer, outline.body_length.cast_unsigned()).map(drop))
-}
-
 /// Where a buffer begins in a body of `body_length` bytes, and its length.  libarrow does not look where one without
 /// bytes begins.
 pub(crate) fn range_in_body(buffer: &Buffer, body_length: u64) -> Result<(u64, u64), Error> {

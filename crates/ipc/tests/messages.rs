@@ -80,7 +80,7 @@ fn dictionaries_are_refused_wherever_they_are() {
     for column in [words, nested] {
         let batch = RecordBatch::try_from_iter([("words", column)]).expect("one column");
         let refused = serialize_record_batch(&batch, &context()).expect_err("a dictionary");
-        assert!(refused.to_string().ends_with("use serialize_stream"), "{refused}");
+        assert!(refused.to_string().ends_with("use serialize_stream and read_stream"), "{refused}");
         let buffer =
             serialize_stream(&batch.schema(), &[batch.clone(), batch.slice(1, 2)], &context());
         let (schema, batches) = read_stream(&buffer.expect("room")).expect("a stream");
@@ -96,20 +96,11 @@ fn a_stream_has_one_schema_and_may_be_empty() {
     let column: ArrayRef = Arc::new(Int64Array::from(vec![1]));
     let other = RecordBatch::try_from_iter([("other", column)]).expect("one column");
     let refused = serialize_stream(&batch().schema(), &[batch(), other], &context());
-    assert!(matches!(refused, Err(Error::Arrow(_))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Message(_))), "{refused:?}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
-
-    #[test]
-    fn damaged_streams_are_refused_or_read(at in 0..2000usize, bit in 0..8u32) {
-        let bytes = serialize_stream(&batch().schema(), &[batch(), batch()], &context())?.to_vec()?;
-        let mut damaged = bytes;
-        let at = at % damaged.len();
-        damaged[at] ^= 1 << bit;
-        drop(read_stream(&upload(&damaged)));
-    }
 
     #[test]
     fn damaged_metadata_never_leads_outside(at in 0..400usize, bit in 0..8u32) {

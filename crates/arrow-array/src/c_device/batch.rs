@@ -9,13 +9,13 @@ impl DeviceRecordBatch {
     /// The structure of the C Device interface, as that of an array of structs: see
     /// [`DeviceArrayData::export`].
     pub fn export(&self) -> Result<FFI_ArrowDeviceArray, Error> {
-        self.rows().export()
+        self.to_struct()?.export()
     }
 
     /// As [`export`](Self::export), for a batch that work on a stream may still write to: see
     /// [`DeviceArrayData::export_on`].
     pub fn export_on(&self, stream: &Stream) -> Result<FFI_ArrowDeviceArray, Error> {
-        self.rows().export_on(stream)
+        self.to_struct()?.export_on(stream)
     }
 
     /// Takes ownership of another library's batch: see [`DeviceArrayData::import`].
@@ -26,7 +26,7 @@ impl DeviceRecordBatch {
     ///
     /// # Errors
     ///
-    /// As for [`DeviceArrayData::import`] and [`new`](Self::new).
+    /// As for [`DeviceArrayData::import`] and [`from_struct`](Self::from_struct).
     pub unsafe fn import(
         context: &Context,
         array: FFI_ArrowDeviceArray,
@@ -34,7 +34,8 @@ impl DeviceRecordBatch {
     ) -> Result<Self, Error> {
         let data_type = DataType::Struct(schema.fields().clone());
         // SAFETY: guaranteed by the caller.
-        Self::new(schema, unsafe { DeviceArrayData::import(context, array, &data_type) }?)
+        let rows = unsafe { DeviceArrayData::import(context, array, &data_type) }?;
+        Self::from_struct(schema, &rows)
     }
 
     /// As [`import`](Self::import); later work on `stream` waits for the structure's event, too: see
@@ -50,6 +51,7 @@ impl DeviceRecordBatch {
     ) -> Result<Self, Error> {
         let data_type = DataType::Struct(schema.fields().clone());
         // SAFETY: guaranteed by the caller.
-        Self::new(schema, unsafe { DeviceArrayData::import_on(stream, array, &data_type) }?)
+        let rows = unsafe { DeviceArrayData::import_on(stream, array, &data_type) }?;
+        Self::from_struct(schema, &rows)
     }
 }

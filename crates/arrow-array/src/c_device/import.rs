@@ -3,7 +3,7 @@
 use super::abi::{ArrowArray, CUDA, CUDA_HOST, CUDA_MANAGED, FFI_ArrowDeviceArray};
 use crate::DeviceArrayData;
 use crate::error::{Error, invalid};
-use crate::node::Node;
+use crate::node::{self, Node};
 use crate::trim;
 use crate::types::{self, Buffers};
 use arrow_cuda_buffer::{DeviceBuffer, device_address};
@@ -228,11 +228,8 @@ impl Import<'_> {
                 width = each;
             }
             let size = match (content, node.buffers.first()) {
-                // Some producers give arrays without elements no first offset.
                 (Content::Offsets(width), _) if end == 0 => {
-                    let zero = DeviceBuffer::allocate_packed(self.context, width)?;
-                    zero.fill(0)?;
-                    node.buffers.push(zero);
+                    node.buffers.push(node::first_offset(self.context, width)?);
                     continue;
                 }
                 (Content::Bytes, Some(offsets)) => last_offset(offsets, width)?,

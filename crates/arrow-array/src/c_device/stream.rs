@@ -255,7 +255,7 @@ impl DeviceBatchStream {
         let rows = DataType::Struct(self.schema.fields().clone());
         // SAFETY: as the caller of `import` has promised.
         let rows = unsafe { DeviceArrayData::import(&self.context, array, &rows) }?;
-        let batch = DeviceRecordBatch::new(self.schema.clone(), rows)?;
+        let batch = DeviceRecordBatch::from_struct(self.schema.clone(), &rows)?;
         self.stream = Some(stream);
         Ok(Some(batch))
     }

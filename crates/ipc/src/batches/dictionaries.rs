@@ -1,0 +1,114 @@
+//! The dictionaries of a stream: which of them a batch needs, and their values so far.
+
+use crate::Error;
+use crate::metadata::{Content, Metadata};
+use arrow_cuda_array::{DeviceArrayData, child_types};
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::{Field as FieldHeader, root_as_message};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use std::collections::HashMap;
+
+#[derive(Default)]
+pub(super) struct Dictionaries {
+    /// The numbers of a batch's dictionaries, in the order of its arrays.
+    of_batch: Vec<i64>,
+    kinds: HashMap<i64, Kind>,
+    values: HashMap<i64, DeviceArrayData>,
+}
+
+struct Kind {
+    /// The type of the values.
+    data_type: DataType,
+    /// The numbers of the dictionaries within them.
+    inner: Vec<i64>,
+}
+
+impl Dictionaries {
+    /// A stream's schema, from the metadata of its first message, and its dictionaries, which have no values yet.
+    pub(super) fn of_schema(metadata: &[u8]) -> Result<(SchemaRef, Self), Error> {
+        match Metadata::parse(metadata)?.content {
+            Content::Schema { is_swapped: false } => {}
+            Content::Schema { is_swapped: true } => {
+                return Err(Error::Message("the stream has another byte order".into()));
+            }
+            _ => return Err(Error::Message("the stream does not begin with its schema".into())),
+        }
+        let message =
+            root_as_message(metadata).map_err(|error| Error::Message(error.to_string()))?;
+        let Some(header) = message.header_as_schema() else {
+            return Err(Error::Message("the stream does not begin with its schema".into()));
+        };
+        let schema: Schema = try_fb_to_schema(header)?;
+        let mut found = Self::default();
+        let fields = header.fields().into_iter().flatten();
+        let types = schema.fields().iter().map(|field| field.data_type());
+        found.of_batch = found.list(fields.zip(types));
+        Ok((schema.into(), found))
+    }
+
+    /// Notes the kinds of the dictionaries within these fields; their numbers in the order of the arrays.
+    fn list<'a>(
+        &mut self,
+        fields: impl Iterator<Item = (FieldHeader<'a>, &'a DataType)>,
+    ) -> Vec<i64> {
+        let mut numbers = Vec::new();
+        for (field, data_type) in fields {
+            let (values, number) = match (data_type, field.dictionary()) {
+                (DataType::Dictionary(_, values), Some(dictionary)) => {
+                    (&**values, Some(dictionary.id()))
+                }
+                _ => (data_type, None),
+            };
+            let children = field.children().into_iter().flatten();
+            let inner = self.list(children.zip(child_types(values)));
+            match number {
+                None => numbers.extend(inner),
+                Some(number) => {
+                    numbers.push(number);
+                    self.kinds.insert(number, Kind { data_type: values.clone(), inner });
+                }
+            }
+        }
+        numbers
+    }
+
+    /// The values of a batch's dictionaries, in the order of its arrays.
+    pub(super) fn of_batch(&self) -> Result<Vec<DeviceArrayData>, Error> {
+        self.found(&self.of_batch)
+    }
+
+    /// The field that the values of a dictionary are, and the dictionaries within them.
+    pub(super) fn kind(&self, number: i64) -> Result<(Field, Vec<DeviceArrayData>), Error> {
+        let Some(kind) = self.kinds.get(&number) else {
+            return Err(Error::Message(format!("the schema has no dictionary {number}")));
+        };
+        let field = Field::new("values", kind.data_type.clone(), true);
+        Ok((field, self.found(&kind.inner)?))
+    }
+
+    /// Takes the values of a dictionary in place of those before, or after them.
+    pub(super) fn add(
+        &mut self,
+        number: i64,
+        is_delta: bool,
+        values: Vec<DeviceArrayData>,
+    ) -> Result<(), Error> {
+        let mut all: Vec<_> =
+            self.values.remove(&number).filter(|_| is_delta).into_iter().collect();
+        all.extend(values);
+        let values = match all.as_slice() {
+            [only] => only.clone(),
+            several => DeviceArrayData::concat(several)?,
+        };
+        self.values.insert(number, values);
+        Ok(())
+    }
+
+    fn found(&self, numbers: &[i64]) -> Result<Vec<DeviceArrayData>, Error> {
+        let find = |number: &i64| {
+            let values = self.values.get(number).cloned();
+            values.ok_or_else(|| Error::Message(format!("dictionary {number} has no values yet")))
+        };
+        numbers.iter().map(find).collect()
+    }
+}

@@ -1,0 +1,136 @@
+//! Reads record batches.
+
+use super::dictionaries::Dictionaries;
+use super::write::refuse_dictionaries;
+use crate::metadata::range_in_body;
+use crate::outline::{Header, Outline};
+use crate::{DeviceMessage, Error};
+use arrow_array::RecordBatch;
+use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch, FlatArrays};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_ipc::{MetadataVersion, RecordBatch as BatchHeader};
+use arrow_schema::{Schema, SchemaRef};
+use std::sync::Arc;
+
+/// Copies a record batch, one message in device memory, to the host, and validates it there.
+///
+/// # Errors
+///
+/// [`Error::Message`] or [`Error::Array`] when the message is damaged or does not match the schema,
+/// [`Error::EndOfStream`], or driver errors.
+pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<RecordBatch, Error> {
+    Ok(read_device_batch(buffer, schema.clone())?.to_record_batch()?)
+}
+
+/// Reads a record batch, one message in device memory, whose columns stay there.
+///
+/// The columns share the buffer's memory.  Only the metadata is copied to the host, so what the columns hold
+/// is not validated: see [`DeviceArrayData`].
+///
+/// # Errors
+///
+/// As [`read_record_batch`].
+pub fn read_device_batch(
+    buffer: &DeviceBuffer,
+    schema: SchemaRef,
+) -> Result<DeviceRecordBatch, Error> {
+    refuse_dictionaries(&schema)?;
+    let message = DeviceMessage::read(buffer)?;
+    let outline = outline(&message)?;
+    match outline.header {
+        Header::Batch(batch) => batch_of(&message, &outline, batch, schema, Vec::new()),
+        _ => Err(Error::Message("the message is not a record batch".into())),
+    }
+}
+
+/// Copies a stream in device memory to the host, and validates it there: its schema, and its record batches.
+///
+/// # Errors
+///
+/// [`Error::Message`] or [`Error::Array`] when the stream is damaged, or driver errors.
+pub fn read_stream(buffer: &DeviceBuffer) -> Result<(SchemaRef, Vec<RecordBatch>), Error> {
+    let (schema, batches) = read_device_stream(buffer)?;
+    let batches = batches.iter().map(DeviceRecordBatch::to_record_batch);
+    Ok((schema, batches.collect::<Result<_, _>>()?))
+}
+
+/// Reads a stream in device memory, whose columns stay there: its schema, and its record batches.
+///
+/// Only the metadata of each message is copied to the host.
+///
+/// # Errors
+///
+/// As [`read_stream`].
+pub fn read_device_stream(
+    buffer: &DeviceBuffer,
+) -> Result<(SchemaRef, Vec<DeviceRecordBatch>), Error> {
+    let (first, mut rest) = next(buffer)?.ok_or(Error::EndOfStream)?;
+    let (schema, mut dictionaries) = Dictionaries::of_schema(&first.metadata)?;
+    let mut batches = Vec::new();
+    while let Some((message, after)) = next(&rest)? {
+        rest = after;
+        let outline = outline(&message)?;
+        match &outline.header {
+            Header::Batch(batch) => {
+                let values = dictionaries.of_batch()?;
+                batches.push(batch_of(&message, &outline, *batch, schema.clone(), values)?);
+            }
+            Header::Dictionary(dictionary) => {
+                let Some(values) = dictionary.data() else {
+                    return Err(Error::Message("a dictionary without values".into()));
+                };
+                let (field, inner) = dictionaries.kind(dictionary.id())?;
+                let schema: SchemaRef = Arc::new(Schema::new(vec![field]));
+                let values = batch_of(&message, &outline, values, schema, inner)?;
+                let values: Vec<DeviceArrayData> = values.into_parts().1;
+                dictionaries.add(dictionary.id(), dictionary.isDelta(), values)?;
+            }
+            _ => return Err(Error::Message("a message of another kind in the stream".into())),
+        }
+    }
+    Ok((schema, batches))
+}
+
+/// The next message of a stream, and what follows it; `None` at the end.
+fn next(stream: &DeviceBuffer) -> Result<Option<(DeviceMessage, DeviceBuffer)>, Error> {
+    let message = match DeviceMessage::read(stream) {
+        Err(Error::EndOfStream) => return Ok(None),
+        message => message?,
+    };
+    let end = message.frame.body_offset() + message.body.size();
+    let rest = stream.slice(end, stream.size() - end)?;
+    Ok(Some((message, rest)))
+}
+
+fn outline(message: &DeviceMessage) -> Result<Outline<'_>, Error> {
+    Outline::of(&message.metadata).map_err(|error| Error::Message(error.to_string()))
+}
+
+fn batch_of(
+    message: &DeviceMessage,
+    outline: &Outline<'_>,
+    batch: BatchHeader<'_>,
+    schema: SchemaRef,
+    dictionaries: Vec<DeviceArrayData>,
+) -> Result<DeviceRecordBatch, Error> {
+    if message.facts.is_compressed() {
+        let text = "the body is compressed, and is read as it is: write it without compression";
+        return Err(Error::Message(text.into()));
+    }
+    let mut flat = FlatArrays::default();
+    for buffer in batch.buffers().into_iter().flatten() {
+        let (position, size) = range_in_body(buffer, message.body.size())?;
+        flat.buffers.push(Some(message.body.slice(position, size)?));
+    }
+    // `facts` were checked: no number below is negative, but the count of nulls that nobody has counted.
+    let nodes = batch.nodes().into_iter().flatten();
+    flat.nodes = nodes
+        .map(|node| (node.length().cast_unsigned(), u64::try_from(node.null_count()).ok()))
+        .collect();
+    let counts = batch.variadicBufferCounts().into_iter().flatten();
+    flat.view_buffers = counts.map(i64::cast_unsigned).collect();
+    flat.dictionaries = dictionaries;
+    flat.has_bitmaps_of_unions = outline.version < MetadataVersion::V5;
+    let num_rows = batch.length().cast_unsigned();
+    Ok(DeviceRecordBatch::from_flat(message.body.context(), schema, num_rows, flat)?)
+}
