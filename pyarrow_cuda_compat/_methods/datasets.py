@@ -22,6 +22,7 @@ from .._cudf.library import attempted
 from .._cudf.refusals import NotCovered, Refusal, RefusedByLibrary
 from .._progress import Progress, Report
 from .row_groups import decided_by_statistics
+from .scanners import scanner_of
 
 _T = TypeVar("_T")
 
@@ -96,7 +97,9 @@ class Scan:
         """The rows, which pyarrow decodes on the host."""
         is_enough = self.decided is self.filter
         columns = self.columns if is_enough else self._read_columns()
-        scanner = self.dataset.scanner(columns=columns, filter=self.decided, batch_size=batch_size)
+        scanner = scanner_of(
+            self.dataset, columns=columns, filter=self.decided, batch_size=batch_size
+        )
         if is_enough:
             return scanner.to_reader()
         batches = scanner.to_batches()

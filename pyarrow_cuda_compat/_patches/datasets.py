@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from .._methods.scanners import scanner_of
 from .._start.import_hooks import follow
 from .patching import Method, add, named
 
@@ -42,7 +43,7 @@ def _method(cls: type) -> Method:
         2
         """
         is_scanner = isinstance(self, sys.modules[_MODULE].Scanner)
-        scanner = self if is_scanner else self.scanner()
+        scanner = self if is_scanner else scanner_of(self)
         return scanner.to_reader().copy_to(destination, **options)
 
     return named(copy_to, cls, "copy_to")

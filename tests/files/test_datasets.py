@@ -43,3 +43,33 @@ def test_wrong_arguments(dataset):
         dataset.scanner().copy_to("gpu")
     with pytest.raises(TypeError, match="columns"):
         dataset.copy_to(0, columns=["x"])
+
+
+class _Recorded:
+    """A fragment, by what its scanner is asked for."""
+
+    def __init__(self, kind, format):
+        self.physical_schema, self.format = pa.schema({"x": kind}), format
+
+    def scanner(self, **options):
+        return options
+
+
+_WORDS = pa.dictionary(pa.int8(), pa.string())
+
+
+@pytest.mark.parametrize(
+    ("kind", "format", "one_at_a_time"),
+    [
+        (_WORDS, ds.IpcFileFormat(), True),
+        (pa.map_(pa.string(), pa.list_(_WORDS)), ds.IpcFileFormat(), True),
+        (pa.opaque(_WORDS, "name", "vendor"), ds.IpcFileFormat(), True),
+        (pa.list_(pa.string()), ds.IpcFileFormat(), False),
+        (_WORDS, ds.ParquetFileFormat(), False),
+    ],
+)
+def test_batches_with_dictionaries_are_read_one_after_another(kind, format, one_at_a_time):
+    from pyarrow_cuda_compat._methods.scanners import scanner_of
+
+    expected = {"columns": ["x"]} | ({"batch_readahead": 0} if one_at_a_time else {})
+    assert scanner_of(_Recorded(kind, format), columns=["x"]) == expected

@@ -4,9 +4,13 @@ use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
 use arrow_cuda_layout::JoinError;
 use arrow_schema::ArrowError;
+use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
 
 /// Why an array was not made, copied or exchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// An error of a buffer or the driver.
     #[error(transparent)]
@@ -26,8 +30,8 @@ pub enum Error {
         text: String,
     },
     /// arrow-rs refuses the array that was copied to the host, because its contents are invalid.
-    #[error("{0}")]
-    Arrow(String),
+    #[error(transparent)]
+    Arrow(ArrowFailure),
 }
 
 impl From<CudaError> for Error {
@@ -38,18 +42,57 @@ impl From<CudaError> for Error {
 
 impl From<JoinError> for Error {
     fn from(error: JoinError) -> Self {
-        Self::Invalid(match error {
-            JoinError::Overflow => "the type's offsets cannot count so many elements".into(),
-            JoinError::Invalid => "the arrays contradict themselves or each other".into(),
-        })
+        Self::Invalid(error.to_string())
     }
 }
 
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
-        Self::Arrow(error.to_string())
+        Self::Arrow(ArrowFailure(Arc::new(error)))
     }
 }
+
+impl From<Error> for ArrowError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Invalid(text) => Self::InvalidArgumentError(text),
+            error => Self::from_external_error(Box::new(error)),
+        }
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Buffer(error) => error.into(),
+            error => Self::new(io::ErrorKind::InvalidData, error),
+        }
+    }
+}
+
+/// An error of arrow-rs, which is its source.  Two are equal if their texts are.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct ArrowFailure(Arc<ArrowError>);
+
+impl ArrowFailure {
+    /// The error of arrow-rs.
+    pub fn error(&self) -> &ArrowError {
+        &self.0
+    }
+}
+
+// Nothing changes it.
+impl UnwindSafe for ArrowFailure {}
+impl RefUnwindSafe for ArrowFailure {}
+
+impl PartialEq for ArrowFailure {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for ArrowFailure {}
 
 /// Refuses a range of elements that are not all there.
 pub(crate) fn check_range(what: &str, first: u64, length: u64, there: u64) -> Result<(), Error> {

@@ -27,6 +27,6 @@ mod types;
 pub use array::{ArrayParts, DeviceArrayData};
 pub use batch::DeviceRecordBatch;
 pub use c_device::{DeviceBatchStream, FFI_ArrowDeviceArray, FFI_ArrowDeviceArrayStream};
-pub use error::Error;
+pub use error::{ArrowFailure, Error};
 pub use flat::FlatArrays;
 pub use types::children as child_types;

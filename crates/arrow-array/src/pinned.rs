@@ -8,7 +8,6 @@ use arrow_cuda_buffer::copy_to_host_scattered;
 use arrow_cuda_layout::Reads;
 use arrow_cuda_transfer::HostBuffer;
 use std::mem::MaybeUninit;
-use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
@@ -66,8 +65,7 @@ fn uninit(pinned: &mut HostBuffer) -> &mut [MaybeUninit<u8>] {
 fn into_arrow(pinned: HostBuffer) -> Buffer {
     let bytes = pinned.as_slice();
     let (start, size) = (NonNull::from(bytes).cast(), bytes.len());
-    // A release does not panic.
-    let owner = Arc::new(AssertUnwindSafe(pinned));
+    let owner = Arc::new(pinned);
     // SAFETY: the owner has `size` bytes there, which nobody writes to any more.
     unsafe { Buffer::from_custom_allocation(start, size, owner) }
 }

@@ -54,7 +54,7 @@ impl From<FileError> for Fault {
         match error {
             FileError::Buffer(error) => error.into(),
             FileError::Seek(_) | FileError::Full { .. } => Self::new(Kind::Io, error),
-            FileError::Closed => Self::new(Kind::Invalid, error),
+            other => Self::new(Kind::Invalid, other),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::layout::{Content, Layout};
 use crate::node::{ArrayBounds, ArrayNode, Reach, places};
+use std::fmt;
 
 /// One array of the result of [`join`].
 #[repr(C)]
@@ -105,12 +106,24 @@ pub struct Join {
 
 /// Why arrays cannot be concatenated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JoinError {
     /// The offsets or run ends of the type cannot count all elements.
     Overflow,
     /// The arrays contradict each other.
     Invalid,
 }
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Overflow => "the type's offsets cannot count so many elements",
+            Self::Invalid => "the arrays contradict themselves or each other",
+        })
+    }
+}
+
+impl std::error::Error for JoinError {}
 
 /// Plans how to concatenate the arrays of each column.  `columns` has the number of top-level arrays of each column, in
 /// the order of `arrays`; `found` is the result of [`reach`](crate::reach()) with

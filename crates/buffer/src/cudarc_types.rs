@@ -4,7 +4,7 @@
 //! stream, unless a call names another.  So a conversion has one side wait for the other.
 
 use crate::typed::count_of;
-use crate::{DeviceBuffer, Error};
+use crate::{DeviceBuffer, DeviceSlice, Error};
 use arrow_cuda_context::{Adopted, Arrival, Consumer, Pending, Ready, Stream};
 use arrow_cuda_driver::{CudaError, CudaResult, report_failure};
 use bytemuck::Pod;
@@ -222,5 +222,49 @@ impl DeviceBuffer {
     {
         self.check_mutable()?;
         Ok(CudarcSliceMut(self.as_cudarc(stream)?))
+    }
+}
+
+/// As [`DeviceBuffer::from_cudarc`].
+impl<T: Send + Sync + 'static> TryFrom<CudaSlice<T>> for DeviceBuffer {
+    type Error = Error;
+
+    fn try_from(slice: CudaSlice<T>) -> Result<Self, Error> {
+        Self::from_cudarc(slice)
+    }
+}
+
+/// As [`DeviceBuffer::from_cudarc`].
+impl<T: Pod> TryFrom<CudaSlice<T>> for DeviceSlice<T>
+where
+    T: Send + Sync,
+{
+    type Error = Error;
+
+    fn try_from(slice: CudaSlice<T>) -> Result<Self, Error> {
+        Self::from_buffer(DeviceBuffer::from_cudarc(slice)?)
+    }
+}
+
+impl<T: DeviceRepr + Pod> DeviceSlice<T> {
+    /// The elements as a slice of `cudarc`: see [`DeviceBuffer::as_cudarc`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../driver/tests/common/linked.rs"));
+    /// # fn main() { linked(|| {
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let stream = Context::primary(0)?.to_cudarc()?.new_stream()?;
+    /// let ours = DeviceSlice::try_from(stream.clone_htod(&[1i64, 2])?)?;
+    /// assert_eq!(stream.clone_dtoh(&*ours.as_cudarc(&stream)?)?, [1, 2]);
+    /// # Ok(()) }) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceBuffer::as_cudarc`].
+    pub fn as_cudarc(&self, stream: &Arc<CudaStream>) -> Result<CudarcSlice<'_, T>, Error> {
+        self.buffer().as_cudarc(stream)
     }
 }

@@ -2,10 +2,12 @@
 
 use arrow_cuda_driver::CudaError;
 use arrow_cuda_transfer::{FileError, ReadError, WriteError};
+use std::io;
 
 /// Why an operation on device memory failed.  It has changed nothing, except as [`Read`](Self::Read)
 /// and [`Write`](Self::Write) say.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A call of the driver failed, or the driver could not be loaded.
     #[error(transparent)]
@@ -34,6 +36,39 @@ impl From<FileError> for Error {
             FileError::Read(error) => Self::Read(error),
             FileError::Write(error) => Self::Write(error),
         }
+    }
+}
+
+/// The failure of a call that `cudarc` made.
+#[cfg(feature = "cudarc")]
+impl From<cudarc::driver::DriverError> for Error {
+    fn from(error: cudarc::driver::DriverError) -> Self {
+        CudaError::from(error).into()
+    }
+}
+
+/// The failure of a call that `cust` made.
+#[cfg(feature = "cust")]
+impl From<cust::error::CudaError> for Error {
+    fn from(error: cust::error::CudaError) -> Self {
+        CudaError::from(error).into()
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Cuda(error) => return error.clone().into(),
+            Error::OutOfBounds(_) | Error::Invalid(_) => io::ErrorKind::InvalidInput,
+            Error::ReadOnly => io::ErrorKind::PermissionDenied,
+            Error::Read(ReadError { code: None, .. }) => io::ErrorKind::UnexpectedEof,
+            Error::Write(WriteError { code: None, .. }) => io::ErrorKind::WriteZero,
+            Error::Read(ReadError { code: Some(code), .. })
+            | Error::Write(WriteError { code: Some(code), .. }) => {
+                Self::from_raw_os_error(*code).kind()
+            }
+        };
+        Self::new(kind, error)
     }
 }
 

@@ -13,6 +13,7 @@
 mod allocator;
 #[expect(unsafe_code, reason = "trusts the owners of foreign memory")]
 mod buffer;
+mod conversions;
 #[expect(unsafe_code, reason = "copies between ranges that it has checked")]
 mod copy;
 #[cfg(feature = "cudarc")]

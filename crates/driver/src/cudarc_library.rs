@@ -81,3 +81,10 @@ impl CudaError {
         Self::of_call("cudarc", error.0 as i32)
     }
 }
+
+/// As [`CudaError::of_cudarc`].
+impl From<cudarc::driver::DriverError> for CudaError {
+    fn from(error: cudarc::driver::DriverError) -> Self {
+        Self::of_cudarc(error)
+    }
+}

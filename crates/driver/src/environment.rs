@@ -31,7 +31,8 @@ pub struct Variable {
 }
 
 /// A variable has a value that cannot be used, which was reported on standard error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a variable of the environment has a value that cannot be used")]
 pub struct Misuse;
 
 impl Variable {

@@ -6,6 +6,8 @@ use crate::{codes, lifecycle};
 use std::any::Any;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
+use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 /// Why a driver call failed.
@@ -20,6 +22,7 @@ use std::sync::Arc;
 /// assert!(error.to_string().starts_with("Cuda error 2 in function 'cuMemAlloc': "));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CudaError {
     /// The driver library could not be loaded.
     #[error(transparent)]
@@ -46,6 +49,7 @@ pub enum CudaError {
 #[error("{BEGIN}{code} in function '{function}': {}{}{}",
     name.as_ref().map_or_else(String::new, |name| format!("[{name}] ")),
     text.as_deref().unwrap_or("unknown error"), self.sizes())]
+#[non_exhaustive]
 pub struct CallError {
     /// The function, without the suffix of its binary interface (`cuMemAlloc`).
     pub function: &'static str,
@@ -63,6 +67,7 @@ pub struct CallError {
 
 /// The memory of a device, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceMemory {
     /// The device's number.
     pub device: u32,
@@ -70,6 +75,13 @@ pub struct DeviceMemory {
     pub free: u64,
     /// All of it.
     pub total: u64,
+}
+
+impl DeviceMemory {
+    /// What a device has.
+    pub fn new(device: u32, free: u64, total: u64) -> Self {
+        Self { device, free, total }
+    }
 }
 
 /// The first words of an error of a driver function.
@@ -199,6 +211,26 @@ impl CudaError {
     }
 }
 
+/// The failure behind an error of `cust`: see [`CudaError::last`].
+#[cfg(feature = "cust")]
+impl From<cust::error::CudaError> for CudaError {
+    fn from(folded: cust::error::CudaError) -> Self {
+        Self::last(folded)
+    }
+}
+
+impl From<CudaError> for io::Error {
+    fn from(error: CudaError) -> Self {
+        let kind = match &error {
+            CudaError::Interrupted => io::ErrorKind::Interrupted,
+            CudaError::Busy => io::ErrorKind::ResourceBusy,
+            error if error.is_out_of_memory() => io::ErrorKind::OutOfMemory,
+            _ => io::ErrorKind::Other,
+        };
+        Self::new(kind, error)
+    }
+}
+
 fn ask(question: unsafe fn(i32, *mut c_void) -> i32, code: i32) -> Option<String> {
     let mut answer: *const c_char = std::ptr::null();
     // SAFETY: both functions store a pointer to a static string, or null, through their second
@@ -249,6 +281,10 @@ impl fmt::Display for AllocatorError {
         f.write_str(&self.text)
     }
 }
+
+// Nothing here changes its source.
+impl UnwindSafe for AllocatorError {}
+impl RefUnwindSafe for AllocatorError {}
 
 impl PartialEq for AllocatorError {
     fn eq(&self, other: &Self) -> bool {

@@ -35,7 +35,7 @@ fn an_allocation_says_how_much_it_wanted() {
     assert!(error.is_out_of_memory());
     let text = error.to_string();
     assert!(text.ends_with("out of memory; 77 bytes were requested"), "{text}");
-    let memory = || Some(DeviceMemory { device: 1, free: 3, total: 90 });
+    let memory = || Some(DeviceMemory::new(1, 3, 90));
     let text = error.on_device(memory).to_string();
     assert!(text.ends_with("77 bytes were requested, and 3 of 90 bytes are free on device 1"));
     assert_eq!(CallError::code_in(&text), Some(2));

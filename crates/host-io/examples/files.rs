@@ -23,16 +23,16 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let writer = BufferWriter::open(buffer.clone())?;
     writer.set_buffer_size(64)?;
     for line in ["one line\n", "and another one\n"] {
-        writer.write(line.as_bytes())?;
+        writer.write_bytes(line.as_bytes())?;
         println!("{} bytes wait on the host", writer.bytes_buffered());
     }
     writer.close()?;
 
     // The reader hands out slices that stay on the device.
     let reader = BufferReader::open(buffer);
-    reader.seek(4)?;
+    reader.set_position(4)?;
     let word = reader.read_buffer(4)?;
-    println!("the reader is at byte {} and has read {word:?}", reader.tell()?);
+    println!("the reader is at byte {} and has read {word:?}", reader.position()?);
 
     // Copies to and from pinned memory are the fastest.
     let mut pinned = HostBuffer::allocate(&context, 4)?;

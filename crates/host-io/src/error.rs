@@ -2,9 +2,11 @@
 
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
+use std::io;
 
 /// Why a read or write failed.  The position is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// An error of the buffer or the driver.
     #[error(transparent)]
@@ -30,5 +32,17 @@ pub enum Error {
 impl From<CudaError> for Error {
     fn from(error: CudaError) -> Self {
         Self::Buffer(error.into())
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match error {
+            Error::Buffer(error) => return error.into(),
+            Error::Closed => io::ErrorKind::Other,
+            Error::Seek(_) => io::ErrorKind::InvalidInput,
+            Error::Full { .. } => io::ErrorKind::WriteZero,
+        };
+        Self::new(kind, error)
     }
 }

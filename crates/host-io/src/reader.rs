@@ -3,6 +3,7 @@
 use crate::Error;
 use arrow_cuda_buffer::{DeviceBuffer, range};
 use arrow_cuda_driver::LongLock;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::mem::MaybeUninit;
 
 /// A file over device memory for reading: to the host, or as slices that stay on the device.
@@ -17,9 +18,9 @@ use std::mem::MaybeUninit;
 /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 6)?;
 /// buffer.copy_from_host(0, b"abcdef")?;
 /// let reader = BufferReader::open(buffer);
-/// reader.seek(2)?;
+/// reader.set_position(2)?;
 /// assert_eq!(reader.read_buffer(3)?.to_vec()?, b"cde");
-/// assert_eq!((reader.tell()?, reader.size()?), (5, 6));
+/// assert_eq!((reader.position()?, reader.size()?), (5, 6));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl BufferReader {
     /// # Errors
     ///
     /// [`Error::Closed`].
-    pub fn tell(&self) -> Result<u64, Error> {
+    pub fn position(&self) -> Result<u64, Error> {
         self.position.lock()?.ok_or(Error::Closed)
     }
 
@@ -67,7 +68,7 @@ impl BufferReader {
     ///
     /// [`Error::Closed`].
     pub fn size(&self) -> Result<u64, Error> {
-        self.tell()?;
+        self.position()?;
         Ok(self.buffer.size())
     }
 
@@ -76,7 +77,7 @@ impl BufferReader {
     /// # Errors
     ///
     /// [`Error::Seek`] for another position, [`Error::Closed`].
-    pub fn seek(&self, position: u64) -> Result<(), Error> {
+    pub fn set_position(&self, position: u64) -> Result<(), Error> {
         let mut current = self.position.lock()?;
         current.ok_or(Error::Closed)?;
         if position > self.buffer.size() {
@@ -91,7 +92,7 @@ impl BufferReader {
     /// # Errors
     ///
     /// [`Error::Closed`], or driver errors.
-    pub fn read(&self, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
+    pub fn read_uninit(&self, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
         let mut position = self.position.lock()?;
         let start = position.ok_or(Error::Closed)?;
         let read = self.read_slice(start, out)?;
@@ -106,7 +107,7 @@ impl BufferReader {
     ///
     /// [`Error::Closed`], or driver errors.
     pub fn read_at(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
-        self.tell()?;
+        self.position()?;
         self.read_slice(position, out)
     }
 
@@ -139,7 +140,7 @@ impl BufferReader {
     ///
     /// [`Error::Closed`].
     pub fn read_buffer_at(&self, position: u64, size: u64) -> Result<DeviceBuffer, Error> {
-        self.tell()?;
+        self.position()?;
         self.slice_at(position, size)
     }
 
@@ -147,4 +148,47 @@ impl BufferReader {
         let size = range::available(position, size, self.buffer.size());
         Ok(self.buffer.slice(position.min(self.buffer.size()), size)?)
     }
+}
+
+/// Copies to the host.
+impl Read for &BufferReader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let mut position = self.position.lock().map_err(Error::from)?;
+        let start = position.ok_or(Error::Closed)?;
+        let size = range::available(start, out.len() as u64, self.buffer.size()) as usize;
+        let (out, _) = out.split_at_mut(size);
+        self.buffer.copy_to_host(start, out).map_err(Error::from)?;
+        *position = Some(start + size as u64);
+        Ok(size)
+    }
+}
+
+impl Seek for &BufferReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = sought(to, self.position()?, self.buffer.size())?;
+        self.set_position(position)?;
+        Ok(position)
+    }
+}
+
+impl Read for BufferReader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        (&*self).read(out)
+    }
+}
+
+impl Seek for BufferReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        (&*self).seek(to)
+    }
+}
+
+/// The position that is sought, in a file of `size` bytes at position `current`.
+pub(crate) fn sought(to: SeekFrom, current: u64, size: u64) -> Result<u64, Error> {
+    match to {
+        SeekFrom::Start(position) => Some(position),
+        SeekFrom::Current(by) => current.checked_add_signed(by),
+        SeekFrom::End(by) => size.checked_add_signed(by),
+    }
+    .ok_or(Error::Seek("Seek out of bounds"))
 }

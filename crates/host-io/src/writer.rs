@@ -1,10 +1,12 @@
 //! Writing a device buffer as a file.
 
 use crate::double_buffer::DoubleBuffer;
+use crate::reader::sought;
 use crate::{Error, HostFile};
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_context::Completed;
 use arrow_cuda_driver::{LockGuard, LongLock, blocking, may_release, report};
+use std::io::{self, Seek, SeekFrom, Write};
 
 /// A file over device memory for writing, directly or through a buffer on the host.
 ///
@@ -21,8 +23,8 @@ use arrow_cuda_driver::{LockGuard, LongLock, blocking, may_release, report};
 ///
 /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
 /// let writer = BufferWriter::open(buffer.clone())?;
-/// writer.write(b"ab")?;
-/// assert!(matches!(writer.write(b"cde"), Err(Error::Full { .. })));
+/// writer.write_bytes(b"ab")?;
+/// assert!(matches!(writer.write_bytes(b"cde"), Err(Error::Full { .. })));
 /// writer.write_at(2, b"cd")?;
 /// assert_eq!(buffer.to_vec()?, b"abcd");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -93,7 +95,7 @@ impl BufferWriter {
     /// # Errors
     ///
     /// [`Error::Closed`].
-    pub fn tell(&self) -> Result<u64, Error> {
+    pub fn position(&self) -> Result<u64, Error> {
         Ok(self.open_state()?.position)
     }
 
@@ -102,7 +104,7 @@ impl BufferWriter {
     /// # Errors
     ///
     /// [`Error::Seek`] at or past the end, [`Error::Closed`], or driver errors.
-    pub fn seek(&self, position: u64) -> Result<(), Error> {
+    pub fn set_position(&self, position: u64) -> Result<(), Error> {
         self.with_state(|state, buffer| state.seek(buffer, position))
     }
 
@@ -111,7 +113,7 @@ impl BufferWriter {
     /// # Errors
     ///
     /// [`Error::Full`] when they do not fit, [`Error::Closed`], or driver errors.
-    pub fn write(&self, data: &[u8]) -> Result<(), Error> {
+    pub fn write_bytes(&self, data: &[u8]) -> Result<(), Error> {
         self.with_state(|state, buffer| state.write(buffer, data))
     }
 
@@ -235,6 +237,42 @@ impl BufferWriter {
         drop(state);
         drop(completed);
         outcome
+    }
+}
+
+/// Writes all bytes, or none if they do not fit.
+impl Write for &BufferWriter {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.write_bytes(data)?;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(BufferWriter::flush(self)?)
+    }
+}
+
+impl Seek for &BufferWriter {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = sought(to, self.position()?, self.buffer().size())?;
+        self.set_position(position)?;
+        Ok(position)
+    }
+}
+
+impl Write for BufferWriter {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        (&*self).write(data)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(Self::flush(self)?)
+    }
+}
+
+impl Seek for BufferWriter {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        (&*self).seek(to)
     }
 }
 

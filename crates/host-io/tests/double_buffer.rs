@@ -40,22 +40,22 @@ fn a_full_half_travels_while_the_other_fills() {
     let buffer = zeros(&context, 11);
     let writer = writer_of(&buffer, 4);
     // Memory for the second half is allocated before: that may wait for the device.
-    writer.write(b"abc").and_then(|()| writer.write(b"de")).expect("room");
-    writer.seek(0).expect("within");
+    writer.write_bytes(b"abc").and_then(|()| writer.write_bytes(b"de")).expect("room");
+    writer.set_position(0).expect("within");
     writer.flush().expect("alive");
     buffer.fill(0).expect("a fill");
     let gate = Gate::on_default_stream(&context);
-    writer.write(b"abc").expect("room");
+    writer.write_bytes(b"abc").expect("room");
     assert_eq!(writer.bytes_buffered(), 3);
-    writer.write(b"d").expect("queued");
-    assert_eq!((writer.bytes_buffered(), writer.tell()), (0, Ok(4)));
-    writer.write(b"efg").expect("buffered");
-    assert_eq!((writer.bytes_buffered(), writer.tell()), (3, Ok(7)));
-    writer.seek(8).expect("queued");
+    writer.write_bytes(b"d").expect("queued");
+    assert_eq!((writer.bytes_buffered(), writer.position()), (0, Ok(4)));
+    writer.write_bytes(b"efg").expect("buffered");
+    assert_eq!((writer.bytes_buffered(), writer.position()), (3, Ok(7)));
+    writer.set_position(8).expect("queued");
     assert_eq!(bytes_now(&buffer), [0; 11]);
     thread::scope(|scope| {
         // These bytes need the first half, and wait for it.
-        let last = scope.spawn(|| writer.write(b"ijk"));
+        let last = scope.spawn(|| writer.write_bytes(b"ijk"));
         gate.open();
         last.join().expect("no panic").expect("the device goes on");
     });
@@ -71,7 +71,7 @@ fn flush_and_close_wait() {
         let buffer = zeros(&context, 8);
         let writer = writer_of(&buffer, 4);
         let gate = Gate::on_default_stream(&context);
-        writer.write(b"abc").and_then(|()| writer.write(b"d")).expect("queued");
+        writer.write_bytes(b"abc").and_then(|()| writer.write_bytes(b"d")).expect("queued");
         let opener = gate.open_soon();
         let done = if is_closing { writer.close() } else { writer.flush() };
         done.expect("the device goes on");
@@ -94,8 +94,8 @@ fn write_all(buffer: &DeviceBuffer, data: &[u8]) -> u32 {
         if part.is_empty() {
             break;
         }
-        while again(writer.write(part)) {
-            assert_eq!(writer.tell(), Ok(done as u64), "the position is unchanged");
+        while again(writer.write_bytes(part)) {
+            assert_eq!(writer.position(), Ok(done as u64), "the position is unchanged");
         }
         done += part.len();
         assert!(writer.bytes_buffered() < 64);
@@ -170,7 +170,7 @@ fn an_error_that_nobody_has_seen_surfaces_when_the_writer_is_closed() {
     let Some((_alone, context)) = alone_with_simulator() else { return };
     let buffer = zeros(&context, 8);
     let writer = writer_of(&buffer, 4);
-    writer.write(b"abc").and_then(|()| writer.write(b"d")).expect("queued");
+    writer.write_bytes(b"abc").and_then(|()| writer.write_bytes(b"d")).expect("queued");
     fault("cuStreamSynchronize:1=719");
     let closed = writer.close();
     fault("");
@@ -213,8 +213,8 @@ fn bytes_of_another_device_come_after_those_on_their_way() {
         let buffer = zeros(&context, 4);
         let writer = writer_of(&buffer, 8);
         let gate = Gate::on_default_stream(&context);
-        writer.write(b"abcd").expect("buffered");
-        writer.seek(0).expect("queued");
+        writer.write_bytes(b"abcd").expect("buffered");
+        writer.set_position(0).expect("queued");
         let opener = gate.open_soon(); // after a copy that comes too early
         writer.write_device(&other).expect("a copy");
         opener.join().expect("no panic");
@@ -229,7 +229,7 @@ fn small_writes_are_one_copy_a_half() {
     let writer = writer_of(&zeros(&context, 1 << 20), 64 << 10);
     let copies = calls_of(c"cuMemcpyHtoDAsync_v2", || {
         for part in pattern(1 << 20).chunks(1 << 10) {
-            writer.write(part).expect("room");
+            writer.write_bytes(part).expect("room");
         }
         writer.close().expect("alive");
     });

@@ -92,7 +92,7 @@ fn the_buffer_of_a_writer_is_private() {
     let writer = BufferWriter::open(buffer).expect("mutable");
     writer.set_buffer_size(SIZE).expect("room");
     let _busy = busy(&context);
-    writer.write(b"abc").expect("room");
+    writer.write_bytes(b"abc").expect("room");
     writer.flush().expect("alive");
     drop(writer);
     assert_ready(&context, SIZE);

@@ -6,9 +6,11 @@ use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
 #[cfg(feature = "arrays")]
 use arrow_schema::ArrowError;
+use std::io;
 
 /// Why memory was not shared, or a message not read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// An error of the buffer or the driver.
     #[error(transparent)]
@@ -69,5 +71,28 @@ impl From<ArrayError> for Error {
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
         Self::Array(error.into())
+    }
+}
+
+#[cfg(feature = "arrays")]
+impl From<Error> for ArrowError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Array(error) => error.into(),
+            Error::Message(text) | Error::Unreadable(text) => Self::IpcError(text),
+            error => Self::from_external_error(Box::new(error)),
+        }
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Buffer(error) => return error.clone().into(),
+            Error::EndOfStream => io::ErrorKind::UnexpectedEof,
+            Error::AlreadyExported | Error::Lent | Error::Pooled => io::ErrorKind::Unsupported,
+            _ => io::ErrorKind::InvalidData,
+        };
+        Self::new(kind, error)
     }
 }

@@ -1,12 +1,15 @@
 //! Errors of an exchange.
 
 use arrow_cuda_buffer::Error as BufferError;
+use arrow_cuda_driver::CudaError;
+use std::io;
 
 /// Why an array was not exchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// An error of the buffer or the driver.
-    #[error("{0}")]
+    #[error(transparent)]
     Buffer(#[from] BufferError),
     /// The tensor is sound, but DLPack or this crate cannot exchange it.
     #[error("{0}")]
@@ -23,6 +26,21 @@ pub enum Error {
     /// A view cannot have that layout; a copy could.
     #[error("{0}")]
     NeedsCopy(String),
+}
+
+impl From<CudaError> for Error {
+    fn from(error: CudaError) -> Self {
+        Self::Buffer(error.into())
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Buffer(error) => error.into(),
+            error => Self::new(io::ErrorKind::InvalidInput, error),
+        }
+    }
 }
 
 pub(crate) fn invalid<T>(text: impl Into<String>) -> Result<T, Error> {

@@ -13,6 +13,8 @@
 
 mod array;
 pub mod array_interface;
+#[cfg(feature = "arrow")]
+mod arrow_columns;
 pub mod dlpack;
 mod error;
 mod layout;

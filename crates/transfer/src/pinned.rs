@@ -2,6 +2,8 @@
 
 use arrow_cuda_context::{Block, Context, Current, Retained, is_pinned_block};
 use arrow_cuda_driver::CudaResult;
+use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::{ptr, slice};
 
@@ -129,6 +131,37 @@ impl HostBuffer {
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as above, and the borrow is exclusive.
         unsafe { slice::from_raw_parts_mut(self.as_ptr(), self.size()) }
+    }
+}
+
+// What it owns of another library is only dropped.
+impl UnwindSafe for HostBuffer {}
+impl RefUnwindSafe for HostBuffer {}
+
+/// The bytes, as [`as_slice`](HostBuffer::as_slice) gives them.
+impl Deref for HostBuffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.as_slice()
+    }
+}
+
+impl DerefMut for HostBuffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.as_mut_slice()
+    }
+}
+
+impl AsRef<[u8]> for HostBuffer {
+    fn as_ref(&self) -> &[u8] {
+        self.as_slice()
+    }
+}
+
+impl AsMut<[u8]> for HostBuffer {
+    fn as_mut(&mut self) -> &mut [u8] {
+        self.as_mut_slice()
     }
 }
 

@@ -24,7 +24,7 @@ exported! {
     }
 
     attempt reader_tell(reader: &RustReader) -> Outcome<i64> {
-        Ok(reader.tell()?.cast_signed())
+        Ok(reader.position()?.cast_signed())
     }
 
     attempt reader_size(reader: &RustReader) -> Outcome<i64> {
@@ -32,13 +32,13 @@ exported! {
     }
 
     attempted reader_seek(reader: &RustReader, position: i64) -> Failure {
-        Ok(reader.seek(bounded(position))?)
+        Ok(reader.set_position(bounded(position))?)
     }
 
     attempt reader_read(reader: &RustReader, size: i64, out: *mut c_void) -> Outcome<i64> {
         // SAFETY: C++ passes `size` writable bytes.
         let out = unsafe { host_mut(out, size)? };
-        Ok(reader.read(out)? as i64)
+        Ok(reader.read_uninit(out)? as i64)
     }
 
     attempt reader_read_at(
@@ -77,16 +77,16 @@ exported! {
     }
 
     attempt writer_tell(writer: &RustWriter) -> Outcome<i64> {
-        Ok(writer.tell()?.cast_signed())
+        Ok(writer.position()?.cast_signed())
     }
 
     attempted writer_seek(writer: &RustWriter, position: i64) -> Failure {
-        Ok(writer.seek(bounded(position))?)
+        Ok(writer.set_position(bounded(position))?)
     }
 
     attempted writer_write(writer: &RustWriter, data: *const c_void, size: i64) -> Failure {
         // SAFETY: C++ passes `size` readable bytes.
-        Ok(writer.write(unsafe { host(data, size)? })?)
+        Ok(writer.write_bytes(unsafe { host(data, size)? })?)
     }
 
     attempted writer_write_device(writer: &RustWriter, data: &RustBuffer) -> Failure {

@@ -140,13 +140,13 @@ impl NumberReader {
 
 impl From<JoinError> for Fault {
     fn from(error: JoinError) -> Self {
-        let text = match error {
-            JoinError::Overflow => {
+        match error {
+            JoinError::Overflow => Self::new(
+                Kind::Invalid,
                 "offset overflow while concatenating arrays: consider casting to the large type first, \
-                 on the host"
-            }
-            JoinError::Invalid => "the arrays contradict themselves or each other",
-        };
-        Self::new(Kind::Invalid, text)
+                 on the host",
+            ),
+            other => Self::new(Kind::Invalid, other),
+        }
     }
 }

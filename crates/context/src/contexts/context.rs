@@ -5,6 +5,9 @@ use super::{Device, identity};
 use arrow_cuda_driver::{CudaError, CudaResult};
 use std::convert::Infallible;
 use std::ffi::c_void;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -26,10 +29,9 @@ use std::sync::{Arc, OnceLock, Weak};
 /// context.synchronize()?;
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Context(Arc<State>);
 
-#[derive(Debug)]
 struct State {
     handle: usize,
     /// Distinguishes the context from a later one at the same address.
@@ -42,8 +44,37 @@ struct State {
     extensions: Extensions,
 }
 
+/// Whether both are the same context of the driver.
+impl PartialEq for Context {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same(other)
+    }
+}
+
+impl Eq for Context {}
+
+impl Hash for Context {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity().hash(state);
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("device", &self.device().number())
+            .field("handle", &format_args!("{:#x}", self.handle()))
+            .field("is_primary", &self.is_primary())
+            .finish()
+    }
+}
+
+// A panic leaves no part of it half changed: its state is behind locks, which panics do not poison.
+impl UnwindSafe for Context {}
+impl RefUnwindSafe for Context {}
+
 impl Context {
-    pub(super) fn new(handle: usize, number: u64, device: Device) -> Self {
+    pub(super) fn made(handle: usize, number: u64, device: Device) -> Self {
         Self(Arc::new(State {
             handle,
             number,

@@ -11,6 +11,15 @@ static CONTEXTS: Lock<Option<HashMap<usize, WeakContext>>> = Lock::new(None);
 static PRIMARIES: Lock<Vec<Context>> = Lock::new(Vec::new());
 
 impl Context {
+    /// The primary context of a device, under the name that constructors have: [`primary`](Self::primary).
+    ///
+    /// # Errors
+    ///
+    /// As [`primary`](Self::primary).
+    pub fn new(device: u32) -> CudaResult<Self> {
+        Self::primary(device)
+    }
+
     /// The primary context of a device.
     ///
     /// # Errors
@@ -119,7 +128,7 @@ fn of_handle(handle: usize, number: u64, device: Device) -> CudaResult<Context> 
         without_locks(move || drop(known));
     }
     contexts.retain(|_, context| !context.is_dropped());
-    let context = Context::new(handle, number, device);
+    let context = Context::made(handle, number, device);
     contexts.insert(handle, context.downgrade());
     Ok(context)
 }

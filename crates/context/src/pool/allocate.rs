@@ -251,7 +251,7 @@ impl Pool {
 fn memory_of(current: &Current<'_>) -> Option<DeviceMemory> {
     let context = current.context();
     let (free, total) = (current.free_memory().ok()?, context.total_memory().ok()?);
-    Some(DeviceMemory { device: context.device().number(), free, total })
+    Some(DeviceMemory::new(context.device().number(), free, total))
 }
 
 /// Waits for all work in flight, without a fence.  Returns the number of the last release before it; 0

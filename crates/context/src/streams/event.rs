@@ -5,6 +5,7 @@ use crate::{Context, Current, StreamHandle};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
 use std::any::Any;
 use std::ffi::c_void;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 /// An owner that keeps memory valid.
@@ -49,6 +50,10 @@ struct State {
 unsafe impl Send for State {}
 // SAFETY: and by several at a time.
 unsafe impl Sync for State {}
+
+// What it owns of another library is only dropped.
+impl UnwindSafe for Event {}
+impl RefUnwindSafe for Event {}
 
 /// Clones are equal, and so are two objects for one event of the driver.
 impl PartialEq for Event {

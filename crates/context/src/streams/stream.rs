@@ -5,7 +5,7 @@ use crate::calls::{RawStream, StreamHandle};
 use crate::out_param::out_param;
 use crate::{Completed, Context, Current, Event, Retained, is_readable};
 use arrow_cuda_driver::{CudaError, CudaResult, call, codes};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// `CU_STREAM_NON_BLOCKING`: not ordered with the legacy default stream.
@@ -46,6 +46,19 @@ struct State {
 unsafe impl Send for State {}
 // SAFETY: and by several at a time.
 unsafe impl Sync for State {}
+
+// What it owns of another library is only dropped.
+impl UnwindSafe for Stream {}
+impl RefUnwindSafe for Stream {}
+
+/// Whether both are the same stream of the driver.
+impl PartialEq for Stream {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.raw == other.0.raw && self.context() == other.context()
+    }
+}
+
+impl Eq for Stream {}
 
 impl Stream {
     /// A stream that is ordered with the legacy default stream: each begins work only when the work

@@ -4,9 +4,9 @@ use super::abi::{
     self, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor,
 };
 use crate::error::{invalid, unsupported};
-use crate::{Error, Layout};
+use crate::{DeviceArray, Error, Layout};
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_context::{Context, Ready};
+use arrow_cuda_context::{Consumer, Context, Ready};
 use std::any::Any;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -54,6 +54,31 @@ pub struct Tensor {
     layout: Layout,
     dtype: DLDataType,
     ndim: i32,
+}
+
+impl DeviceArray {
+    /// The array as a tensor for another library, made ready for its consumer, who may have to wait as `consumer`
+    /// says.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context};
+    /// use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout};
+    ///
+    /// let layout = Layout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = DeviceArray::allocate(&Context::primary(0)?, layout)?;
+    /// let tensor = array.to_dlpack(Consumer::OnDefaultStream)?;
+    /// let structure = tensor.into_versioned(false); // whose owner is the other library
+    /// # drop(unsafe { arrow_cuda_numba_bridge::dlpack::Imported::versioned(structure) });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::new`]; driver errors.
+    pub fn to_dlpack(&self, consumer: Consumer) -> Result<Tensor, Error> {
+        let ready = self.buffer().context().make_ready_for(consumer, &[])?;
+        Tensor::new(Memory::Device(self.buffer().clone(), ready), self.layout().clone())
+    }
 }
 
 impl Tensor {

@@ -126,12 +126,12 @@ fn exception(
         Failure::Array(error) => match error {
             ArrayError::Buffer(error) => exception(py, error.into(), explain),
             ArrayError::Unsupported(text) => PyBufferError::new_err(text),
-            ArrayError::Invalid(text) => PyValueError::new_err(text),
             ArrayError::Index(text) => PyIndexError::new_err(text),
             ArrayError::Axis(axis, ndim) => {
                 axis_error(py, axis, ndim).unwrap_or_else(|error| error)
             }
             ArrayError::NeedsCopy(text) => PyNotImplementedError::new_err(text),
+            other => PyValueError::new_err(other.to_string()),
         },
         Failure::Raised(error) => error,
     }

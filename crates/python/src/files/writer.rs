@@ -217,13 +217,15 @@ impl Methods {
         let writer = open_writer(slf)?;
         let position = match whence {
             0 => position,
-            1 => py.detach(|| writer.tell()).or_raise(py)?.cast_signed().saturating_add(position),
+            1 => {
+                py.detach(|| writer.position()).or_raise(py)?.cast_signed().saturating_add(position)
+            }
             _ => {
                 return Err(PyValueError::new_err(format!("Invalid value of whence: {whence}")));
             }
         };
         let position = position_argument(position)?;
-        py.detach(|| writer.seek(position)).or_raise(py)?;
+        py.detach(|| writer.set_position(position)).or_raise(py)?;
         Ok(position)
     }
 

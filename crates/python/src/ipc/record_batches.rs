@@ -106,7 +106,7 @@ pub(crate) fn read_message<'py>(
     };
     // libarrow trusts a message's metadata, so it is validated first.
     let reader = reader(&file)?;
-    let position = py.detach(|| reader.tell()).or_raise(py)?;
+    let position = py.detach(|| reader.position()).or_raise(py)?;
     let rest = py.detach(|| reader.read_buffer_at(position, u64::MAX)).or_raise(py)?;
     let ipc = py.import("pyarrow.ipc")?;
     let read = || ipc.call_method1("read_message", (&file,));

@@ -1,0 +1,95 @@
+//! Arrow columns on a device as arrays.
+
+use crate::error::unsupported;
+use crate::{DeviceArray, ElementType, Error, Layout};
+use arrow_cuda_array::{DeviceArrayData, Error as ColumnError};
+use arrow_schema::DataType;
+
+/// The type of the elements of a column of numbers.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::ElementType;
+/// use arrow_schema::DataType;
+///
+/// assert_eq!(ElementType::try_from(&DataType::Float32)?, ElementType::float(4));
+/// assert!(ElementType::try_from(&DataType::Utf8).is_err());
+/// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+/// ```
+impl TryFrom<&DataType> for ElementType {
+    type Error = Error;
+
+    fn try_from(data_type: &DataType) -> Result<Self, Error> {
+        Ok(match data_type {
+            DataType::Int8 => Self::int(1),
+            DataType::Int16 => Self::int(2),
+            DataType::Int32 => Self::int(4),
+            DataType::Int64 => Self::int(8),
+            DataType::UInt8 => Self::uint(1),
+            DataType::UInt16 => Self::uint(2),
+            DataType::UInt32 => Self::uint(4),
+            DataType::UInt64 => Self::uint(8),
+            DataType::Float16 => Self::float(2),
+            DataType::Float32 => Self::float(4),
+            DataType::Float64 => Self::float(8),
+            other => return unsupported(format!("{other} is no type of numbers")),
+        })
+    }
+}
+
+/// The elements of a column of numbers, or of lists of a fixed size of numbers, which share the memory: an array of
+/// shape (n,), or (n, size).
+///
+/// ```
+/// use arrow_array::Int64Array;
+/// use arrow_cuda_array::DeviceArrayData;
+/// use arrow_cuda_context::{Consumer, Context};
+/// use arrow_cuda_numba_bridge::DeviceArray;
+///
+/// let numbers = Int64Array::from(vec![1, 2, 3]);
+/// let column = DeviceArrayData::copy_from(&Context::primary(0)?, &numbers)?;
+/// let array = DeviceArray::try_from(&column.slice(1, 2)?)?;
+/// assert_eq!(array.layout().shape(), [2]);
+/// let tensor = array.to_dlpack(Consumer::OnDefaultStream)?; // for another library
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Fails with [`Error::Unsupported`] for other types and for columns with nulls, which arrays do not have; with
+/// driver errors where the nulls have to be counted.
+impl TryFrom<&DeviceArrayData> for DeviceArray {
+    type Error = Error;
+
+    fn try_from(column: &DeviceArrayData) -> Result<Self, Error> {
+        let (shape, elements) = elements_of(column)?;
+        let element = ElementType::try_from(elements.data_type())?;
+        let Some(values) = elements.buffers().first() else {
+            return unsupported(format!("{} has no elements", elements.data_type()));
+        };
+        let layout = Layout::row_major(element, shape)?;
+        Self::new(values, elements.offset() as u64 * u64::from(element.size()), layout)
+    }
+}
+
+/// The shape of a column, and the innermost elements of its lists of a fixed size.
+fn elements_of(column: &DeviceArrayData) -> Result<(Vec<i64>, DeviceArrayData), Error> {
+    if column.null_count().map_err(of_column)? > 0 {
+        return unsupported("the column has nulls, and arrays have none");
+    }
+    let length = column.len() as i64;
+    let (DataType::FixedSizeList(_, size), Some(child)) =
+        (column.data_type(), column.children().next())
+    else {
+        return Ok((vec![length], column.clone()));
+    };
+    let each = usize::try_from(*size).unwrap_or(0);
+    let child = child.slice(column.offset() * each, column.len() * each).map_err(of_column)?;
+    let (mut shape, elements) = elements_of(&child)?;
+    shape.splice(..1, [length, (*size).into()]);
+    Ok((shape, elements))
+}
+
+fn of_column(error: ColumnError) -> Error {
+    match error {
+        ColumnError::Buffer(error) => Error::Buffer(error),
+        other => Error::Invalid(other.to_string()),
+    }
+}
