@@ -32,7 +32,7 @@ pub enum CudaError {
     OtherDriver(String),
     /// The driver answered with an error.
     #[error(transparent)]
-    Call(CallError),
+    Call(Box<CallError>),
     /// An allocator that the program has set gave no memory.
     #[error("{0}")]
     Allocator(AllocatorError),
@@ -143,7 +143,9 @@ impl CudaError {
             code => (code, ask(sys::cuGetErrorName, code), ask(sys::cuGetErrorString, code)),
         };
         let (requested_bytes, device_memory) = (None, None);
-        Self::Call(CallError { function: short, code, name, text, requested_bytes, device_memory })
+        let function = short;
+        let call = CallError { function, code, name, text, requested_bytes, device_memory };
+        Self::Call(Box::new(call))
     }
 
     /// The failure behind an error of `cust`, which keeps neither function nor number.

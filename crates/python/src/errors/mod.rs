@@ -30,7 +30,7 @@ use std::io;
 /// A failure of a lower layer.
 pub(crate) enum Failure {
     /// A call of the driver.
-    Driver(CallError),
+    Driver(Box<CallError>),
     /// A failure that libarrow and pyarrow have a class for.
     Fault(Fault),
     /// A file could not be read or written: the system's number, and the text.
