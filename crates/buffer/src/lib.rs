@@ -42,6 +42,7 @@ mod typed;
 mod watched;
 
 pub use allocator::{Allocation, Allocator, set_allocator, with_own_memory};
+pub use arrow_cuda_driver::{CudaError, CudaResult};
 pub use arrow_cuda_transfer::{CopyOrder, ReadError, copy_from_producer, read_at};
 pub use buffer::DeviceBuffer;
 #[cfg(feature = "cudarc")]

@@ -35,22 +35,34 @@ mod slots;
 mod small_copies;
 mod streams;
 
-pub use calls::{Function, RawStream, StreamHandle, Unused};
-pub use contexts::{Attribute, Context, Current, Device, Extension, driver_version, is_readable};
+pub use arrow_cuda_driver::{CudaError, CudaResult};
+pub use calls::{Function, RawStream, StreamHandle};
+pub use contexts::{Context, Current, Device, driver_version};
 #[cfg(feature = "cudarc")]
 pub use cudarc_types::CudarcStream;
 #[cfg(any(feature = "cudarc", feature = "cust"))]
 pub use others::Adopted;
 #[cfg(feature = "cust")]
 pub use others::Loan;
-pub use pages::{Pages, memory_of_the_machine, page_size};
 pub use pool::{
-    Block, BlockState, Cache, HostPool, MemoryAction, MemoryBlock, MemoryEvent, MemoryHistory,
-    MemorySegment, MemoryStats, Origin, Placement, SizeClass, block_at, is_pinned_block,
-    is_released, memory_segments, prepare_sharing, retain_exported, set_default_cache_limit,
+    Block, BlockState, Cache, MemoryAction, MemoryBlock, MemoryEvent, MemoryHistory, MemorySegment,
+    MemoryStats, Origin, Placement, SizeClass, memory_segments, set_default_cache_limit,
 };
-pub use slots::Slots;
 pub use streams::{
     Arrival, Completed, Consumer, Event, Pending, Ready, Retained, Stream, completed,
     wait_for_work_in_flight,
 };
+
+// For the crates above only.
+#[doc(hidden)]
+pub use calls::Unused;
+#[doc(hidden)]
+pub use contexts::{Attribute, Extension, is_readable};
+#[doc(hidden)]
+pub use pages::{Pages, memory_of_the_machine, page_size};
+#[doc(hidden)]
+pub use pool::{
+    HostPool, block_at, is_pinned_block, is_released, prepare_sharing, retain_exported,
+};
+#[doc(hidden)]
+pub use slots::Slots;
