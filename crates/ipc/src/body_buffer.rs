@@ -24,6 +24,7 @@ impl Codec {
 
 /// A buffer of a message's body, and the place of its bytes in the file or stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BodyBuffer {
     /// Its address in the reserved range of [`MessageIndex`](crate::MessageIndex).
     pub address: u64,

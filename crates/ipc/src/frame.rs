@@ -17,6 +17,7 @@ use crate::Error;
 /// # Ok::<(), arrow_cuda_ipc::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Frame {
     /// Where the metadata begins, in bytes from the message's start.
     pub metadata_offset: u64,

@@ -30,6 +30,7 @@ const FIRST: u64 = 24 << 10;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct DeviceMessage {
     /// The layout of the metadata and the body in the buffer.
     pub frame: Frame,

@@ -33,6 +33,7 @@ pub enum Content {
 /// assert!(Metadata::parse(b"not metadata").is_err());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Metadata {
     /// The kind of the message.
     pub content: Content,

@@ -15,6 +15,7 @@ use flatbuffers::{FlatBufferBuilder, WIPOffset};
 
 /// A message, and where its body would be.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PlainMessage {
     /// The metadata, without compression.
     pub metadata: Vec<u8>,

@@ -36,6 +36,7 @@ pub struct ArrayInterface {
 
 /// The memory of an array's elements.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ArrayMemory {
     /// The start of the elements' span; 0 without elements.
     pub address: u64,

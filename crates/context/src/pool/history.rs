@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 /// A kind of [`MemoryEvent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MemoryAction {
     /// A block was allocated.
     Allocate,
@@ -20,8 +21,21 @@ pub enum MemoryAction {
     FreeSegment,
 }
 
+impl MemoryAction {
+    /// Its name, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allocate => "allocate",
+            Self::Release => "release",
+            Self::AllocateSegment => "allocate segment",
+            Self::FreeSegment => "free segment",
+        }
+    }
+}
+
 /// An event of the [`MemoryHistory`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MemoryEvent {
     /// The kind of event.
     pub action: MemoryAction,

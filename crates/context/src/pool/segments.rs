@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 /// Memory that the driver has allocated, or pinned, for the pools of a context.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MemorySegment {
     /// The context.
     pub context: Context,
@@ -25,6 +26,7 @@ pub struct MemorySegment {
 
 /// A part of a [`MemorySegment`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MemoryBlock {
     /// Where it begins.
     pub address: u64,

@@ -18,6 +18,7 @@ use arrow_cuda_driver::Lock;
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MemoryStats {
     /// Requested and not released yet: for device memory,
     /// [`Context::bytes_allocated`](crate::Context).

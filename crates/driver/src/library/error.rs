@@ -11,6 +11,7 @@ use std::path::Path;
 /// Why the CUDA driver library could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the CUDA driver library '{library}' could not be loaded ({reason}); {advice}")]
+#[non_exhaustive]
 pub struct LoadError {
     /// The name or path that the dynamic linker was asked for.
     pub library: String,

@@ -23,6 +23,7 @@ unsafe impl Sync for Imported {}
 
 /// The memory of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ImportedMemory {
     /// [`abi::CUDA`] and others.
     pub device_type: i32,

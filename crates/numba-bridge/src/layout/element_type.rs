@@ -24,6 +24,7 @@ pub struct ElementType {
 
 /// The kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Kind {
     /// True or false, in one byte.
     Bool,

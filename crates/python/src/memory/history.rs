@@ -2,10 +2,7 @@
 
 use crate::errors::OrRaise;
 use crate::interpreter::{with_exception_kept, with_interpreter};
-use arrow_cuda_context::{
-    BlockState, MemoryAction, MemoryBlock, MemoryEvent, MemoryHistory, MemorySegment, SizeClass,
-    memory_segments,
-};
+use arrow_cuda_context::{MemoryBlock, MemoryEvent, MemoryHistory, MemorySegment, memory_segments};
 use arrow_cuda_driver::is_exiting;
 use pyo3::ffi;
 use pyo3::intern;
@@ -43,30 +40,17 @@ pub(crate) fn segments(py: Python<'_>) -> Vec<Segment<'_>> {
     let found = py.detach(memory_segments);
     let mut origins = Origins::default();
     let of_segment = |segment: &MemorySegment| {
-        let MemorySegment { ref context, is_on_host, address, size, class, ref blocks } = *segment;
+        let MemorySegment { ref context, is_on_host, address, size, class, ref blocks, .. } =
+            *segment;
         let (device, handle) = (context.device().number(), context.handle());
-        let class = match class {
-            SizeClass::Small => "small",
-            SizeClass::Medium => "medium",
-            SizeClass::Large => "large",
-        };
         let of_block = |block: &MemoryBlock| {
             let origin = origins.get(py, block.origin.as_ref());
-            (block.address, block.size, block.requested, name_of(block.state), origin)
+            (block.address, block.size, block.requested, block.state.name(), origin)
         };
         let blocks = blocks.iter().map(of_block).collect();
-        (device, handle, is_on_host, class, address, size, blocks)
+        (device, handle, is_on_host, class.name(), address, size, blocks)
     };
     found.iter().map(of_segment).collect()
-}
-
-fn name_of(state: BlockState) -> &'static str {
-    match state {
-        BlockState::InUse => "in use",
-        BlockState::Shared => "shared",
-        BlockState::InFlight => "in flight",
-        BlockState::Free => "free",
-    }
 }
 
 /// Begins to record the last `max_events` events.  False if they are recorded already.
@@ -93,15 +77,9 @@ pub(crate) fn stop(py: Python<'_>) -> PyResult<Vec<Event<'_>>> {
 fn to_python<'py>(py: Python<'py>, events: &[MemoryEvent]) -> Vec<Event<'py>> {
     let mut origins = Origins::default();
     let of_event = |event: &MemoryEvent| {
-        let action = match event.action {
-            MemoryAction::Allocate => "allocate",
-            MemoryAction::Release => "release",
-            MemoryAction::AllocateSegment => "allocate segment",
-            MemoryAction::FreeSegment => "free segment",
-        };
         let seconds = event.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let origin = origins.get(py, event.origin.as_ref());
-        (action, event.device, event.address, event.size, seconds, origin)
+        (event.action.name(), event.device, event.address, event.size, seconds, origin)
     };
     events.iter().map(of_event).collect()
 }

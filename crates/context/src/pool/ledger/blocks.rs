@@ -78,6 +78,7 @@ pub(super) enum State {
 
 /// Who may use a [`MemoryBlock`](crate::MemoryBlock).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BlockState {
     /// This process, until it releases the block.
     InUse,
@@ -87,6 +88,18 @@ pub enum BlockState {
     InFlight,
     /// Nobody: the block is cached, or on its way to the driver.
     Free,
+}
+
+impl BlockState {
+    /// Its name, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InUse => "in use",
+            Self::Shared => "shared",
+            Self::InFlight => "in flight",
+            Self::Free => "free",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

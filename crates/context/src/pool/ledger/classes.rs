@@ -14,6 +14,7 @@ const TOLERANCE_DIVISOR: u64 = 6;
 
 /// A class of sizes: up to 1 MiB, below 16 MiB, and from there on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SizeClass {
     /// Many share a segment: the class grows by an eighth with each, up to a limit.
     Small,
@@ -21,6 +22,17 @@ pub enum SizeClass {
     Medium,
     /// Each segment is as large as the block that it is made for.
     Large,
+}
+
+impl SizeClass {
+    /// Its name, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Small => "small",
+            Self::Medium => "medium",
+            Self::Large => "large",
+        }
+    }
 }
 
 impl SizeClass {
