@@ -71,6 +71,7 @@ fn replay([mut segments, mut blocks]: Memory, events: &[MemoryEvent]) -> Memory 
             MemoryAction::Release => {
                 assert_eq!(blocks.remove(&start), Some(event.size), "{event:?}");
             }
+            new => panic!("{new:?}"),
         }
     }
     [segments, blocks]
