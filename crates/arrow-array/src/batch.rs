@@ -55,7 +55,7 @@ impl DeviceRecordBatch {
     /// # Errors
     ///
     /// [`Error::Invalid`] for columns that do not fit the schema: their number, types, lengths, or nulls in a field
-    /// that has none; for columns of several contexts; and for no columns, which
+    /// without them; for columns of several contexts; and for no columns, which
     /// [`from_struct`](Self::from_struct) takes.
     pub fn try_new(schema: SchemaRef, columns: Vec<DeviceArrayData>) -> Result<Self, Error> {
         let Some(first) = columns.first() else {

@@ -115,7 +115,7 @@ impl FlatArrays {
     }
 }
 
-/// What no array has taken yet.
+/// The rest of the lists, which no array has taken yet.
 struct Left<'a> {
     nodes: vec::IntoIter<(u64, Option<u64>)>,
     buffers: vec::IntoIter<Option<DeviceBuffer>>,

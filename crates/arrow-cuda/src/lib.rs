@@ -1,9 +1,9 @@
-//! [`arrow_array`]: arrow_array
 //! [`Context`]: Context
 //! [`DeviceRecordBatch`]: DeviceRecordBatch
 //! [`ipc`]: mod@ipc
 //! [`tensor`]: tensor
 //! [`Error`]: Error
+//! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
 #![doc = include_str!("../README.md")] // with the links above
 #![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 #![forbid(unsafe_code)]
@@ -30,7 +30,7 @@ pub mod tensor {
 
 pub use arrow_cuda_array::{ArrayParts, DeviceArrayData, DeviceRecordBatch};
 pub use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, DeviceSlice};
-pub use arrow_cuda_context::{Context, Device, Event, Function, Stream};
+pub use arrow_cuda_context::{Consumer, Context, Device, Event, Function, Stream};
 pub use arrow_cuda_driver::{CudaError, CudaResult};
 pub use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer, HostFile};
 pub use error::Error;

@@ -130,7 +130,7 @@ pub fn serialize_device_batch(batch: &DeviceRecordBatch) -> Result<DeviceBuffer,
     Ok(message)
 }
 
-/// What precedes the body, of which the buffers have these positions and sizes.
+/// The bytes before the body, whose buffers have these positions and sizes.
 fn header(num_rows: u64, flat: &FlatArrays, places: &[(u64, u64)], body_length: u64) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
     let node = |(length, nulls): &(u64, Option<u64>)| {

@@ -1,0 +1,30 @@
+//! A column there and back, with `cudarc`'s copies in between.
+//!
+//! ```sh
+//! cargo run -p arrow-cuda --features cudarc --example cudarc_column
+//! ```
+//!
+//! On the simulated device, `cudarc` must find the simulator under the real driver's name.  If it does not, the program
+//! prints how to arrange that.
+
+use arrow_cuda::arrow_array::Int64Array;
+use arrow_cuda::arrow_schema::DataType;
+use arrow_cuda::{ArrayParts, Context, DeviceArrayData, DeviceSlice, Error};
+
+fn main() -> Result<(), Error> {
+    let context = Context::primary(0)?;
+    let stream = context.to_cudarc()?.new_stream()?;
+
+    // From cudarc, without a copy: the buffer owns its memory from now on.
+    let theirs = stream.clone_htod(&[1i64, 20, 300])?;
+    let buffers = vec![DeviceSlice::try_from(theirs)?.into_buffer()];
+    let parts = ArrayParts { buffers, ..ArrayParts::new(DataType::Int64, 3) };
+    let column = DeviceArrayData::new(&context, parts)?;
+    println!("{:?}", column.to_array()?);
+
+    // To cudarc, without a copy.
+    let column = DeviceArrayData::copy_from(&context, &Int64Array::from(vec![4, 5]))?;
+    let numbers = DeviceSlice::<i64>::from_buffer(column.buffers()[0].clone())?;
+    println!("{:?}", stream.clone_dtoh(&*numbers.as_cudarc(&stream)?)?);
+    Ok(())
+}
