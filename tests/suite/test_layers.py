@@ -72,7 +72,7 @@ CRATE_NAMES = sorted(path.parent.name for path in CRATES.glob("*/src")) if CRATE
 @pytest.mark.parametrize("part", [*CRATE_NAMES, "the package"])
 def test_neither_modules_nor_folders_use_each_other_in_a_circle(part):
     uses = python_uses() if part == "the package" else rust_uses(CRATES / part / "src")
-    assert len(uses) > 3
+    assert len(uses) > 1
     assert circle_in(uses) is None
     for folder, inner in between_folders(uses).items():
         assert circle_in(inner) is None, f"in the folder {'/'.join(folder) or part}"
