@@ -18,7 +18,7 @@ fn main() {
 fn run() -> Result<(), Error> {
     let context = Context::primary(0)?;
     let words: StringArray = [Some("device"), None, Some("memory")].into_iter().collect();
-    let array = DeviceArrayData::copy_from(&context, &words)?;
+    let array = DeviceArrayData::from_array(&context, &words)?;
     println!("{} elements, {} of them null", array.len(), array.null_count()?);
 
     // A structure that a C function of another library takes over, beside its type.

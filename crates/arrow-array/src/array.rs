@@ -27,7 +27,7 @@ use std::fmt;
 /// use arrow_cuda_context::Context;
 ///
 /// let words = StringArray::from(vec![Some("one"), None, Some("three")]);
-/// let there = DeviceArrayData::copy_from(&Context::primary(0)?, &words)?;
+/// let there = DeviceArrayData::from_array(&Context::primary(0)?, &words)?;
 /// assert_eq!((there.len(), there.null_count()?), (3, 1));
 /// assert_eq!(there.buffers()[1].to_vec()?, b"onethree");
 /// assert_eq!(there.slice(2, 1)?.to_array()?.to_data(), words.slice(2, 1).to_data());
@@ -150,7 +150,7 @@ impl DeviceArrayData {
     /// # Errors
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
-    pub fn copy_from(context: &Context, array: &dyn Array) -> Result<Self, Error> {
+    pub fn from_array(context: &Context, array: &dyn Array) -> Result<Self, Error> {
         let host = Node::from_host(&array.to_data());
         let mut host = host.trim(Reads::All)?.into_rebased().with_nulls_counted()?;
         host.visit_mut(&mut |node| drop(node.validity.take_if(|_| node.null_count == Some(0))));
@@ -178,7 +178,7 @@ impl DeviceArrayData {
     ///
     /// # Errors
     ///
-    /// As [`copy_from`](Self::copy_from).
+    /// As [`from_array`](Self::from_array).
     pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
         let node = self.node.trim(Reads::None)?.node;
         let buffers = DeviceBuffer::suballocated_copies(context, &node.all_buffers())?;

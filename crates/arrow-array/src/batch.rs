@@ -22,7 +22,7 @@ use std::sync::Arc;
 ///
 /// let column: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, Some(3)]));
 /// let batch = RecordBatch::try_from_iter([("x", column)])?;
-/// let there = DeviceRecordBatch::copy_from(&Context::primary(0)?, &batch)?;
+/// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
 /// assert_eq!((there.num_rows(), there.num_columns()), (3, 1));
 /// assert_eq!(there.column_by_name("x").map(|column| column.len()), Some(3));
 /// assert_eq!(there.slice(1, 2)?.to_record_batch()?, batch.slice(1, 2));
@@ -45,7 +45,7 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     /// use arrow_schema::{DataType, Field, Schema};
     ///
-    /// let column = DeviceArrayData::copy_from(&Context::primary(0)?, &Int32Array::from(vec![1, 2]))?;
+    /// let column = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2]))?;
     /// let schema = Schema::new(vec![Field::new("x", DataType::Int32, false)]);
     /// let batch = DeviceRecordBatch::try_new(schema.into(), vec![column])?;
     /// assert_eq!(batch.column(0).len(), 2);
@@ -126,9 +126,9 @@ impl DeviceRecordBatch {
     ///
     /// # Errors
     ///
-    /// As [`DeviceArrayData::copy_from`].
-    pub fn copy_from(context: &Context, batch: &RecordBatch) -> Result<Self, Error> {
-        let rows = DeviceArrayData::copy_from(context, &StructArray::from(batch.clone()))?;
+    /// As [`DeviceArrayData::from_array`].
+    pub fn from_record_batch(context: &Context, batch: &RecordBatch) -> Result<Self, Error> {
+        let rows = DeviceArrayData::from_array(context, &StructArray::from(batch.clone()))?;
         Self::from_struct(batch.schema(), &rows)
     }
 

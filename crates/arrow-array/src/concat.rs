@@ -23,7 +23,7 @@ impl DeviceArrayData {
     /// use arrow_cuda_context::Context;
     ///
     /// let words = StringArray::from(vec![Some("one"), None, Some("three")]);
-    /// let there = DeviceArrayData::copy_from(&Context::primary(0)?, &words)?;
+    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &words)?;
     /// let both = DeviceArrayData::concat(&[there.slice(1, 2)?, there])?;
     /// assert_eq!((both.len(), both.null_count()?), (5, 2));
     /// assert_eq!(both.slice(2, 3)?.to_array()?.to_data(), words.to_data());

@@ -22,7 +22,7 @@ use std::vec;
 /// let words: ArrayRef = Arc::new(StringArray::from(vec!["one", "two"]));
 /// let batch = RecordBatch::try_from_iter([("words", words)])?;
 /// let context = Context::primary(0)?;
-/// let flat = DeviceRecordBatch::copy_from(&context, &batch)?.to_flat()?;
+/// let flat = DeviceRecordBatch::from_record_batch(&context, &batch)?.to_flat()?;
 /// assert_eq!(flat.nodes, [(2, Some(0))]);
 /// let sizes: Vec<_> = flat.buffers.iter().flatten().map(|buffer| buffer.size()).collect();
 /// assert_eq!(sizes, [12, 6]); // offsets and bytes; there is no bitmap

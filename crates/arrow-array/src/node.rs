@@ -47,7 +47,7 @@ impl Memory for DeviceBuffer {
     }
 
     fn part(&self, offset: u64, size: u64) -> Result<Self, Error> {
-        Ok(self.slice(offset, size)?)
+        Ok(self.slice_with_length(offset, size)?)
     }
 
     fn to_vec(&self) -> Result<Vec<u8>, Error> {

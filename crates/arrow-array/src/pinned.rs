@@ -26,7 +26,7 @@ impl DeviceArrayData {
     ///
     /// let context = Context::primary(0)?;
     /// let numbers = Int64Array::from(vec![1, 2, 3]);
-    /// let there = DeviceArrayData::copy_from(&context, &numbers)?;
+    /// let there = DeviceArrayData::from_array(&context, &numbers)?;
     /// let pinned = there.to_pinned_array()?;
     /// assert_eq!(pinned.to_data(), numbers.to_data());
     /// let structure = c_device::export_pinned(&context, &pinned)?;

@@ -108,7 +108,7 @@ proptest! {
         let schema = Schema::new(fields.collect::<Vec<_>>()).with_metadata(metadata);
         let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(schema.into(), columns, &options)?;
-        let on_device = DeviceRecordBatch::copy_from(&context, &batch)?;
+        let on_device = DeviceRecordBatch::from_record_batch(&context, &batch)?;
         prop_assert_eq!(&on_device.to_record_batch()?, &batch);
         let part = on_device.slice(rows / 3, rows / 2)?;
         // SAFETY: made here, for this schema.

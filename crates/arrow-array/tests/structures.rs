@@ -80,7 +80,7 @@ fn what_kernels_cannot_load_from_is_exported_as_a_copy() {
     let whole = DeviceBuffer::allocate(&context, 64).expect("room");
     whole.copy_from_host(0, &(0..64).collect::<Vec<u8>>()).expect("alive");
     for place in [0, 1, 4, 8] {
-        let buffers = vec![whole.slice(place, 32).expect("within")];
+        let buffers = vec![whole.slice_with_length(place, 32).expect("within")];
         let parts = ArrayParts { buffers, ..ArrayParts::new(DataType::Int64, 4) };
         let array = DeviceArrayData::new(&context, parts).expect("parts that fit");
         let structure = array.export().expect("alive");
@@ -194,7 +194,7 @@ fn managed_memory_stays_managed() {
     };
     let memory = memory.expect("managed memory");
     let numbers = DeviceSlice::<i32>::from_buffer(memory).expect("aligned");
-    numbers.copy_from(&[1, 2, 3]).expect("alive");
+    numbers.copy_from_host(&[1, 2, 3]).expect("alive");
     let parts =
         ArrayParts { buffers: vec![numbers.into_buffer()], ..ArrayParts::new(DataType::Int32, 3) };
     let array = DeviceArrayData::new(&context, parts).expect("parts that fit");

@@ -23,7 +23,7 @@ fn main() -> Result<(), Error> {
     println!("{:?}", column.to_array()?);
 
     // To cudarc, without a copy.
-    let column = DeviceArrayData::copy_from(&context, &Int64Array::from(vec![4, 5]))?;
+    let column = DeviceArrayData::from_array(&context, &Int64Array::from(vec![4, 5]))?;
     let numbers = DeviceSlice::<i64>::from_buffer(column.buffers()[0].clone())?;
     println!("{:?}", stream.clone_dtoh(&*numbers.as_cudarc(&stream)?)?);
     Ok(())

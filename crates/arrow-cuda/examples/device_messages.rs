@@ -15,7 +15,8 @@ fn main() -> Result<(), Error> {
     let numbers: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0]));
     let batch = RecordBatch::try_from_iter([("words", words), ("numbers", numbers)])?;
 
-    let there = DeviceRecordBatch::copy_from(&context, &batch)?.project(&[1])?.slice(1, 2)?;
+    let there =
+        DeviceRecordBatch::from_record_batch(&context, &batch)?.project(&[1])?.slice(1, 2)?;
     let message = serialize_device_batch(&there)?;
     println!("{} bytes on the device", message.size());
     println!("another process opens them by {} bytes", export(&message)?.to_bytes().len());

@@ -11,7 +11,7 @@ use arrow_cuda::{Consumer, Context, DeviceArrayData, Error};
 
 fn main() -> Result<(), Error> {
     let numbers = Float32Array::from(vec![1.5, 2.5, 3.5]);
-    let column = DeviceArrayData::copy_from(&Context::primary(0)?, &numbers)?;
+    let column = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
 
     // The consumer works on the legacy default stream, so nothing is waited for.
     let tensor = DeviceArray::try_from(&column)?.to_dlpack(Consumer::OnDefaultStream)?;

@@ -20,7 +20,7 @@ fn run() -> Result<(), Error> {
     whole.fill(b'-')?;
 
     // A slice shares the memory.
-    let middle = whole.slice(4, 8)?;
+    let middle = whole.slice(4..12)?;
     middle.copy_from_host(0, b"on a GPU")?;
     println!("{}", String::from_utf8_lossy(&whole.to_vec()?));
 
@@ -28,11 +28,11 @@ fn run() -> Result<(), Error> {
     let other = DeviceBuffer::allocate(&context, 8)?;
     other.copy_from_device(0, &middle)?;
     println!("the copy is equal: {}", other.equals(&middle)?);
-    other.slice(0, 1)?.fill(b'O')?;
+    other.slice(..1)?.fill(b'O')?;
     println!("after a change: {}", other.equals(&middle)?);
 
     // Ranges are checked before the driver is called.
-    let refused = whole.slice(12, 8).expect_err("four bytes too many");
+    let refused = whole.slice(12..20).expect_err("four bytes too many");
     println!("{refused}");
     Ok(())
 }

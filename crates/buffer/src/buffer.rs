@@ -6,6 +6,7 @@ use arrow_cuda_context::{Arrival, Block, Context, Placement, Ready, Stream};
 use arrow_cuda_driver::{CudaError, CudaResult};
 use std::any::Any;
 use std::fmt;
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
 /// Device memory: an address, a size in bytes, and a shared owner that keeps it valid.
@@ -20,10 +21,10 @@ use std::sync::Arc;
 ///
 /// let whole = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
 /// whole.fill(b'-')?;
-/// let part = whole.slice(2, 4)?;
+/// let part = whole.slice(2..6)?;
 /// part.copy_from_host(0, b"here")?;
 /// assert_eq!(whole.to_vec()?, b"--here--");
-/// assert!(part.slice(3, 2).is_err() && part.read_only().fill(0).is_err());
+/// assert!(part.slice(3..5).is_err() && part.read_only().fill(0).is_err());
 /// # Ok::<(), arrow_cuda_buffer::Error>(())
 /// ```
 #[derive(Clone)]
@@ -153,12 +154,32 @@ impl DeviceBuffer {
         Self { private_address: address, size, is_mutable, memory }
     }
 
+    /// The bytes of a range, which share the memory.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcdef"])?;
+    /// assert_eq!(buffer.slice(2..4)?.to_vec()?, b"cd");
+    /// assert!(buffer.slice(5..=6).is_err());
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`] when the range does not lie within the buffer, or ends before it begins.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Self, Error> {
+        let (start, length) = range::resolved(&range, "bytes", self.len())?;
+        Ok(self.part(start as u64, length as u64))
+    }
+
     /// The slice of `length` bytes from `offset` on, which shares the memory.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfBounds`] when the slice does not lie within the buffer.
-    pub fn slice(&self, offset: u64, length: u64) -> Result<Self, Error> {
+    pub fn slice_with_length(&self, offset: u64, length: u64) -> Result<Self, Error> {
         range::within(offset, length, self.size)?;
         Ok(self.part(offset, length))
     }
@@ -235,7 +256,7 @@ impl DeviceBuffer {
     /// use arrow_cuda_context::Context;
     ///
     /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
-    /// assert!(buffer.len() == 8 && buffer.slice(8, 0)?.is_empty());
+    /// assert!(buffer.len() == 8 && buffer.slice(8..)?.is_empty());
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
     pub fn len(&self) -> usize {
@@ -276,7 +297,7 @@ impl DeviceBuffer {
     ///
     /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
     /// assert!(buffer.is_same_memory(&buffer.read_only()));
-    /// assert!(!buffer.is_same_memory(&buffer.slice(0, 4)?));
+    /// assert!(!buffer.is_same_memory(&buffer.slice(..4)?));
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
     pub fn is_same_memory(&self, other: &Self) -> bool {

@@ -97,7 +97,7 @@ impl DeviceBuffer {
     ///
     /// let stream = Context::primary(0)?.to_cudarc()?.new_stream()?;
     /// let ours = DeviceBuffer::from_cudarc(stream.clone_htod(&[1u16, 2, 3])?)?;
-    /// assert_eq!(ours.slice(2, 4)?.to_vec()?, [2, 0, 3, 0]);
+    /// assert_eq!(ours.slice(2..6)?.to_vec()?, [2, 0, 3, 0]);
     /// # Ok(()) }) }
     /// ```
     ///

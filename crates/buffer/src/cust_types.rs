@@ -22,7 +22,7 @@ impl DeviceBuffer {
     /// let current = context.enter()?;
     /// let theirs = cust::memory::DeviceBuffer::from_slice(&[1u16, 2, 3]).expect("room");
     /// let ours = DeviceBuffer::from_cust(&context, theirs)?;
-    /// assert_eq!(ours.slice(2, 4)?.to_vec()?, [2, 0, 3, 0]);
+    /// assert_eq!(ours.slice(2..6)?.to_vec()?, [2, 0, 3, 0]);
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
     ///

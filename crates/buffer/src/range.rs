@@ -1,6 +1,7 @@
 //! Bounds of ranges within a buffer, in bytes.  Pure arithmetic.
 
 use crate::Error;
+use std::ops::{Bound, RangeBounds};
 
 /// Checks that `length` bytes from `offset` on lie within `size`, and returns both.
 ///
@@ -19,6 +20,32 @@ pub fn within(offset: u64, length: u64, size: u64) -> Result<(u64, u64), Error> 
         Some(end) if end <= size => Ok((offset, length)),
         _ => Err(Error::OutOfBounds(format!(
             "{length} bytes at offset {offset} do not lie within a buffer of {size} bytes"
+        ))),
+    }
+}
+
+/// Where a range within `length` elements or bytes begins, and how many of them it has.
+pub(crate) fn resolved(
+    range: &impl RangeBounds<usize>,
+    what: &str,
+    length: usize,
+) -> Result<(usize, usize), Error> {
+    let start = match range.start_bound() {
+        Bound::Included(start) => Some(*start),
+        Bound::Excluded(before) => before.checked_add(1),
+        Bound::Unbounded => Some(0),
+    };
+    let end = match range.end_bound() {
+        Bound::Included(last) => last.checked_add(1),
+        Bound::Excluded(end) => Some(*end),
+        Bound::Unbounded => Some(length),
+    };
+    match (start, end) {
+        (Some(start), Some(end)) if start <= end && end <= length => Ok((start, end - start)),
+        _ => Err(Error::OutOfBounds(format!(
+            "the {what} {:?} to {:?} do not lie within {length}",
+            range.start_bound(),
+            range.end_bound(),
         ))),
     }
 }

@@ -83,7 +83,7 @@ impl DeviceBuffer {
     ///
     /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
     /// buffer.copy_from_host_gathered(1, &[b"one", b"", b"four"])?;
-    /// assert_eq!(buffer.slice(1, 7)?.to_vec()?, b"onefour");
+    /// assert_eq!(buffer.slice(1..8)?.to_vec()?, b"onefour");
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
     ///

@@ -2,13 +2,13 @@
 
 use crate::copy::too_large;
 use crate::error::invalid;
-use crate::{DeviceBuffer, Error};
+use crate::{DeviceBuffer, Error, range};
 use arrow_cuda_context::{Completed, Context};
 use arrow_cuda_transfer::CopyOrder;
 use bytemuck::{Pod, must_cast_slice, must_cast_slice_mut};
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Bound, RangeBounds};
+use std::ops::RangeBounds;
 
 /// Device memory as elements of a type whose every bit pattern is a value: integers, floats, and what
 /// implements [`Pod`](bytemuck::Pod).
@@ -22,7 +22,7 @@ use std::ops::{Bound, RangeBounds};
 ///
 /// let context = Context::primary(0)?;
 /// let numbers = DeviceSlice::from_slice(&context, &[1.5f64, 2.5, 3.5])?;
-/// numbers.slice(1..)?.copy_from(&[20.0, 30.0])?;
+/// numbers.slice(1..)?.copy_from_host(&[20.0, 30.0])?;
 /// assert_eq!(numbers.to_vec()?, [1.5, 20.0, 30.0]);
 /// assert_eq!(numbers.buffer().size(), 24);
 /// # Ok::<(), arrow_cuda_buffer::Error>(())
@@ -69,7 +69,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
     pub fn from_slice(context: &Context, data: &[T]) -> Result<Self, Error> {
         let slice = Self::allocate(context, data.len())?;
-        slice.copy_from(data)?;
+        slice.copy_from_host(data)?;
         Ok(slice)
     }
 
@@ -83,7 +83,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// buffer.fill(1)?;
     /// assert_eq!(DeviceSlice::<u16>::from_buffer(buffer.clone())?.to_vec()?, [0x0101; 5]);
     /// assert!(DeviceSlice::<u32>::from_buffer(buffer.clone()).is_err(), "10 is no multiple of 4");
-    /// assert!(DeviceSlice::<u16>::from_buffer(buffer.slice(1, 4)?).is_err(), "it begins at an odd address");
+    /// assert!(DeviceSlice::<u16>::from_buffer(buffer.slice(1..5)?).is_err(), "it begins at an odd address");
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
     ///
@@ -127,28 +127,8 @@ impl<T: Pod> DeviceSlice<T> {
     ///
     /// [`Error::OutOfBounds`] when the range does not lie within the slice, or ends before it begins.
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Self, Error> {
-        let start = match range.start_bound() {
-            Bound::Included(start) => Some(*start),
-            Bound::Excluded(before) => before.checked_add(1),
-            Bound::Unbounded => Some(0),
-        };
-        let end = match range.end_bound() {
-            Bound::Included(last) => last.checked_add(1),
-            Bound::Excluded(end) => Some(*end),
-            Bound::Unbounded => Some(self.len()),
-        };
-        match (start, end) {
-            (Some(start), Some(end)) if start <= end && end <= self.len() => {
-                let (offset, length) = (start as u64, (end - start) as u64);
-                Ok(Self::of(self.buffer.part(offset * Self::SIZE, length * Self::SIZE)))
-            }
-            _ => Err(Error::OutOfBounds(format!(
-                "the elements {:?} to {:?} do not lie within {}",
-                range.start_bound(),
-                range.end_bound(),
-                self.len()
-            ))),
-        }
+        let (start, length) = range::resolved(&range, "elements", self.len())?;
+        Ok(Self::of(self.buffer.part(start as u64 * Self::SIZE, length as u64 * Self::SIZE)))
     }
 
     /// Copies as many elements as the slice has from the host.
@@ -156,7 +136,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// # Errors
     ///
     /// [`Error::OutOfBounds`] for another number of elements, [`Error::ReadOnly`], or driver errors.
-    pub fn copy_from(&self, data: &[T]) -> Result<(), Error> {
+    pub fn copy_from_host(&self, data: &[T]) -> Result<(), Error> {
         self.check_length(data.len())?;
         self.buffer.copy_from_host(0, must_cast_slice(data))
     }
@@ -166,7 +146,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// # Errors
     ///
     /// [`Error::OutOfBounds`] if `out` has another length, or driver errors.
-    pub fn copy_to(&self, out: &mut [T]) -> Result<(), Error> {
+    pub fn copy_to_host(&self, out: &mut [T]) -> Result<(), Error> {
         self.check_length(out.len())?;
         self.buffer.copy_to_host(0, must_cast_slice_mut(out))
     }
@@ -179,7 +159,7 @@ impl<T: Pod> DeviceSlice<T> {
     pub fn to_vec(&self) -> Result<Vec<T>, Error> {
         let room = bytemuck::allocation::try_zeroed_slice_box(self.len());
         let mut elements: Box<[T]> = room.map_err(|()| too_large(self.buffer.size()))?;
-        self.copy_to(&mut elements)?;
+        self.copy_to_host(&mut elements)?;
         Ok(elements.into_vec())
     }
 

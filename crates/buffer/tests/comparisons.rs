@@ -29,7 +29,7 @@ impl Case {
         let bytes: Vec<u8> = (0..size).map(|at| ((at * 37) >> 2) as u8).collect();
         let side = |before: usize| {
             let whole = upload(&context, &[&vec![0xEE; before], &bytes[..]].concat());
-            whole.slice(before as u64, size as u64).expect("within")
+            whole.slice_with_length(before as u64, size as u64).expect("within")
         };
         Self { left: side(left), right: side(right), bytes }
     }

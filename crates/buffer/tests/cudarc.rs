@@ -42,7 +42,7 @@ fn memory_of_cudarc_is_a_buffer_like_any_other() {
         let theirs = stream.clone_htod(&[1u32, 2]).expect("room");
         let ours = DeviceBuffer::from_cudarc(theirs).expect("a buffer");
         assert_eq!(ours.to_vec().expect("a device"), [1, 0, 0, 0, 2, 0, 0, 0]);
-        let second = ours.slice(4, 4).expect("within");
+        let second = ours.slice_with_length(4, 4).expect("within");
         drop(ours);
         second.fill(3).expect("a device");
         assert_eq!(second.to_vec().expect("a device"), [3; 4]);
@@ -122,7 +122,7 @@ fn our_memory_is_a_slice_behind_our_work_and_before_it() {
         drop(theirs);
         assert_eq!(buffer.to_vec().expect("a device"), [0; 8]);
         assert!(first.is_idle() && second.is_idle());
-        let part = buffer.slice(4, 4).expect("within");
+        let part = buffer.slice_with_length(4, 4).expect("within");
         let theirs = part.as_cudarc::<u32>(&first).expect("a slice");
         assert_eq!(theirs.device_ptr(&first).0, buffer.address(&Ready::by_caller()) + 4);
     });
@@ -156,7 +156,7 @@ fn what_does_not_fit_is_refused() {
         let stream = stream(&cudarc);
         let buffer = DeviceBuffer::allocate(&context, 10).expect("room");
         let words = |at, size| {
-            let part = buffer.slice(at, size).expect("within");
+            let part = buffer.slice_with_length(at, size).expect("within");
             part.as_cudarc::<u32>(&stream).map(|slice| slice.len())
         };
         let refused = |at, size| words(at, size).expect_err("it does not fit").to_string();

@@ -20,7 +20,7 @@ fn theirs(context: &Context, numbers: &[u32]) -> cust::memory::DeviceBuffer<u32>
 fn memory_of_cust_is_a_buffer_like_any_other() {
     let context = Context::primary(0).expect("a device");
     let ours = DeviceBuffer::from_cust(&context, theirs(&context, &[1, 2])).expect("a buffer");
-    let second = ours.slice(4, 4).expect("within");
+    let second = ours.slice_with_length(4, 4).expect("within");
     drop(ours);
     second.fill(3).expect("a device");
     assert_eq!(second.to_vec().expect("a device"), [3; 4]);
@@ -67,7 +67,7 @@ fn our_memory_is_a_slice_of_cust() {
     let at = whole.as_device_ptr().as_raw();
     assert_eq!((whole.len(), at), (2, buffer.address(&Ready::by_caller())));
     assert_eq!(whole.as_host_vec().expect("a device"), [0x0505_0505; 2]);
-    let mut part = buffer.slice(4, 4).expect("within");
+    let mut part = buffer.slice_with_length(4, 4).expect("within");
     // SAFETY: as above.
     let mut theirs = unsafe { part.as_cust_slice_mut::<u16>() }.expect("it fits");
     theirs.copy_from(&[1, 2]).expect("a device");
@@ -85,7 +85,7 @@ fn what_does_not_fit_is_no_slice_of_cust() {
     let context = Context::primary(0).expect("a device");
     let buffer = DeviceBuffer::allocate(&context, 10).expect("room");
     let words = |at, size| {
-        let part = buffer.slice(at, size).expect("within");
+        let part = buffer.slice_with_length(at, size).expect("within");
         // SAFETY: the slice is not used.
         unsafe { part.as_cust_slice::<u32>() }.map(|slice| slice.len())
     };

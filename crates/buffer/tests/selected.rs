@@ -21,7 +21,7 @@ fn context() -> Context {
 fn placed(context: &Context, bytes: &[u8], skipped: u64) -> DeviceBuffer {
     let whole: Vec<u8> =
         std::iter::repeat_n(0xEE, skipped as usize).chain(bytes.to_vec()).collect();
-    upload(context, &whole).slice(skipped, bytes.len() as u64).expect("within")
+    upload(context, &whole).slice_with_length(skipped, bytes.len() as u64).expect("within")
 }
 
 proptest! {

@@ -162,7 +162,7 @@ fn parts_of_any_order_and_distance_come_down() {
     let [a, b, c, d, _, f] = &buffers[..] else { panic!("as many as parts") };
     // Far from either end of its segment, whatever lies next to that.
     let elsewhere = uploaded(&[vec![0; 5 << 20], b"elsewhere".to_vec(), vec![0; 5 << 20]]);
-    let mixed = [d, b, b, &b.slice(7, 100).expect("a slice"), &elsewhere[1], c, a, f];
+    let mixed = [d, b, b, &b.slice_with_length(7, 100).expect("a slice"), &elsewhere[1], c, a, f];
     let of_slice = &parts[1][7..107];
     let [a_bytes, b_bytes, _, d_bytes, _, f_bytes] = [0, 1, 2, 3, 4, 5].map(|at| &parts[at][..]);
     let wanted = [d_bytes, b_bytes, b_bytes, of_slice, b"elsewhere", b"", a_bytes, f_bytes];
@@ -176,7 +176,7 @@ fn parts_of_any_order_and_distance_come_down() {
     let copies = DeviceBuffer::suballocated_copies(&context(), &mixed).expect("a copy");
     assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);
     // Nearer to each other than their copies.
-    let near = [0, 20, 90].map(|at| b.slice(at, 15).expect("a slice"));
+    let near = [0, 20, 90].map(|at| b.slice_with_length(at, 15).expect("a slice"));
     let copies = DeviceBuffer::suballocated_copies(&context(), &near.each_ref()).expect("a copy");
     let wanted = [0, 20, 90].map(|at| &parts[1][at..at + 15]);
     assert_eq!(downloaded(&copies.iter().collect::<Vec<_>>()), wanted);

@@ -54,9 +54,9 @@ fn other_lengths_are_refused_and_nothing_changes() {
     let stream = Stream::new(&context()).expect("a stream");
     let mut room = [9u16; 4];
     for refused in [
-        numbers.copy_from(&[4, 5]),
-        numbers.copy_from(&[4, 5, 6, 7]),
-        numbers.copy_to(&mut room),
+        numbers.copy_from_host(&[4, 5]),
+        numbers.copy_from_host(&[4, 5, 6, 7]),
+        numbers.copy_to_host(&mut room),
         numbers.copy_from_device(&others),
         numbers.copy_from_device_in(CopyOrder::On(&stream), &others).map(drop),
     ] {
@@ -70,14 +70,15 @@ fn other_lengths_are_refused_and_nothing_changes() {
 fn a_buffer_must_hold_whole_aligned_elements() {
     let buffer = DeviceBuffer::allocate(&context(), 24).expect("room");
     let as_numbers = |at, size| {
-        DeviceSlice::<u64>::from_buffer(buffer.slice(at, size).expect("within")).map(|s| s.len())
+        DeviceSlice::<u64>::from_buffer(buffer.slice_with_length(at, size).expect("within"))
+            .map(|s| s.len())
     };
     assert_eq!(as_numbers(0, 24), Ok(3));
     assert_eq!(as_numbers(8, 0), Ok(0));
     assert!(matches!(as_numbers(0, 20), Err(Error::Invalid(_))));
     assert!(matches!(as_numbers(4, 16), Err(Error::Invalid(_))));
     // An array of bytes has that size, too, and no alignment.
-    let bytes = buffer.slice(4, 16).expect("within");
+    let bytes = buffer.slice_with_length(4, 16).expect("within");
     let pairs = DeviceSlice::<[u8; 8]>::from_buffer(bytes.clone()).expect("fits");
     assert_eq!(pairs.into_buffer().private_address(), bytes.private_address());
 }

@@ -86,7 +86,7 @@ impl HostFile {
         position: u64,
         size: u64,
     ) -> Result<(), BufferError> {
-        let to = buffer.slice(position, size)?;
+        let to = buffer.slice_with_length(position, size)?;
         self.copy_parts(offset, size, |file, at, size| {
             to.copy_from_file(at, file, offset.saturating_add(at), size)
         })
@@ -101,7 +101,7 @@ impl HostFile {
         position: u64,
         size: u64,
     ) -> Result<(), BufferError> {
-        let from = buffer.slice(position, size)?;
+        let from = buffer.slice_with_length(position, size)?;
         self.copy_parts(offset, size, |file, at, size| {
             from.copy_to_file(at, file, offset.saturating_add(at), size)
         })

@@ -146,7 +146,7 @@ impl BufferReader {
 
     fn slice_at(&self, position: u64, size: u64) -> Result<DeviceBuffer, Error> {
         let size = range::available(position, size, self.buffer.size());
-        Ok(self.buffer.slice(position.min(self.buffer.size()), size)?)
+        Ok(self.buffer.slice_with_length(position.min(self.buffer.size()), size)?)
     }
 }
 

@@ -11,7 +11,7 @@ fn guarded(size: usize) -> (DeviceBuffer, DeviceBuffer) {
     let context = Context::primary(0).expect("a device");
     let whole = DeviceBuffer::allocate(&context, size as u64 + 128).expect("room");
     whole.fill(0xA5).expect("a fill");
-    let inner = whole.slice(64, size as u64).expect("within");
+    let inner = whole.slice_with_length(64, size as u64).expect("within");
     inner.fill(0).expect("a fill");
     (whole, inner)
 }

@@ -50,13 +50,14 @@ impl DeviceMessage {
     /// [`Error::EndOfStream`] at a stream's end, [`Error::Message`] for a damaged message, or
     /// driver errors.
     pub fn read(buffer: &DeviceBuffer) -> Result<Self, Error> {
-        let first = buffer.slice(0, buffer.size().min(FIRST))?.to_vec()?;
+        let first = buffer.slice_with_length(0, buffer.size().min(FIRST))?.to_vec()?;
         let frame = Frame::parse(&first, buffer.size())?;
-        let metadata =
-            frame.metadata(first, |offset, size| Ok(buffer.slice(offset, size)?.to_vec()?))?;
+        let metadata = frame.metadata(first, |offset, size| {
+            Ok(buffer.slice_with_length(offset, size)?.to_vec()?)
+        })?;
         let facts = Metadata::parse(&metadata)?;
         facts.check(buffer.size() - frame.body_offset())?;
-        let body = buffer.slice(frame.body_offset(), facts.body_length)?;
+        let body = buffer.slice_with_length(frame.body_offset(), facts.body_length)?;
         Ok(Self { frame, metadata, facts, body })
     }
 }

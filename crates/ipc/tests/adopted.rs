@@ -21,7 +21,7 @@ fn memory_of_cust_is_exported_for_good_behind_its_work() {
         let theirs = cust::memory::DeviceBuffer::from_slice(&[1u8, 2, 3, 4]).expect("room");
         let whole = DeviceBuffer::from_cust(&context, theirs).expect("a buffer");
         drop(current);
-        let part = whole.slice(1, 2).expect("within");
+        let part = whole.slice_with_length(1, 2).expect("within");
         let handle = export_adopted(&part).expect("exportable");
         assert_eq!(handle.allocation().map(|(_, offset)| offset), Some(1));
         drop((whole, part));

@@ -56,7 +56,7 @@ proptest! {
         types in prop::collection::vec(types(), 0..4), rows in 0..20usize, seed in any::<u64>(),
     ) {
         let batch = batch(&types, rows, &mut Dice(seed));
-        let part = DeviceRecordBatch::copy_from(&context(), &batch)?.slice(rows / 3, rows / 2)?;
+        let part = DeviceRecordBatch::from_record_batch(&context(), &batch)?.slice(rows / 3, rows / 2)?;
         let expected = batch.slice(rows / 3, rows / 2);
         if has(&batch, is_dictionary) {
             prop_assert!(serialize_device_batch(&part).is_err());

@@ -46,7 +46,7 @@ impl TryFrom<&DataType> for ElementType {
 /// use arrow_cuda_numba_bridge::DeviceArray;
 ///
 /// let numbers = Int64Array::from(vec![1, 2, 3]);
-/// let column = DeviceArrayData::copy_from(&Context::primary(0)?, &numbers)?;
+/// let column = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
 /// let array = DeviceArray::try_from(&column.slice(1, 2)?)?;
 /// assert_eq!(array.layout().shape(), [2]);
 /// let tensor = array.to_dlpack(Consumer::OnDefaultStream)?; // for another library

@@ -30,7 +30,7 @@ impl DeviceArrayData {
     /// use arrow_cuda_context::Context;
     ///
     /// let context = Context::primary(0)?;
-    /// let array = DeviceArrayData::copy_from(&context, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let array = DeviceArrayData::from_array(&context, &Int32Array::from(vec![1, 2, 3]))?;
     /// let structure = array.export()?;
     /// assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA, 0));
     /// assert_eq!(structure.array.buffer(1) as u64, array.buffers()[0].private_address());

@@ -33,7 +33,7 @@ impl DeviceArrayData {
     ///
     /// let context = Context::primary(0)?;
     /// let words = StringViewArray::from(vec!["short", "longer than a view"]);
-    /// let exported = DeviceArrayData::copy_from(&context, &words)?;
+    /// let exported = DeviceArrayData::from_array(&context, &words)?;
     /// let (structure, data_type) = (exported.export()?, exported.data_type().clone());
     /// // SAFETY: the structure was made above, for this type.
     /// let imported = unsafe { DeviceArrayData::import(&context, structure, &data_type) }?;
@@ -69,7 +69,7 @@ impl DeviceArrayData {
     ///
     /// let context = Context::primary(0)?;
     /// let (ours, theirs) = (Stream::non_blocking(&context)?, Stream::non_blocking(&context)?);
-    /// let array = DeviceArrayData::copy_from(&context, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let array = DeviceArrayData::from_array(&context, &Int32Array::from(vec![1, 2, 3]))?;
     /// let structure = array.export_on(&theirs)?; // after the work that is queued on `theirs`
     /// // SAFETY: the structure was made above, for this type.
     /// let imported = unsafe { DeviceArrayData::import_on(&ours, structure, array.data_type()) }?;
@@ -299,7 +299,7 @@ impl Import<'_> {
 /// The size of what offsets lead to.  Copies the last one from the device.
 fn last_offset(offsets: &DeviceBuffer, width: u64) -> Result<u64, Error> {
     let position = offsets.size().saturating_sub(width);
-    let offset = trim::number(&offsets.slice(position, width)?.to_vec()?);
+    let offset = trim::number(&offsets.slice_with_length(position, width)?.to_vec()?);
     if i64::try_from(offset).is_err() {
         return invalid(format!("an offset of {}", offset.cast_signed()));
     }

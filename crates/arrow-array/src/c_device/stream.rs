@@ -66,7 +66,7 @@ impl FFI_ArrowDeviceArrayStream {
     /// let column: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
     /// let batch = RecordBatch::try_from_iter([("x", column)])?;
     /// let context = Context::primary(0)?;
-    /// let there = DeviceRecordBatch::copy_from(&context, &batch)?;
+    /// let there = DeviceRecordBatch::from_record_batch(&context, &batch)?;
     /// let batches = (0..3).map(move |first| there.slice(first, 1));
     /// let stream = FFI_ArrowDeviceArrayStream::new(batch.schema(), batches);
     ///

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A copy on the device.
 pub fn there(context: &Context, array: &dyn Array) -> DeviceArrayData {
-    DeviceArrayData::copy_from(context, array).expect("room")
+    DeviceArrayData::from_array(context, array).expect("room")
 }
 
 pub fn field(name: &str, data_type: DataType, is_nullable: bool) -> Arc<Field> {

@@ -59,7 +59,7 @@ exported! {
         is_mutable: bool,
     ) -> Made<RustBuffer> {
         let (offset, size) = (unsigned("an offset", offset)?, unsigned("a size", size)?);
-        let slice = buffer.slice(offset, size)?;
+        let slice = buffer.slice_with_length(offset, size)?;
         Ok(if is_mutable { slice } else { slice.read_only() })
     }
 

@@ -137,7 +137,7 @@ fn copy_checked(
     let (gather, scatter) = plan.in_two_steps();
     let mut completed = Completed::default();
     let mut packed = if gather.is_plain() && !is_within {
-        from.slice(gather.from, gather.run)?
+        from.slice_with_length(gather.from, gather.run)?
     } else {
         let packed = DeviceBuffer::allocate_packed(from.context(), gather.size())?;
         completed.extend(copy(order, gather, &packed, from)?);
@@ -160,7 +160,10 @@ fn copy(
     from: &DeviceBuffer,
 ) -> Result<Completed, Error> {
     if plan.is_plain() {
-        let (to, from) = (to.slice(plan.to, plan.run)?, from.slice(plan.from, plan.run)?);
+        let (to, from) = (
+            to.slice_with_length(plan.to, plan.run)?,
+            from.slice_with_length(plan.from, plan.run)?,
+        );
         return to.copy_from_device_in(order, 0, &from);
     }
     to.check_memory()?;

@@ -98,7 +98,7 @@ fn next(stream: &DeviceBuffer) -> Result<Option<(DeviceMessage, DeviceBuffer)>, 
         message => message?,
     };
     let end = message.frame.body_offset() + message.body.size();
-    let rest = stream.slice(end, stream.size() - end)?;
+    let rest = stream.slice_with_length(end, stream.size() - end)?;
     Ok(Some((message, rest)))
 }
 
@@ -120,7 +120,7 @@ fn batch_of(
     let mut flat = FlatArrays::default();
     for buffer in batch.buffers().into_iter().flatten() {
         let (position, size) = range_in_body(buffer, message.body.size())?;
-        flat.buffers.push(Some(message.body.slice(position, size)?));
+        flat.buffers.push(Some(message.body.slice_with_length(position, size)?));
     }
     // `facts` were checked: no number below is negative, but the count of nulls that nobody has counted.
     let nodes = batch.nodes().into_iter().flatten();

@@ -89,7 +89,7 @@ pub fn serialize_stream(
 ///
 /// let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, Some(3)]));
 /// let batch = RecordBatch::try_from_iter([("numbers", numbers)])?;
-/// let there = DeviceRecordBatch::copy_from(&Context::primary(0)?, &batch)?;
+/// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
 /// let message = serialize_device_batch(&there.slice(1, 2)?)?;
 /// let again = read_device_batch(&message, there.schema())?;
 /// assert_eq!(again.to_record_batch()?, batch.slice(1, 2));

@@ -45,7 +45,7 @@ impl DeviceArray {
     pub fn new(buffer: &DeviceBuffer, offset: u64, layout: Layout) -> Result<Self, Error> {
         let span = layout.span();
         let start = offset.checked_add_signed(span.start);
-        match start.and_then(|start| buffer.slice(start, span.size).ok()) {
+        match start.and_then(|start| buffer.slice_with_length(start, span.size).ok()) {
             Some(buffer) => Ok(Self { buffer, layout }),
             None => invalid(format!(
                 "elements of {} bytes from byte {} on do not fit into a buffer of {} bytes",

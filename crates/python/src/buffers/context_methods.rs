@@ -192,7 +192,8 @@ impl PyContext {
                     })?;
                 }
                 Data::Device(data) => {
-                    let source = device_buffer(&data)?.slice(offset, size).or_raise(py)?;
+                    let source =
+                        device_buffer(&data)?.slice_with_length(offset, size).or_raise(py)?;
                     copy_for_signals(py, source.context(), || {
                         py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)
                     })?;

@@ -358,7 +358,7 @@ fn copy_device(
     size: u64,
     stream: Option<Named>,
 ) -> PyResult<u64> {
-    let data = data.slice(0, size).or_raise(py)?;
+    let data = data.slice_with_length(0, size).or_raise(py)?;
     let contexts = [buffer.context(), data.context()];
     ChosenOrder::of(py, stream, &contexts)?.copy(py, &contexts, |order| {
         let copied = py.detach(|| buffer.copy_from_device_in(order, position, &data));
@@ -376,7 +376,7 @@ fn part(
 ) -> PyResult<DeviceBuffer> {
     let room = after(position, buffer.size())?;
     let size = to_copy(nbytes, room, room, "in device buffer")?;
-    buffer.slice(position.cast_unsigned(), size).or_raise(py)
+    buffer.slice_with_length(position.cast_unsigned(), size).or_raise(py)
 }
 
 /// How many bytes there are from a position on.

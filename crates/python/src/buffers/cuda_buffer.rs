@@ -452,5 +452,5 @@ fn part<'py>(
     offset: u64,
     size: u64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    wrap_slice(whole, buffer.slice(offset, size).or_raise(whole.py())?)
+    wrap_slice(whole, buffer.slice_with_length(offset, size).or_raise(whole.py())?)
 }

@@ -57,7 +57,7 @@ impl Bits {
     /// The bytes that contain the bits.
     fn bytes(&self) -> Result<DeviceBuffer, arrow_cuda_buffer::Error> {
         let (start, end) = (self.first / 8, (self.first + self.count).div_ceil(8));
-        self.buffer.slice(start, end - start)
+        self.buffer.slice_with_length(start, end - start)
     }
 
     /// The bytes that contain the bits, as an array.
