@@ -222,6 +222,10 @@ impl DeviceArrayData {
 
     /// How many elements are null by the bitmap; all of an array of nulls.  If that is unknown, as it is
     /// for some slices, the bitmap is copied to the host and counted.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors, where the bitmap is copied.
     pub fn null_count(&self) -> Result<usize, Error> {
         Ok(self.node.count_nulls()? as usize)
     }

@@ -115,6 +115,10 @@ impl DeviceRecordBatch {
     }
 
     /// The rows as an array of structs, which shares the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a batch whose parts do not fit together, which none of its constructors makes.
     pub fn to_struct(&self) -> Result<DeviceArrayData, Error> {
         let data_type = DataType::Struct(self.schema.fields().clone());
         let children = self.columns.clone();

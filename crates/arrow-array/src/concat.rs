@@ -52,6 +52,10 @@ impl DeviceArrayData {
 
 impl DeviceRecordBatch {
     /// One batch of the rows of several with the same schema: see [`DeviceArrayData::concat`].
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceArrayData::concat`].
     pub fn concat(batches: &[Self]) -> Result<Self, Error> {
         let Some(first) = batches.first() else { return invalid("there are no batches") };
         let rows = batches.iter().map(Self::to_struct).collect::<Result<Vec<_>, _>>()?;

@@ -186,6 +186,10 @@ impl DeviceBuffer {
     }
 
     /// A new buffer with the same bytes in a context, perhaps of another device.
+    ///
+    /// # Errors
+    ///
+    /// When the other device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
     pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
         let copy = Self::allocate(context, self.size)?;
         copy.copy_from_device(0, self)?;
@@ -248,6 +252,10 @@ impl DeviceBuffer {
 
     /// Whether the buffer holds exactly these host bytes.  Takes as long as copying them, and stops
     /// at a difference.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
     pub fn equals_host(&self, bytes: &[u8]) -> Result<bool, Error> {
         if self.size != bytes.len() as u64 {
             return Ok(false);

@@ -112,6 +112,10 @@ impl DeviceBuffer {
     }
 
     /// As [`from_cudarc`](Self::from_cudarc), of a slice that others own as well: the result is read-only.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_cudarc`](Self::from_cudarc).
     pub fn from_shared_cudarc<T>(slice: Arc<CudaSlice<T>>) -> Result<Self, Error>
     where
         T: Send + Sync + 'static,

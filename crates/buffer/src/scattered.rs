@@ -14,6 +14,10 @@ pub type HostPart<'a> = (&'a DeviceBuffer, &'a mut [MaybeUninit<u8>]);
 
 impl DeviceBuffer {
     /// The bytes, on the host.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] when the host has no room, or driver errors.
     pub fn to_vec(&self) -> Result<Vec<u8>, Error> {
         let mut bytes = reserve(self.size)?;
         self.copy_to_uninit(0, spare(&mut bytes, self.size)?)?;

@@ -79,6 +79,10 @@ impl HostFile {
 
     /// Copies `size` bytes from `offset` on into a buffer, from `position` on, as
     /// [`DeviceBuffer::copy_from_file`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`BufferError::OutOfBounds`] for a part that the buffer lacks; as [`DeviceBuffer::copy_from_file`].
     pub fn copy_to_device(
         &self,
         offset: u64,
@@ -94,6 +98,10 @@ impl HostFile {
 
     /// Writes `size` bytes of a buffer, from `position` on, into the file, from `offset` on, as
     /// [`DeviceBuffer::copy_to_file`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`BufferError::OutOfBounds`] for a part that the buffer lacks; as [`DeviceBuffer::copy_to_file`].
     pub fn copy_from_device(
         &self,
         offset: u64,

@@ -8,12 +8,20 @@ use arrow_schema::{DataType, SchemaRef};
 impl DeviceRecordBatch {
     /// The structure of the C Device interface, as that of an array of structs: see
     /// [`DeviceArrayData::export`].
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceArrayData::export`].
     pub fn export(&self) -> Result<FFI_ArrowDeviceArray, Error> {
         self.to_struct()?.export()
     }
 
     /// As [`export`](Self::export), for a batch that work on a stream may still write to: see
     /// [`DeviceArrayData::export_on`].
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceArrayData::export_on`].
     pub fn export_on(&self, stream: &Stream) -> Result<FFI_ArrowDeviceArray, Error> {
         self.to_struct()?.export_on(stream)
     }
@@ -42,6 +50,10 @@ impl DeviceRecordBatch {
     /// [`DeviceArrayData::import_on`].
     ///
     /// # Safety
+    ///
+    /// As [`import`](Self::import).
+    ///
+    /// # Errors
     ///
     /// As [`import`](Self::import).
     pub unsafe fn import_on(

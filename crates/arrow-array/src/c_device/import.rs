@@ -80,6 +80,10 @@ impl DeviceArrayData {
     /// # Safety
     ///
     /// As [`import`](Self::import).
+    ///
+    /// # Errors
+    ///
+    /// As [`import`](Self::import).
     pub unsafe fn import_on(
         stream: &Stream,
         array: FFI_ArrowDeviceArray,

@@ -17,6 +17,10 @@ impl DeviceBuffer {
     ///
     /// The device compares, and stops early when it finds a difference.  A buffer of another
     /// context is copied to this context in pieces, which takes some of its memory.
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
     pub fn equals(&self, other: &Self) -> Result<bool, Error> {
         if self.size != other.size {
             return Ok(false);

@@ -53,6 +53,10 @@ impl DeviceArray {
     }
 
     /// The elements on the host, one after the other in an order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Buffer`] when the host has no room, or for driver errors.
     pub fn to_vec(&self, order: Order) -> Result<Vec<u8>, Error> {
         match self.is_dense(order) {
             true => Ok(self.buffer.to_vec()?),
@@ -144,6 +148,10 @@ impl DeviceArray {
     }
 
     /// A copy in new memory of the same device, dense in an order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Buffer`] when the device has no room, or for driver errors.
     pub fn copy(&self, order: Order) -> Result<Self, Error> {
         let copy = self.empty_like(order)?;
         copy.copy_from(self)?;
@@ -151,6 +159,10 @@ impl DeviceArray {
     }
 
     /// A copy in new memory of a device, dense in an order.
+    ///
+    /// # Errors
+    ///
+    /// As [`copy`](Self::copy).
     pub fn copy_to(&self, context: &Context, order: Order) -> Result<Self, Error> {
         let layout = Layout::dense(self.element(), self.layout.shape().to_vec(), order)?;
         let copy = Self::allocate(context, layout)?;

@@ -5,6 +5,10 @@ use crate::{ElementType, Error, Index, Layout};
 
 impl DeviceArray {
     /// The part that an index expression names; see [`Layout::index`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::index`].
     pub fn index(&self, entries: &[Index]) -> Result<Self, Error> {
         let (layout, offset) = self.layout.index(entries)?;
         let first = self.first().cast_signed() + offset;
@@ -12,6 +16,10 @@ impl DeviceArray {
     }
 
     /// One field of structures; see [`Layout::field`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::field`].
     pub fn field(&self, offset: u64, element: ElementType, shape: &[i64]) -> Result<Self, Error> {
         let layout = self.layout.field(offset, element, shape)?;
         let offset = if layout.size() == 0 { 0 } else { offset };
