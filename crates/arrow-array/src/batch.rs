@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use std::sync::Arc;
 
 /// A record batch whose columns lie in the memory of one device: what
-/// [`RecordBatch`](arrow_array::RecordBatch) is on the host, with the same methods.
+/// [`RecordBatch`](arrow_array::RecordBatch) is on the host, with methods of the same names.
 ///
 /// Clones and slices share the memory.
 ///
@@ -56,16 +56,16 @@ impl DeviceRecordBatch {
     ///
     /// [`Error::Invalid`] for columns that do not fit the schema: their number, types, lengths, or nulls in a field
     /// without them; for columns of several contexts; and for no columns, which
-    /// [`from_struct`](Self::from_struct) takes.
+    /// [`from_struct`](Self::from_struct) takes.  Driver errors where nulls have to be counted.
     pub fn try_new(schema: SchemaRef, columns: Vec<DeviceArrayData>) -> Result<Self, Error> {
-        let Some(first) = columns.first() else {
-            return invalid("a batch without columns has no rows: from_struct takes their number");
-        };
-        let (context, num_rows) = (first.context().clone(), first.len());
         if columns.len() != schema.fields().len() {
             let (found, expected) = (columns.len(), schema.fields().len());
             return invalid(format!("{found} columns, for a schema with {expected} fields"));
         }
+        let Some(first) = columns.first() else {
+            return invalid("a batch without columns has no rows: from_struct takes their number");
+        };
+        let (context, num_rows) = (first.context().clone(), first.len());
         for (field, column) in schema.fields().iter().zip(&columns) {
             let name = field.name();
             if column.data_type() != field.data_type() {
@@ -85,21 +85,16 @@ impl DeviceRecordBatch {
                     "column {name} lies in another context than the first: copy_to brings it there"
                 ));
             }
-            if !field.is_nullable() && column.node.null_count.is_some_and(|count| count > 0) {
-                return invalid(format!(
-                    "column {name} has nulls, and its field says that it has none"
-                ));
-            }
         }
-        Ok(Self { schema, context, columns, num_rows })
+        Self { schema, context, columns, num_rows }.without_impossible_nulls()
     }
 
     /// The batch whose columns are the fields of an array of structs, which is not copied.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for an array that is not of structs with the schema's fields, or has nulls;
-    /// driver errors where its nulls have to be counted.
+    /// [`Error::Invalid`] for an array that is not of structs with the schema's fields, or has nulls, and for nulls in
+    /// a field without them; driver errors where nulls have to be counted.
     pub fn from_struct(schema: SchemaRef, rows: &DeviceArrayData) -> Result<Self, Error> {
         match rows.data_type() {
             DataType::Struct(fields) if fields == schema.fields() => {}
@@ -111,7 +106,22 @@ impl DeviceRecordBatch {
         }
         let columns = rows.children().map(|column| column.slice(rows.offset(), rows.len()));
         let columns = columns.collect::<Result<_, _>>()?;
-        Ok(Self { schema, context: rows.context().clone(), columns, num_rows: rows.len() })
+        let (context, num_rows) = (rows.context().clone(), rows.len());
+        Self { schema, context, columns, num_rows }.without_impossible_nulls()
+    }
+
+    /// Fails if a column has nulls that its field does not allow.
+    fn without_impossible_nulls(self) -> Result<Self, Error> {
+        for (field, column) in self.schema.fields().iter().zip(&self.columns) {
+            let may_have_nulls = field.is_nullable() || field.data_type() == &DataType::Null;
+            if !may_have_nulls && column.null_count()? > 0 {
+                return invalid(format!(
+                    "column {} has nulls, and its field says that it has none",
+                    field.name()
+                ));
+            }
+        }
+        Ok(self)
     }
 
     /// The rows as an array of structs, which shares the memory.

@@ -48,7 +48,22 @@ impl From<JoinError> for Error {
 
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
-        Self::Arrow(ArrowFailure(Arc::new(error)))
+        let ArrowError::ExternalError(inner) = error else {
+            return Self::Arrow(ArrowFailure(Arc::new(error)));
+        };
+        // One of ours that has passed through arrow-rs.
+        let inner = match inner.downcast() {
+            Ok(own) => return *own,
+            Err(inner) => inner,
+        };
+        let inner = match inner.downcast::<BufferError>() {
+            Ok(error) => return Self::Buffer(*error),
+            Err(inner) => inner,
+        };
+        match inner.downcast::<CudaError>() {
+            Ok(error) => (*error).into(),
+            Err(inner) => Self::Arrow(ArrowFailure(Arc::new(ArrowError::ExternalError(inner)))),
+        }
     }
 }
 
@@ -56,6 +71,9 @@ impl From<Error> for ArrowError {
     fn from(error: Error) -> Self {
         match error {
             Error::Invalid(text) => Self::InvalidArgumentError(text),
+            Error::Arrow(ArrowFailure(error)) => Arc::try_unwrap(error).unwrap_or_else(|error| {
+                Self::from_external_error(Box::new(Error::Arrow(ArrowFailure(error))))
+            }),
             error => Self::from_external_error(Box::new(error)),
         }
     }
@@ -65,12 +83,21 @@ impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         match error {
             Error::Buffer(error) => error.into(),
-            error => Self::new(io::ErrorKind::InvalidData, error),
+            error => {
+                let kind = match &error {
+                    Error::Arrow(failure) => match failure.error() {
+                        ArrowError::IoError(_, error) => error.kind(),
+                        _ => io::ErrorKind::InvalidData,
+                    },
+                    _ => io::ErrorKind::InvalidData,
+                };
+                Self::new(kind, error)
+            }
         }
     }
 }
 
-/// An error of arrow-rs, which is its source.  Two are equal if their texts are.
+/// An error of arrow-rs, with its text and its source.  Two are equal if their texts are.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct ArrowFailure(Arc<ArrowError>);

@@ -46,7 +46,8 @@ pub struct FlatArrays {
 }
 
 impl DeviceRecordBatch {
-    /// Lists the batch, in memory of its own: without offsets, and without what slices do not reach.
+    /// Lists the batch without offsets, and without what slices do not reach.  That is a copy, but for the bytes that
+    /// views lead to, which stay whole, and the values of dictionaries.
     ///
     /// # Errors
     ///
@@ -62,13 +63,19 @@ impl DeviceRecordBatch {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for lists that do not fit the schema, or parts that do not fit together.
+    /// [`Error::Invalid`] for lists that do not fit the schema, parts that do not fit together, and parts of other
+    /// contexts; as [`from_struct`](Self::from_struct).
     pub fn from_flat(
         context: &Context,
         schema: SchemaRef,
         num_rows: u64,
         flat: FlatArrays,
     ) -> Result<Self, Error> {
+        let inner = flat.dictionaries.iter().map(DeviceArrayData::context);
+        let buffers = flat.buffers.iter().flatten().map(DeviceBuffer::context);
+        if buffers.chain(inner).any(|other| other != context) {
+            return invalid("a part of another context: copy_to brings it here");
+        }
         let mut left = Left {
             nodes: flat.nodes.into_iter(),
             buffers: flat.buffers.into_iter(),
@@ -91,8 +98,12 @@ impl DeviceRecordBatch {
             dictionary: None,
         };
         rows.check()?;
-        if left.nodes.next().is_some() || left.buffers.next().is_some() {
-            return invalid("more arrays or buffers than the schema has");
+        if let Some(other) = rows.children.iter().find(|column| column.length != num_rows) {
+            let length = other.length;
+            return invalid(format!("a column of {length} elements in a batch of {num_rows} rows"));
+        }
+        if left.has_more() {
+            return invalid("more arrays, buffers or dictionaries than the schema has");
         }
         Self::from_struct(schema, &DeviceArrayData::checked(context, rows))
     }
@@ -126,6 +137,13 @@ struct Left<'a> {
 }
 
 impl Left<'_> {
+    fn has_more(&mut self) -> bool {
+        self.nodes.next().is_some()
+            || self.buffers.next().is_some()
+            || self.view_buffers.next().is_some()
+            || self.dictionaries.next().is_some()
+    }
+
     /// The next array, of a type that was checked.
     fn take(&mut self, data_type: &DataType) -> Result<Node<DeviceBuffer>, Error> {
         let Some((length, null_count)) = self.nodes.next() else {

@@ -144,3 +144,28 @@ fn a_batch_is_made_of_columns_that_fit() {
     );
     assert!(refused(&Arc::new(Schema::empty()), &[]).contains("from_struct"));
 }
+
+#[test]
+fn lists_that_do_not_fit_are_no_batch() {
+    let (_alone, context) = alone();
+    let schema: Arc<Schema> = Arc::new(Schema::new(vec![field("x", DataType::Int32, false)]));
+    let flat = |numbers: Vec<Option<i32>>| {
+        let nullable = Arc::new(Schema::new(vec![field("x", DataType::Int32, true)]));
+        let column = there(&context, &Int32Array::from(numbers));
+        let batch = DeviceRecordBatch::try_new(nullable, vec![column]).expect("a batch");
+        batch.to_flat().expect("room")
+    };
+    let made = |rows, flat| DeviceRecordBatch::from_flat(&context, schema.clone(), rows, flat);
+    let right = flat(vec![Some(1), Some(2)]);
+    assert!(made(2, right.clone()).is_ok());
+    assert!(made(1, right.clone()).is_err(), "a column is longer than the batch");
+    assert!(made(2, flat(vec![Some(1), None])).is_err(), "a field without nulls");
+    let mut uncounted = flat(vec![Some(1), None]);
+    uncounted.nodes[0].1 = None;
+    assert!(made(2, uncounted).is_err(), "nobody has counted them");
+    let (mut views, mut dictionaries) = (right.clone(), right);
+    views.view_buffers.push(1);
+    assert!(made(2, views).is_err(), "no array has taken it");
+    dictionaries.dictionaries.push(there(&context, &Int32Array::from(vec![1])));
+    assert!(made(2, dictionaries).is_err(), "no array has taken it");
+}

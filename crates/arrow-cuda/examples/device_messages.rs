@@ -21,7 +21,7 @@ fn main() -> Result<(), Error> {
     println!("{} bytes on the device", message.size());
     println!("another process opens them by {} bytes", export(&message)?.to_bytes().len());
 
-    let again = read_device_batch(&message, there.schema())?;
+    let again = read_device_batch(&message, there.schema_ref())?;
     println!("{:?}", again.to_record_batch()?.column(0));
     Ok(())
 }

@@ -69,30 +69,58 @@ impl From<BufferError> for Error {
     }
 }
 
-/// Of errors of upper layers, those of buffers and of the driver keep their kind.
-macro_rules! upper {
-    ($($error:ident => $kind:ident,)*) => {$(
-        impl From<$error> for Error {
-            fn from(error: $error) -> Self {
-                match error {
-                    $error::Buffer(error) => error.into(),
-                    error => Self::$kind(error),
-                }
-            }
+impl From<ArrayError> for Error {
+    fn from(error: ArrayError) -> Self {
+        match error {
+            ArrayError::Buffer(error) => error.into(),
+            error => Self::Array(error),
         }
-    )*};
+    }
 }
 
-upper! {
-    ArrayError => Array,
-    IpcError => Ipc,
-    FileError => File,
-    TensorError => Tensor,
+impl From<IpcError> for Error {
+    fn from(error: IpcError) -> Self {
+        match error {
+            IpcError::Buffer(error) => error.into(),
+            IpcError::Array(error) => error.into(),
+            error => Self::Ipc(error),
+        }
+    }
+}
+
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Buffer(error) => error.into(),
+            error => Self::File(error),
+        }
+    }
+}
+
+impl From<TensorError> for Error {
+    fn from(error: TensorError) -> Self {
+        match error {
+            TensorError::Buffer(error) => error.into(),
+            TensorError::Array(error) => error.into(),
+            error => Self::Tensor(error),
+        }
+    }
 }
 
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
-        Self::Array(error.into())
+        let ArrowError::ExternalError(inner) = error else {
+            return ArrayError::from(error).into();
+        };
+        // One of ours that has passed through arrow-rs.
+        let inner = match inner.downcast() {
+            Ok(own) => return *own,
+            Err(inner) => inner,
+        };
+        match inner.downcast::<IpcError>() {
+            Ok(error) => (*error).into(),
+            Err(inner) => ArrayError::from(ArrowError::ExternalError(inner)).into(),
+        }
     }
 }
 

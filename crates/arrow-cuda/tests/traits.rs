@@ -5,6 +5,7 @@ use arrow_cuda::{
     BufferReader, BufferWriter, Context, CudaError, DeviceArrayData, DeviceBuffer,
     DeviceRecordBatch, DeviceSlice, Error, Event, HostBuffer, Stream,
 };
+use arrow_schema::ArrowError;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
@@ -64,6 +65,39 @@ fn files_have_the_standard_library_s_traits() -> Result<(), Error> {
 }
 
 #[test]
+fn a_file_that_is_asked_where_it_is_changes_nothing() -> Result<(), Error> {
+    let context = Context::primary(0)?;
+    let mut writer = BufferWriter::open(DeviceBuffer::allocate(&context, 8)?)?;
+    writer.set_buffer_size(16)?;
+    writer.write_bytes(b"abc")?;
+    assert_eq!(writer.stream_position().expect("open"), 3);
+    assert_eq!(writer.seek(SeekFrom::End(-5)).expect("within"), 3);
+    assert_eq!(writer.bytes_buffered(), 3);
+    writer.write_bytes(b"defgh")?;
+    // At the end, where nothing more can be written.
+    assert_eq!(writer.seek(SeekFrom::End(0)).expect("within"), 8);
+    assert!(writer.seek(SeekFrom::End(1)).is_err() && writer.position()? == 8);
+    let empty = DeviceBuffer::allocate(&context, 0)?;
+    assert!(BufferWriter::open(empty.clone())?.rewind().is_ok());
+    assert!(BufferReader::open(empty).rewind().is_ok());
+    Ok(())
+}
+
+#[test]
+fn errors_survive_the_way_through_other_libraries() {
+    let lack = CudaError::of_call("cuMemAlloc_v2", 2);
+    let ours = [Error::Cuda(lack), Error::from(ArrowError::DivideByZero)];
+    for error in ours {
+        assert_eq!(Error::from(ArrowError::from(error.clone())), error);
+    }
+    let back = ArrowError::from(Error::from(ArrowError::DivideByZero));
+    assert!(matches!(back, ArrowError::DivideByZero));
+    let missing = std::io::Error::from(ErrorKind::NotFound);
+    let error = Error::from(ArrowError::IoError("no file".into(), missing));
+    assert_eq!(std::io::Error::from(error).kind(), ErrorKind::NotFound);
+}
+
+#[test]
 fn errors_keep_their_kinds_and_sources() {
     use std::error::Error as _;
 
@@ -71,7 +105,7 @@ fn errors_keep_their_kinds_and_sources() {
     let error = Error::from(arrow_cuda::ipc::Error::from(lack.clone()));
     assert_eq!(error, Error::Cuda(lack));
     assert_eq!(std::io::Error::from(error).kind(), ErrorKind::OutOfMemory);
-    let theirs = arrow_schema::ArrowError::ParseError("what it was".into());
+    let theirs = ArrowError::ParseError("what it was".into());
     let error = Error::from(theirs);
     assert_eq!(error.to_string(), "Parser error: what it was");
     assert!(matches!(error, Error::Array(_)) && error.source().is_none());

@@ -221,10 +221,10 @@ impl From<cust::error::CudaError> for CudaError {
     }
 }
 
+/// A signal's end of a wait is not `ErrorKind::Interrupted`, after which the standard library tries again.
 impl From<CudaError> for io::Error {
     fn from(error: CudaError) -> Self {
         let kind = match &error {
-            CudaError::Interrupted => io::ErrorKind::Interrupted,
             CudaError::Busy => io::ErrorKind::ResourceBusy,
             error if error.is_out_of_memory() => io::ErrorKind::OutOfMemory,
             _ => io::ErrorKind::Other,

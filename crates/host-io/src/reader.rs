@@ -165,9 +165,15 @@ impl Read for &BufferReader {
 
 impl Seek for &BufferReader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let position = sought(to, self.position()?, self.buffer.size())?;
-        self.set_position(position)?;
-        Ok(position)
+        let mut position = self.position.lock().map_err(Error::from)?;
+        let current = position.ok_or(Error::Closed)?;
+        let found = sought(to, current, self.buffer.size())?;
+        *position = Some(found);
+        Ok(found)
+    }
+
+    fn stream_position(&mut self) -> io::Result<u64> {
+        Ok(self.position()?)
     }
 }
 
@@ -181,14 +187,19 @@ impl Seek for BufferReader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         (&*self).seek(to)
     }
+
+    fn stream_position(&mut self) -> io::Result<u64> {
+        Ok(self.position()?)
+    }
 }
 
-/// The position that is sought, in a file of `size` bytes at position `current`.
+/// The position that is sought, from 0 to the end, in a file of `size` bytes at position `current`.
 pub(crate) fn sought(to: SeekFrom, current: u64, size: u64) -> Result<u64, Error> {
     match to {
         SeekFrom::Start(position) => Some(position),
         SeekFrom::Current(by) => current.checked_add_signed(by),
         SeekFrom::End(by) => size.checked_add_signed(by),
     }
+    .filter(|position| *position <= size)
     .ok_or(Error::Seek("Seek out of bounds"))
 }

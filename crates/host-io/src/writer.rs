@@ -130,7 +130,7 @@ impl BufferWriter {
     ///
     /// # Errors
     ///
-    /// As [`seek`](Self::seek) and [`write_device`](Self::write_device).
+    /// As [`set_position`](Self::set_position) and [`write_device`](Self::write_device).
     pub fn write_device_at(&self, position: u64, data: &DeviceBuffer) -> Result<(), Error> {
         self.with_state(|state, buffer| {
             state.seek(buffer, position)?;
@@ -169,7 +169,7 @@ impl BufferWriter {
     ///
     /// # Errors
     ///
-    /// As [`seek`](Self::seek) and [`write`](Self::write).
+    /// As [`set_position`](Self::set_position) and [`write_bytes`](Self::write_bytes).
     pub fn write_at(&self, position: u64, data: &[u8]) -> Result<(), Error> {
         self.with_state(|state, buffer| {
             state.seek(buffer, position)?;
@@ -254,9 +254,18 @@ impl Write for &BufferWriter {
 
 impl Seek for &BufferWriter {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let position = sought(to, self.position()?, self.buffer().size())?;
-        self.set_position(position)?;
-        Ok(position)
+        Ok(self.with_state(|state, buffer| {
+            let position = sought(to, state.position, buffer.size())?;
+            if position != state.position {
+                state.send(buffer)?;
+                state.position = position;
+            }
+            Ok(position)
+        })?)
+    }
+
+    fn stream_position(&mut self) -> io::Result<u64> {
+        Ok(self.position()?)
     }
 }
 
@@ -273,6 +282,10 @@ impl Write for BufferWriter {
 impl Seek for BufferWriter {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         (&*self).seek(to)
+    }
+
+    fn stream_position(&mut self) -> io::Result<u64> {
+        Ok(self.position()?)
     }
 }
 

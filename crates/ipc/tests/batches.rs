@@ -81,7 +81,7 @@ proptest! {
         prop_assume!(!has(&batch, is_run) || !has(&batch, is_view));
         if !has(&batch, is_dictionary) {
             let message = serialize_record_batch(&batch, &context())?;
-            let there = read_device_batch(&message, batch.schema())?;
+            let there = read_device_batch(&message, &batch.schema())?;
             prop_assert_eq!(&there.to_record_batch()?, &batch);
         }
         let batches = [batch.slice(rows / 2, rows / 3), batch.slice(0, 0), batch.clone()];
@@ -144,4 +144,26 @@ fn a_dictionary_grows_and_is_replaced() {
     let (_, there) = read_device_stream(&stream).expect("a stream");
     let found = there.iter().map(|batch| batch.to_record_batch().expect("valid"));
     assert_eq!(found.collect::<Vec<_>>(), batches);
+}
+
+#[test]
+fn a_dictionary_may_follow_a_batch_of_nulls() {
+    use arrow_array::types::Int32Type;
+    use arrow_array::{Array, DictionaryArray};
+    use arrow_cuda_ipc::DeviceMessage;
+
+    let nulls = [None::<&str>, None].into_iter().collect::<DictionaryArray<Int32Type>>();
+    let schema = Arc::new(Schema::new(vec![field("x", nulls.data_type().clone(), true)]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(nulls)]).expect("a batch");
+    let stream = serialize_stream(&schema, std::slice::from_ref(&batch), &context()).expect("room");
+    let (mut messages, mut rest) = (Vec::new(), stream);
+    while let Ok(message) = DeviceMessage::read(&rest) {
+        let end = (message.frame.body_offset() + message.body.size()) as usize;
+        messages.push(rest.slice(..end).and_then(|it| it.to_vec()).expect("within"));
+        rest = rest.slice(end..).expect("within");
+    }
+    let [first, dictionary, rows] = &messages[..] else { panic!("{}", messages.len()) };
+    let bytes = [&first[..], rows, dictionary].concat();
+    let stream = DeviceSlice::from_slice(&context(), &bytes).expect("room").into_buffer();
+    assert_eq!(read_stream(&stream).expect("a stream"), (schema, vec![batch]));
 }

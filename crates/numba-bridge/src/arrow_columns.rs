@@ -2,7 +2,7 @@
 
 use crate::error::unsupported;
 use crate::{DeviceArray, ElementType, Error, Layout};
-use arrow_cuda_array::{DeviceArrayData, Error as ColumnError};
+use arrow_cuda_array::DeviceArrayData;
 use arrow_schema::DataType;
 
 /// The type of the elements of a column of numbers.
@@ -53,8 +53,9 @@ impl TryFrom<&DataType> for ElementType {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Fails with [`Error::Unsupported`] for other types and for columns with nulls, which arrays do not have; with
-/// driver errors where the nulls have to be counted.
+/// Fails with [`Error::Unsupported`] for other types, for columns with nulls, which arrays do not have, and for memory
+/// that is not aligned, such as that of a message at an odd address; with driver errors where the nulls have to be
+/// counted.
 impl TryFrom<&DeviceArrayData> for DeviceArray {
     type Error = Error;
 
@@ -65,13 +66,16 @@ impl TryFrom<&DeviceArrayData> for DeviceArray {
             return unsupported(format!("{} has no elements", elements.data_type()));
         };
         let layout = Layout::row_major(element, shape)?;
-        Self::new(values, elements.offset() as u64 * u64::from(element.size()), layout)
+        let array =
+            Self::new(values, elements.offset() as u64 * u64::from(element.size()), layout)?;
+        array.check_aligned(element.size().into())?;
+        Ok(array)
     }
 }
 
 /// The shape of a column, and the innermost elements of its lists of a fixed size.
 fn elements_of(column: &DeviceArrayData) -> Result<(Vec<i64>, DeviceArrayData), Error> {
-    if column.null_count().map_err(of_column)? > 0 {
+    if column.null_count()? > 0 {
         return unsupported("the column has nulls, and arrays have none");
     }
     let length = column.len() as i64;
@@ -81,15 +85,8 @@ fn elements_of(column: &DeviceArrayData) -> Result<(Vec<i64>, DeviceArrayData), 
         return Ok((vec![length], column.clone()));
     };
     let each = usize::try_from(*size).unwrap_or(0);
-    let child = child.slice(column.offset() * each, column.len() * each).map_err(of_column)?;
+    let child = child.slice(column.offset() * each, column.len() * each)?;
     let (mut shape, elements) = elements_of(&child)?;
     shape.splice(..1, [length, (*size).into()]);
     Ok((shape, elements))
-}
-
-fn of_column(error: ColumnError) -> Error {
-    match error {
-        ColumnError::Buffer(error) => Error::Buffer(error),
-        other => Error::Invalid(other.to_string()),
-    }
 }

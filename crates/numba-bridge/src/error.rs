@@ -1,5 +1,7 @@
 //! Errors of an exchange.
 
+#[cfg(feature = "arrow")]
+use arrow_cuda_array::Error as ColumnError;
 use arrow_cuda_buffer::Error as BufferError;
 use arrow_cuda_driver::CudaError;
 use std::io;
@@ -11,6 +13,10 @@ pub enum Error {
     /// An error of the buffer or the driver.
     #[error(transparent)]
     Buffer(#[from] BufferError),
+    /// An error of the column that an array is to be made of.
+    #[cfg(feature = "arrow")]
+    #[error(transparent)]
+    Array(ColumnError),
     /// The tensor is sound, but DLPack or this crate cannot exchange it.
     #[error("{0}")]
     Unsupported(String),
@@ -31,6 +37,16 @@ pub enum Error {
 impl From<CudaError> for Error {
     fn from(error: CudaError) -> Self {
         Self::Buffer(error.into())
+    }
+}
+
+#[cfg(feature = "arrow")]
+impl From<ColumnError> for Error {
+    fn from(error: ColumnError) -> Self {
+        match error {
+            ColumnError::Buffer(error) => Self::Buffer(error),
+            error => Self::Array(error),
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::Error;
 use crate::metadata::{Content, Metadata};
+use arrow_array::new_empty_array;
 use arrow_cuda_array::{DeviceArrayData, child_types};
+use arrow_cuda_context::Context;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::{Field as FieldHeader, root_as_message};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -73,17 +75,21 @@ impl Dictionaries {
     }
 
     /// The values of a batch's dictionaries, in the order of its arrays.
-    pub(super) fn of_batch(&self) -> Result<Vec<DeviceArrayData>, Error> {
-        self.found(&self.of_batch)
+    pub(super) fn of_batch(&self, context: &Context) -> Result<Vec<DeviceArrayData>, Error> {
+        self.found(&self.of_batch, context)
     }
 
     /// The field that the values of a dictionary are, and the dictionaries within them.
-    pub(super) fn kind(&self, number: i64) -> Result<(Field, Vec<DeviceArrayData>), Error> {
+    pub(super) fn kind(
+        &self,
+        number: i64,
+        context: &Context,
+    ) -> Result<(Field, Vec<DeviceArrayData>), Error> {
         let Some(kind) = self.kinds.get(&number) else {
             return Err(Error::Message(format!("the schema has no dictionary {number}")));
         };
         let field = Field::new("values", kind.data_type.clone(), true);
-        Ok((field, self.found(&kind.inner)?))
+        Ok((field, self.found(&kind.inner, context)?))
     }
 
     /// Takes the values of a dictionary in place of those before, or after them.
@@ -104,10 +110,14 @@ impl Dictionaries {
         Ok(())
     }
 
-    fn found(&self, numbers: &[i64]) -> Result<Vec<DeviceArrayData>, Error> {
-        let find = |number: &i64| {
-            let values = self.values.get(number).cloned();
-            values.ok_or_else(|| Error::Message(format!("dictionary {number} has no values yet")))
+    fn found(&self, numbers: &[i64], context: &Context) -> Result<Vec<DeviceArrayData>, Error> {
+        let find = |number: &i64| match (self.values.get(number), self.kinds.get(number)) {
+            (Some(values), _) => Ok(values.clone()),
+            // The format lets a dictionary follow a batch in which all elements are null.
+            (None, Some(kind)) => {
+                Ok(DeviceArrayData::from_array(context, &new_empty_array(&kind.data_type))?)
+            }
+            (None, None) => Err(Error::Message(format!("the schema has no dictionary {number}"))),
         };
         numbers.iter().map(find).collect()
     }

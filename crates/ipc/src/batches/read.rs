@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// [`Error::Message`] or [`Error::Array`] when the message is damaged or does not match the schema,
 /// [`Error::EndOfStream`], or driver errors.
 pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<RecordBatch, Error> {
-    Ok(read_device_batch(buffer, schema.clone())?.to_record_batch()?)
+    Ok(read_device_batch(buffer, schema)?.to_record_batch()?)
 }
 
 /// Reads a record batch, one message in device memory, whose columns stay there.
@@ -32,13 +32,13 @@ pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<Re
 /// As [`read_record_batch`].
 pub fn read_device_batch(
     buffer: &DeviceBuffer,
-    schema: SchemaRef,
+    schema: &SchemaRef,
 ) -> Result<DeviceRecordBatch, Error> {
-    refuse_dictionaries(&schema)?;
+    refuse_dictionaries(schema)?;
     let message = DeviceMessage::read(buffer)?;
     let outline = outline(&message)?;
     match outline.header {
-        Header::Batch(batch) => batch_of(&message, &outline, batch, schema, Vec::new()),
+        Header::Batch(batch) => batch_of(&message, &outline, batch, schema.clone(), Vec::new()),
         _ => Err(Error::Message("the message is not a record batch".into())),
     }
 }
@@ -65,6 +65,7 @@ pub fn read_device_stream(
     buffer: &DeviceBuffer,
 ) -> Result<(SchemaRef, Vec<DeviceRecordBatch>), Error> {
     let (first, mut rest) = next(buffer)?.ok_or(Error::EndOfStream)?;
+    outline(&first)?;
     let (schema, mut dictionaries) = Dictionaries::of_schema(&first.metadata)?;
     let mut batches = Vec::new();
     while let Some((message, after)) = next(&rest)? {
@@ -72,14 +73,14 @@ pub fn read_device_stream(
         let outline = outline(&message)?;
         match &outline.header {
             Header::Batch(batch) => {
-                let values = dictionaries.of_batch()?;
+                let values = dictionaries.of_batch(buffer.context())?;
                 batches.push(batch_of(&message, &outline, *batch, schema.clone(), values)?);
             }
             Header::Dictionary(dictionary) => {
                 let Some(values) = dictionary.data() else {
                     return Err(Error::Message("a dictionary without values".into()));
                 };
-                let (field, inner) = dictionaries.kind(dictionary.id())?;
+                let (field, inner) = dictionaries.kind(dictionary.id(), buffer.context())?;
                 let schema: SchemaRef = Arc::new(Schema::new(vec![field]));
                 let values = batch_of(&message, &outline, values, schema, inner)?;
                 let values: Vec<DeviceArrayData> = values.into_parts().1;
@@ -102,8 +103,14 @@ fn next(stream: &DeviceBuffer) -> Result<Option<(DeviceMessage, DeviceBuffer)>, 
     Ok(Some((message, rest)))
 }
 
+/// The metadata, of a version that this module knows.
 fn outline(message: &DeviceMessage) -> Result<Outline<'_>, Error> {
-    Outline::of(&message.metadata).map_err(|error| Error::Message(error.to_string()))
+    let outline =
+        Outline::of(&message.metadata).map_err(|error| Error::Message(error.to_string()))?;
+    match outline.version >= MetadataVersion::V4 {
+        true => Ok(outline),
+        false => Err(Error::Message("Old metadata version not supported".into())),
+    }
 }
 
 fn batch_of(
@@ -114,7 +121,8 @@ fn batch_of(
     dictionaries: Vec<DeviceArrayData>,
 ) -> Result<DeviceRecordBatch, Error> {
     if message.facts.is_compressed() {
-        let text = "the body is compressed, and is read as it is: write it without compression";
+        let text = "the body is compressed, or may be, as the custom metadata of an early version can say: write it \
+                    without compression";
         return Err(Error::Message(text.into()));
     }
     let mut flat = FlatArrays::default();

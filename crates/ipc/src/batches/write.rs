@@ -91,7 +91,7 @@ pub fn serialize_stream(
 /// let batch = RecordBatch::try_from_iter([("numbers", numbers)])?;
 /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
 /// let message = serialize_device_batch(&there.slice(1, 2)?)?;
-/// let again = read_device_batch(&message, there.schema())?;
+/// let again = read_device_batch(&message, there.schema_ref())?;
 /// assert_eq!(again.to_record_batch()?, batch.slice(1, 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

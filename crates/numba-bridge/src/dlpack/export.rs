@@ -74,8 +74,12 @@ impl DeviceArray {
     ///
     /// # Errors
     ///
-    /// As [`Tensor::new`]; driver errors.
+    /// As [`Tensor::new`]; [`Error::Unsupported`] for [`Consumer::AfterEvent`], since a tensor has no event; driver
+    /// errors.
     pub fn to_dlpack(&self, consumer: Consumer) -> Result<Tensor, Error> {
+        if consumer == Consumer::AfterEvent {
+            return unsupported("a tensor has no event: name the stream of its consumer");
+        }
         let ready = self.buffer().context().make_ready_for(consumer, &[])?;
         Tensor::new(Memory::Device(self.buffer().clone(), ready), self.layout().clone())
     }
