@@ -37,6 +37,6 @@ impl TryFrom<&DeviceBuffer> for Vec<u8> {
     }
 }
 
-// What it changes lies on the device, or behind locks that panics do not poison.
+// Its bytes lie on the device, and its state behind locks that panics do not poison.
 impl UnwindSafe for DeviceBuffer {}
 impl RefUnwindSafe for DeviceBuffer {}

@@ -81,9 +81,15 @@ exported! { driver:
         if grid.contains(&0) || threads == 0 || threads > MAX_THREADS_PER_BLOCK {
             return Err(INVALID_VALUE);
         }
-        let (Some(kernel), [blocks, 1, 1], [threads, 1, 1]) = (&function.kernel, grid, block)
-        else {
-            warn_of_unknown(&function.name);
+        let kernel = match &function.kernel {
+            Ok(kernel) => kernel,
+            Err(unknown) => {
+                warn_of_unknown(&function.name, unknown);
+                return Err(NOT_SUPPORTED);
+            }
+        };
+        let ([blocks, 1, 1], [threads, 1, 1]) = (grid, block) else {
+            warn_of_unknown(&function.name, "blocks and grids of more than one dimension");
             return Err(NOT_SUPPORTED);
         };
         let parameters = read_parameters(arguments, kernel)?;
@@ -166,9 +172,9 @@ fn read_parameters(arguments: *const *const c_void, kernel: &Kernel) -> Result<V
     Ok(parameters)
 }
 
-fn warn_of_unknown(name: &str) {
+fn warn_of_unknown(name: &str, unknown: &str) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        eprintln!("cuda-sim: the simulator does not know all instructions of kernel {name}, and does not run it");
+        eprintln!("cuda-sim: kernel {name} is not run, because the simulator does not know this: {unknown}");
     });
 }

@@ -21,12 +21,12 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// The entry of a text of PTX; `None` for one with instructions that the simulator does not know.
-    pub fn of(source: &str, entry: &str) -> Option<Self> {
+    /// The entry of a text of PTX; fails with the first instruction that the simulator does not know.
+    pub fn of(source: &str, entry: &str) -> std::result::Result<Self, String> {
         if entry == SLEEP {
-            return Some(Self::Sleep);
+            return Ok(Self::Sleep);
         }
-        Some(Self::Program(Arc::new(Program::parse(source, entry)?)))
+        Ok(Self::Program(Arc::new(Program::parse(source, entry)?)))
     }
 
     pub fn parameters(&self) -> &[u64] {
@@ -62,8 +62,8 @@ pub struct Module {
 pub struct Function {
     pub module: Arc<Module>,
     pub name: String,
-    /// `None` if the simulator cannot run it.
-    pub kernel: Option<Kernel>,
+    /// If the simulator cannot run it: what it does not know.
+    pub kernel: std::result::Result<Kernel, String>,
 }
 
 impl Function {

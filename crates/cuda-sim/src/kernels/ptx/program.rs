@@ -76,23 +76,29 @@ struct Names<'a> {
 }
 
 impl Program {
-    /// The entry of a name in a text of PTX; `None` unless it is there, and consists of instructions that
-    /// the interpreter knows.
-    #[must_use]
-    pub fn parse(source: &str, entry: &str) -> Option<Self> {
+    /// The entry of a name in a text of PTX.
+    ///
+    /// # Errors
+    ///
+    /// The first part of it that the interpreter does not know.
+    pub fn parse(source: &str, entry: &str) -> Result<Self, String> {
+        let unknown = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let lines = source.lines().map(|line| line.split("//").next().unwrap_or_default());
         let text = lines.collect::<Vec<_>>().join("\n");
         let entries = text.split(".entry").skip(1);
         let is_wanted = |text: &&str| text.split(['(', '{']).next().map(str::trim) == Some(entry);
-        let (head, rest) = entries.map(str::trim_start).find(is_wanted)?.split_once('{')?;
+        let found = entries.map(str::trim_start).find(is_wanted).and_then(|it| it.split_once('{'));
+        let (head, rest) = found.ok_or_else(|| format!(".entry {entry}"))?;
         let mut names = Names::default();
         let mut parameters = Vec::new();
         for parameter in head.split(".param").skip(1) {
-            let size = names.declare(parameter, parameters.iter().sum())?;
-            parameters.push(Some(size).filter(|size| size.is_multiple_of(8))?);
+            let size = names.declare(parameter, parameters.iter().sum());
+            let size = size.filter(|size| size.is_multiple_of(8));
+            let text = parameter.trim_end_matches([',', ')', '\n', ' ']);
+            parameters.push(size.ok_or_else(|| unknown(&format!(".param{text}")))?);
         }
         let (mut shared, mut statements) = (0, Vec::new());
-        for statement in body(rest)?.split(';') {
+        for statement in body(rest).ok_or("a body without an end")?.split(';') {
             let mut statement = statement.trim();
             while let Some((label, rest)) = statement.split_once(':') {
                 names.labels.insert(label.trim(), statements.len());
@@ -100,16 +106,21 @@ impl Program {
             }
             match statement.split_whitespace().next() {
                 None | Some(".reg") => {}
-                Some(".shared") => shared += names.declare(statement, shared)?,
+                Some(".shared") => {
+                    let size = names.declare(statement, shared);
+                    shared += size.ok_or_else(|| unknown(statement))?;
+                }
                 Some(_) => statements.push(statement),
             }
         }
         if parameters.iter().sum::<u64>() > MAX_PARAMETERS || shared > MAX_SHARED {
-            return None;
+            return Err(format!("parameters and shared memory of more than {MAX_SHARED} bytes"));
         }
-        let instructions = statements.iter().map(|text| names.instruction(text));
-        let instructions = instructions.collect::<Option<_>>()?;
-        Some(Self { instructions, registers: names.registers.len(), parameters, shared })
+        let instructions = statements
+            .iter()
+            .map(|text| names.instruction(text).ok_or_else(|| unknown(text)))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { instructions, registers: names.registers.len(), parameters, shared })
     }
 }
 
@@ -235,5 +246,23 @@ fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse::<i64>().ok().map(i64::cast_unsigned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_unknown_is_named() {
+        let refused = |parameters: &str, body: &str| {
+            let text = format!(".version 7.0\n.visible .entry k({parameters})\n{{\n{body}\n}}");
+            Program::parse(&text, "k").expect_err("not known")
+        };
+        let body = ".reg .f32 %f<4>;\nret;\nadd.f32  %f1, %f2,\n %f3;";
+        assert_eq!(refused("", body), "add.f32 %f1, %f2, %f3");
+        assert_eq!(refused(".param .u64 a, .param .u32 b", "ret;"), ".param .u32 b");
+        assert_eq!(refused("", ".shared .b8 s[1000000];"), ".shared .b8 s[1000000]");
+        assert_eq!(Program::parse("", "k").expect_err("nothing there"), ".entry k");
     }
 }
