@@ -1,4 +1,4 @@
-"""Scanners of pyarrow's datasets, by which pyarrow reads files on the host."""
+"""Scanners of datasets, by which pyarrow reads files on the host."""
 
 from __future__ import annotations
 

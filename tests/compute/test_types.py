@@ -30,7 +30,7 @@ ORDERED = [
     LONGS.view(pa.date64()),
     LONGS.view(pa.timestamp("ms", "Europe/Paris")),
 ]
-#: Those of which nothing but their bits is compared.
+#: Arrays of which the bits alone are compared.
 BITS = [
     INTS.cast(pa.int16()).view(pa.float16()),
     INTS.cast(pa.int8()).view(pa.binary(1)),

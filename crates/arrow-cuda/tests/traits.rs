@@ -1,4 +1,4 @@
-//! What programs expect of all types.
+//! Traits that programs expect of all types.
 
 use arrow_cuda::tensor::DeviceArray;
 use arrow_cuda::{

@@ -78,7 +78,7 @@ pub struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// What a device has.
+    /// The free and the total memory of a device, in bytes.
     pub fn new(device: u32, free: u64, total: u64) -> Self {
         Self { device, free, total }
     }

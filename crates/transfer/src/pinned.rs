@@ -134,7 +134,7 @@ impl HostBuffer {
     }
 }
 
-// What it owns of another library is only dropped.
+// It only drops the objects of other libraries that it owns.
 impl UnwindSafe for HostBuffer {}
 impl RefUnwindSafe for HostBuffer {}
 

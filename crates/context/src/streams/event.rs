@@ -51,7 +51,7 @@ unsafe impl Send for State {}
 // SAFETY: and by several at a time.
 unsafe impl Sync for State {}
 
-// What it owns of another library is only dropped.
+// It only drops the objects of other libraries that it owns.
 impl UnwindSafe for Event {}
 impl RefUnwindSafe for Event {}
 
