@@ -189,7 +189,11 @@ impl End {
             }
             Self::Device(address) => {
                 let found = memory.resolve(address, length)?;
-                Ok((found.contents, !found.is_on_host))
+                // An H200 copies it as host memory only, whether the device has access or not.
+                match memory.is_of_host_pool(address) {
+                    true => Err(INVALID_VALUE),
+                    false => Ok((found.contents, !found.is_on_host)),
+                }
             }
             Self::Any(address) => {
                 let is_device = memory.is_device_address(address, length);

@@ -179,6 +179,10 @@ impl Memory {
         self.containing(address).is_some_and(Region::is_read_only)
     }
 
+    pub fn is_of_host_pool(&self, address: u64) -> bool {
+        self.containing(address).is_some_and(|it| matches!(it.kind, Kind::HostPool { .. }))
+    }
+
     /// The region of an address, if kernels of a context can access it, and where its contents are.
     pub fn accessible(&self, context: &Context, address: u64) -> Option<(&Region, Resolved)> {
         let region = self.containing(address)?;

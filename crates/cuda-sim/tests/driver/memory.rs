@@ -204,11 +204,14 @@ fn devices_need_access_to_pools_of_the_host() {
         assert_eq!((attribute(3), range()), ((1, 0), 500));
         let p = alloc(64);
         assert_eq!(cuMemcpyHtoD_v2(p, q as *const _, 64), OK);
-        assert_eq!(cuMemcpyDtoD_v2(q, p, 64), 1);
+        assert_eq!((cuMemcpyDtoD_v2(q, p, 64), cuMemsetD8_v2(q, 1, 64)), (1, 1));
         assert_eq!(cuMemPoolSetAccess(pool, &[1, 0, 3], 1), OK);
         assert!(known());
         assert_eq!((attribute(3), range()), ((OK, q), OK));
-        assert_eq!(cuMemcpyDtoD_v2(q, p, 64), OK);
+        // Kernels and fills reach it then; copies take it as host memory only.
+        assert_eq!((cuMemsetD8_v2(q, 1, 64), cuCtxSynchronize()), (OK, OK));
+        assert_eq!((cuMemcpyDtoD_v2(q, p, 64), cuMemcpyDtoD_v2(p, q, 64)), (1, 1));
+        assert_eq!((cuMemcpyHtoD_v2(p, q as *const _, 64), read(p, 64)), (OK, Ok(vec![1; 64])));
         assert_eq!(cuMemHostGetDevicePointer_v2(&mut 0, q as usize, 0), 1);
         assert_eq!((cuMemFreeAsync(q, 0), cuCtxSynchronize(), attribute(2).0), (OK, OK, 1));
         assert_eq!(cuMemAllocFromPoolAsync(&mut 0, 64, pool + 1, 0), 1);
