@@ -3,9 +3,6 @@
 //! ```sh
 //! cargo run -p arrow-cuda --features cudarc --example cudarc_column
 //! ```
-//!
-//! On the simulated device, `cudarc` must find the simulator under the real driver's name.  If it does not, the program
-//! prints how to arrange that.
 
 use arrow_cuda::arrow_array::Int64Array;
 use arrow_cuda::arrow_schema::DataType;

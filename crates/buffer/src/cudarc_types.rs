@@ -90,15 +90,13 @@ impl DeviceBuffer {
     /// The memory is released with the last buffer over it, on any thread, on the slice's stream.
     ///
     /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../driver/tests/common/linked.rs"));
-    /// # fn main() { linked(|| {
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::Context;
     ///
     /// let stream = Context::primary(0)?.to_cudarc()?.new_stream()?;
     /// let ours = DeviceBuffer::from_cudarc(stream.clone_htod(&[1u16, 2, 3])?)?;
     /// assert_eq!(ours.slice(2..6)?.to_vec()?, [2, 0, 3, 0]);
-    /// # Ok(()) }) }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
@@ -149,8 +147,6 @@ impl DeviceBuffer {
     /// The memory as a slice of `cudarc` on one of its streams, to be read by its copies and kernels.
     ///
     /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../driver/tests/common/linked.rs"));
-    /// # fn main() { linked(|| {
     /// use arrow_cuda_buffer::DeviceSlice;
     /// use arrow_cuda_context::Context;
     ///
@@ -159,7 +155,7 @@ impl DeviceBuffer {
     /// let stream = context.to_cudarc()?.new_stream()?;
     /// let theirs = numbers.buffer().as_cudarc::<f32>(&stream)?;
     /// assert_eq!(stream.clone_dtoh(&theirs.slice(1..))?, [2.5]);
-    /// # Ok(()) }) }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
@@ -192,22 +188,20 @@ impl DeviceBuffer {
         Ok(CudarcSlice { slice: ManuallyDrop::new(slice), stream: ours, buffer: PhantomData })
     }
 
-    /// As [`as_cudarc`](Self::as_cudarc), to be written to.
+    /// As [`as_cudarc`](Self::as_cudarc), to be written to, as every clone and part of the buffer may be.
     ///
     /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../driver/tests/common/linked.rs"));
-    /// # fn main() { linked(|| {
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::Context;
     ///
     /// let context = Context::primary(0)?;
-    /// let mut buffer = DeviceBuffer::allocate(&context, 4)?;
+    /// let buffer = DeviceBuffer::allocate(&context, 4)?;
     /// let stream = context.to_cudarc()?.new_stream()?;
     /// let mut theirs = buffer.as_cudarc_mut::<u16>(&stream)?;
     /// stream.memcpy_htod(&[1, 2], &mut theirs.as_view_mut())?;
     /// drop(theirs); // from here on, work of ours comes later
     /// assert_eq!(buffer.to_vec()?, [1, 0, 2, 0]);
-    /// # Ok(()) }) }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
@@ -217,10 +211,7 @@ impl DeviceBuffer {
     /// # Panics
     ///
     /// As [`as_cudarc`](Self::as_cudarc).
-    pub fn as_cudarc_mut<T>(
-        &mut self,
-        stream: &Arc<CudaStream>,
-    ) -> Result<CudarcSliceMut<'_, T>, Error>
+    pub fn as_cudarc_mut<T>(&self, stream: &Arc<CudaStream>) -> Result<CudarcSliceMut<'_, T>, Error>
     where
         T: DeviceRepr + Pod,
     {
@@ -254,15 +245,13 @@ impl<T: DeviceRepr + Pod> DeviceSlice<T> {
     /// The elements as a slice of `cudarc`: see [`DeviceBuffer::as_cudarc`].
     ///
     /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../driver/tests/common/linked.rs"));
-    /// # fn main() { linked(|| {
     /// use arrow_cuda_buffer::DeviceSlice;
     /// use arrow_cuda_context::Context;
     ///
     /// let stream = Context::primary(0)?.to_cudarc()?.new_stream()?;
     /// let ours = DeviceSlice::try_from(stream.clone_htod(&[1i64, 2])?)?;
     /// assert_eq!(stream.clone_dtoh(&*ours.as_cudarc(&stream)?)?, [1, 2]);
-    /// # Ok(()) }) }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
@@ -270,5 +259,14 @@ impl<T: DeviceRepr + Pod> DeviceSlice<T> {
     /// As [`DeviceBuffer::as_cudarc`].
     pub fn as_cudarc(&self, stream: &Arc<CudaStream>) -> Result<CudarcSlice<'_, T>, Error> {
         self.buffer().as_cudarc(stream)
+    }
+
+    /// The elements as a slice of `cudarc` to be written to: see [`DeviceBuffer::as_cudarc_mut`].
+    ///
+    /// # Errors
+    ///
+    /// As [`DeviceBuffer::as_cudarc_mut`].
+    pub fn as_cudarc_mut(&self, stream: &Arc<CudaStream>) -> Result<CudarcSliceMut<'_, T>, Error> {
+        self.buffer().as_cudarc_mut(stream)
     }
 }

@@ -2,9 +2,12 @@
 
 #![cfg(feature = "cudarc")]
 
+#[path = "../../driver/tests/common/another_driver.rs"]
+mod another_driver;
 #[path = "../../driver/tests/common/cudarc.rs"]
 mod common;
 
+use another_driver::another_driver;
 use arrow_cuda_context::{Context, Device, Event, Function, Stream, StreamHandle};
 use arrow_cuda_driver::{CudaError, codes};
 use common::simulator::{self, live};
@@ -75,11 +78,15 @@ fn a_context_that_is_not_primary_is_refused() {
 
 #[test]
 fn another_driver_is_refused_by_every_conversion() {
-    // Not where cudarc finds one, because this process has another.
-    if !arrow_cuda_driver::is_simulated().expect("a driver") {
+    // In a process of its own, nothing of ours may come before cudarc.
+    let is_parent = !simulator::is_own_process();
+    if is_parent && !arrow_cuda_driver::is_simulated().expect("a driver") {
         return;
     }
-    simulator::in_own_process(&[("LD_LIBRARY_PATH", "")], || {
+    let theirs = is_parent.then(another_driver);
+    let folder = theirs.iter().filter_map(|folder| folder.path().to_str()).collect::<String>();
+    simulator::in_own_process(&[("LD_LIBRARY_PATH", &folder)], || {
+        CudaContext::device_count().expect("theirs, which comes first");
         let ours = Context::primary(0).expect("a device");
         let refused = ours.to_cudarc().expect_err("another driver, or none");
         assert!(matches!(refused, CudaError::OtherDriver(_)), "{refused}");

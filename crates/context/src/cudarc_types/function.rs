@@ -12,8 +12,6 @@ impl Function {
     /// way back, because only `cudarc` can make its functions.
     ///
     /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../driver/tests/common/linked.rs"));
-    /// # fn main() { linked(|| {
     /// use arrow_cuda_context::{Context, Function, StreamHandle};
     /// use cudarc::nvrtc::Ptx; // with cudarc's feature `nvrtc`
     ///
@@ -24,7 +22,7 @@ impl Function {
     /// // SAFETY: the kernel takes no arguments, and does nothing.
     /// unsafe { context.enter()?.launch(&kernel, (1, 32), &mut [], StreamHandle::DEFAULT) }?;
     /// context.synchronize()?;
-    /// # Ok(()) }) }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
