@@ -157,7 +157,7 @@ impl DeviceBuffer {
     /// use cust::memory::CopyDestination;
     ///
     /// let context = Context::primary(0)?;
-    /// let mut buffer = DeviceBuffer::allocate(&context, 4)?;
+    /// let buffer = DeviceBuffer::allocate(&context, 4)?;
     /// let current = context.enter()?;
     /// // SAFETY: the buffer outlives the slice, and nobody else uses it.
     /// unsafe { buffer.as_cust_slice_mut::<u16>() }?.copy_from(&[1, 2]).expect("a device");
@@ -167,13 +167,12 @@ impl DeviceBuffer {
     ///
     /// # Safety
     ///
-    /// As for [`as_cust_slice`](Self::as_cust_slice), but that it may be written to as long as the exclusive borrow of the
-    /// buffer would last.
+    /// As for [`as_cust_slice`](Self::as_cust_slice), but that it may be written to, while nobody else uses the memory.
     ///
     /// # Errors
     ///
     /// [`Error::ReadOnly`]; as [`as_cust_slice`](Self::as_cust_slice).
-    pub unsafe fn as_cust_slice_mut<T>(&mut self) -> Result<DeviceSlice<T>, Error>
+    pub unsafe fn as_cust_slice_mut<T>(&self) -> Result<DeviceSlice<T>, Error>
     where
         T: DeviceCopy + Pod,
     {

@@ -108,7 +108,7 @@ fn our_memory_is_a_slice_behind_our_work_and_before_it() {
         let context = ours();
         let cudarc = context.to_cudarc().expect("a primary context");
         let (first, second) = (stream(&cudarc), stream(&cudarc));
-        let mut buffer = DeviceBuffer::allocate(&context, 8).expect("room");
+        let buffer = DeviceBuffer::allocate(&context, 8).expect("room");
         // Begun one after the other, so that what does not wait for the last one comes earlier.
         for byte in 3..=5 {
             let order = CopyOrder::On(&Stream::default_of(&context));
@@ -163,7 +163,7 @@ fn what_does_not_fit_is_refused() {
         assert!(refused(0, 10).contains("not a multiple"));
         assert!(refused(1, 8).contains("not aligned"));
         assert_eq!(words(8, 0), Ok(0));
-        let mut read_only = buffer.read_only();
+        let read_only = buffer.read_only();
         let refused = read_only.as_cudarc_mut::<u8>(&stream).map(drop);
         assert_eq!(refused.expect_err("read-only"), Error::ReadOnly);
         if Device::count().expect("a driver") < 2 {

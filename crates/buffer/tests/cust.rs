@@ -67,12 +67,12 @@ fn our_memory_is_a_slice_of_cust() {
     let at = whole.as_device_ptr().as_raw();
     assert_eq!((whole.len(), at), (2, buffer.address(&Ready::by_caller())));
     assert_eq!(whole.as_host_vec().expect("a device"), [0x0505_0505; 2]);
-    let mut part = buffer.slice_with_length(4, 4).expect("within");
+    let part = buffer.slice_with_length(4, 4).expect("within");
     // SAFETY: as above.
     let mut theirs = unsafe { part.as_cust_slice_mut::<u16>() }.expect("it fits");
     theirs.copy_from(&[1, 2]).expect("a device");
     assert_eq!(buffer.to_vec().expect("a device"), [5, 5, 5, 5, 1, 0, 2, 0]);
-    let mut read_only = buffer.read_only();
+    let read_only = buffer.read_only();
     // SAFETY: as above.
     let [readable, writable] = unsafe {
         [read_only.as_cust_slice::<u8>().map(drop), read_only.as_cust_slice_mut::<u8>().map(drop)]
@@ -128,7 +128,7 @@ fn a_slice_of_cust_is_a_view_as_long_as_its_owner_lives() {
 fn work_of_cust_is_ordered_with_ours() {
     simulator::in_own_process(&[("CUDA_SIM_LATENCY", "20000")], || {
         let context = Context::primary(0).expect("a device");
-        let mut buffer = DeviceBuffer::allocate(&context, 8).expect("room");
+        let buffer = DeviceBuffer::allocate(&context, 8).expect("room");
         let _current = context.enter().expect("alive");
         // Even if it asks for another order.
         let flags = cust::stream::StreamFlags::NON_BLOCKING;
