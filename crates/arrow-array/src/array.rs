@@ -252,6 +252,22 @@ impl DeviceArrayData {
         Some(Self::checked(&self.context, values.clone()))
     }
 
+    /// Whether both have the same elements of the same memory.
+    ///
+    /// ```
+    /// use arrow_array::Int64Array;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int64Array::from(vec![1, 2]))?;
+    /// assert!(numbers.is_same_memory(&numbers.slice(0, 2)?));
+    /// assert!(!numbers.is_same_memory(&numbers.slice(1, 1)?));
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    pub fn is_same_memory(&self, other: &Self) -> bool {
+        self.node.data_type == other.node.data_type && self.node.is_same_memory(&other.node)
+    }
+
     /// The array's parts.
     pub fn into_parts(self) -> ArrayParts {
         let (children, dictionary) = (self.children().collect(), self.dictionary());

@@ -163,7 +163,7 @@ impl Whole<'_> {
         let (Some(first), Some(part)) = (all.first(), parts.first()) else {
             return Err(JoinError::Invalid.into());
         };
-        if all.iter().all(|other| is_same_memory(first, other)) {
+        if all.iter().all(|other| first.is_same_memory(other)) {
             return Ok((*first).clone());
         }
         let (width, most) = types::keys(&part.data_type);
@@ -187,17 +187,4 @@ impl Whole<'_> {
         }
         concat(self.context, &all)
     }
-}
-
-fn is_same_memory(a: &Node<DeviceBuffer>, b: &Node<DeviceBuffer>) -> bool {
-    let places = |node: &Node<DeviceBuffer>| {
-        let buffers = node.all_buffers();
-        buffers.into_iter().map(|each| (each.private_address(), each.size())).collect::<Vec<_>>()
-    };
-    let extents = |node: &Node<DeviceBuffer>| {
-        let mut found = Vec::new();
-        node.visit(&mut |node| found.push((node.offset, node.length)));
-        found
-    };
-    places(a) == places(b) && extents(a) == extents(b)
 }

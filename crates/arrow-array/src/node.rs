@@ -184,6 +184,21 @@ impl<B: Memory> Node<B> {
     }
 }
 
+impl Node<DeviceBuffer> {
+    /// Whether both, which have the same type, have the same elements of the same memory.
+    pub(crate) fn is_same_memory(&self, other: &Self) -> bool {
+        let extents = |node: &Self| {
+            let mut found = Vec::new();
+            node.visit(&mut |node| found.push((node.offset, node.length)));
+            found
+        };
+        let (ours, theirs) = (self.all_buffers(), other.all_buffers());
+        extents(self) == extents(other)
+            && ours.len() == theirs.len()
+            && ours.iter().zip(&theirs).all(|(a, b)| a.is_same_memory(b))
+    }
+}
+
 /// The offsets of an array without elements, which some producers leave out.
 pub(crate) fn first_offset(context: &Context, width: u64) -> Result<DeviceBuffer, Error> {
     let zero = DeviceBuffer::allocate_packed(context, width)?;

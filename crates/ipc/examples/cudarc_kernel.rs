@@ -25,7 +25,7 @@ fn main() {
 fn first_process() -> Result<(), Box<dyn Error>> {
     let column = Int64Array::from(vec![1, 20, 300]);
     let context = Context::primary(0)?;
-    let mut numbers = DeviceSlice::from_slice(&context, column.values())?.into_buffer();
+    let numbers = DeviceSlice::from_slice(&context, column.values())?.into_buffer();
 
     let cudarc = context.to_cudarc()?;
     let kernel =

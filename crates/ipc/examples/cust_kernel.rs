@@ -23,7 +23,7 @@ fn main() {
 fn first_process() -> Result<(), Box<dyn Error>> {
     let column = Int64Array::from(vec![1, 20, 300]);
     let context = Context::primary(0)?;
-    let mut numbers = DeviceSlice::from_slice(&context, column.values())?.into_buffer();
+    let numbers = DeviceSlice::from_slice(&context, column.values())?.into_buffer();
 
     // cust's functions work in the context that is current, and on our stream.
     let _current = context.enter()?;

@@ -6,6 +6,7 @@
 //! [`read_record_batch`]: read_record_batch
 //! [`serialize_stream`]: serialize_stream
 //! [`serialize_device_batch`]: serialize_device_batch
+//! [`serialize_device_stream`]: serialize_device_stream
 //! [`read_stream`]: read_stream
 //! [`read_device_batch`]: read_device_batch
 //! [`read_device_stream`]: read_device_stream
@@ -22,6 +23,7 @@
 #[cfg(feature = "arrays")]
 mod batches;
 mod body_buffer;
+mod encode;
 mod error;
 mod frame;
 mod handle;
@@ -37,7 +39,7 @@ mod share;
 #[cfg(feature = "arrays")]
 pub use batches::{
     read_device_batch, read_device_stream, read_record_batch, read_stream, serialize_device_batch,
-    serialize_record_batch, serialize_stream,
+    serialize_device_stream, serialize_record_batch, serialize_stream,
 };
 pub use body_buffer::{BodyBuffer, Codec};
 pub use error::Error;

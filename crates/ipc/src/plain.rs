@@ -5,13 +5,10 @@
 
 use crate::Error;
 use crate::body_buffer::{BodyBuffer, BodyBuffers, Codec};
+use crate::encode::{Arrays, Dictionary};
 use crate::metadata::range_in_body;
 use crate::outline::{Header, Outline};
-use arrow_ipc::{
-    Buffer, CompressionType, DictionaryBatch, DictionaryBatchArgs, Message, MessageArgs,
-    MessageHeader, RecordBatch, RecordBatchArgs,
-};
-use flatbuffers::{FlatBufferBuilder, WIPOffset};
+use arrow_ipc::{Buffer, CompressionType};
 
 /// A message, and where its body would be.
 #[derive(Clone, Debug)]
@@ -82,27 +79,16 @@ impl PlainMessage {
                 .filter(|end| address.saturating_add(*end) < END)
                 .ok_or_else(|| Error::Message("the buffers are larger than any memory".into()))?;
         }
-        let mut builder = FlatBufferBuilder::new();
-        let batch = plain_batch(&mut builder, &batch, &places);
-        let (header_type, header) = match dictionary {
-            None => (MessageHeader::RecordBatch, batch.as_union_value()),
-            Some(dictionary) => {
-                let (id, data, is_delta) = (dictionary.id(), Some(batch), dictionary.isDelta());
-                let args = DictionaryBatchArgs { id, data, isDelta: is_delta };
-                let made = DictionaryBatch::create(&mut builder, &args);
-                (MessageHeader::DictionaryBatch, made.as_union_value())
-            }
+        let counts = batch.variadicBufferCounts();
+        let arrays = Arrays {
+            length: batch.length(),
+            nodes: batch.nodes().into_iter().flatten().copied().collect(),
+            buffers: places,
+            view_buffers: counts.map(|counts| counts.iter().collect()),
+            body_length: end,
         };
-        let args = MessageArgs {
-            version: outline.version,
-            header_type,
-            header: Some(header),
-            bodyLength: end.cast_signed(),
-            custom_metadata: None,
-        };
-        let message = Message::create(&mut builder, &args);
-        builder.finish(message, None);
-        let metadata = builder.finished_data().to_vec();
+        let dictionary = dictionary.map(|it| Dictionary { id: it.id(), is_delta: it.isDelta() });
+        let metadata = arrays.encode(outline.version, dictionary);
         Ok(Some(Self { metadata, body: (address, end) }))
     }
 }
@@ -134,23 +120,4 @@ impl BodyBuffer {
                 }),
         }
     }
-}
-
-/// A batch with its buffers at other places.
-fn plain_batch<'b>(
-    builder: &mut FlatBufferBuilder<'b>,
-    batch: &RecordBatch<'_>,
-    buffers: &[Buffer],
-) -> WIPOffset<RecordBatch<'b>> {
-    let nodes: Vec<_> = batch.nodes().into_iter().flatten().copied().collect();
-    let counts = batch.variadicBufferCounts();
-    let counts = counts.map(|counts| builder.create_vector_from_iter(counts.iter()));
-    let args = RecordBatchArgs {
-        length: batch.length(),
-        nodes: Some(builder.create_vector(&nodes)),
-        buffers: Some(builder.create_vector(buffers)),
-        compression: None,
-        variadicBufferCounts: counts,
-    };
-    RecordBatch::create(builder, &args)
 }

@@ -9,8 +9,8 @@ use arrow_cuda_array::{DeviceRecordBatch, child_types};
 use arrow_cuda_buffer::{DeviceBuffer, DeviceSlice};
 use arrow_cuda_context::Context;
 use arrow_cuda_ipc::{
-    Error, read_device_batch, read_device_stream, read_record_batch, read_stream,
-    serialize_device_batch, serialize_record_batch, serialize_stream,
+    DeviceMessage, Error, read_device_batch, read_device_stream, read_record_batch, read_stream,
+    serialize_device_batch, serialize_device_stream, serialize_record_batch, serialize_stream,
 };
 use arrow_ipc::reader::StreamReader;
 use arrow_schema::{DataType, Schema};
@@ -40,6 +40,10 @@ fn is_dictionary(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Dictionary(..))
 }
 
+fn is_dictionary_of_dictionaries(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Dictionary(_, values) if is_dictionary(values))
+}
+
 fn is_run(data_type: &DataType) -> bool {
     matches!(data_type, DataType::RunEndEncoded(..))
 }
@@ -57,19 +61,42 @@ proptest! {
     ) {
         let batch = batch(&types, rows, &mut Dice(seed));
         let part = DeviceRecordBatch::from_record_batch(&context(), &batch)?.slice(rows / 3, rows / 2)?;
-        let expected = batch.slice(rows / 3, rows / 2);
         if has(&batch, is_dictionary) {
             prop_assert!(serialize_device_batch(&part).is_err());
             return Ok(());
         }
         let message = serialize_device_batch(&part)?;
         prop_assert_eq!(message.size() % 64, 0);
-        prop_assert_eq!(&read_record_batch(&message, &batch.schema())?, &expected);
-        // arrow-rs reads it, too: after its schema.
-        let stream = serialize_stream(&batch.schema(), &[], &context())?.to_vec()?;
-        let stream = [&stream[..stream.len() - 8], &message.to_vec()?].concat();
-        let read: Vec<_> = StreamReader::try_new(&stream[..], None)?.collect::<Result<_, _>>()?;
-        prop_assert_eq!(&read[..], &[expected]);
+        let read = read_record_batch(&message, &batch.schema())?;
+        prop_assert_eq!(&read, &batch.slice(rows / 3, rows / 2));
+    }
+
+    #[test]
+    fn batches_on_the_device_become_streams(
+        types in prop::collection::vec(types(), 0..4), rows in 0..20usize, seed in any::<u64>(),
+    ) {
+        let (batch, mut dice) = (batch(&types, rows, &mut Dice(seed)), Dice(!seed));
+        // Some have their dictionaries in common, and one has others.
+        let batches =
+            [batch.slice(rows / 3, rows / 2), batch.slice(0, 0), batch.clone(), self::batch(&types, rows, &mut dice)];
+        let whole = DeviceRecordBatch::from_record_batch(&context(), &batch)?;
+        let there = [
+            whole.slice(rows / 3, rows / 2)?,
+            whole.slice(0, 0)?,
+            whole,
+            DeviceRecordBatch::from_record_batch(&context(), &batches[3])?,
+        ];
+        let stream = serialize_device_stream(&batch.schema(), &there, &context());
+        if has(&batch, is_dictionary_of_dictionaries) {
+            prop_assert!(matches!(stream, Err(Error::Message(_))));
+            return Ok(());
+        }
+        let stream = stream?;
+        prop_assert_eq!(&read_stream(&stream)?, &(batch.schema(), batches.to_vec()));
+        // arrow-rs reads it, too.
+        let bytes = stream.to_vec()?;
+        let read: Vec<_> = StreamReader::try_new(&bytes[..], None)?.collect::<Result<_, _>>()?;
+        prop_assert_eq!(&read[..], &batches);
     }
 
     #[test]
@@ -146,22 +173,45 @@ fn a_dictionary_grows_and_is_replaced() {
     assert_eq!(found.collect::<Vec<_>>(), batches);
 }
 
+/// The bytes of each message.
+fn messages(mut stream: DeviceBuffer) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    while let Ok(message) = DeviceMessage::read(&stream) {
+        let end = (message.frame.body_offset() + message.body.size()) as usize;
+        found.push(stream.slice(..end).and_then(|it| it.to_vec()).expect("within"));
+        stream = stream.slice(end..).expect("within");
+    }
+    found
+}
+
+#[test]
+fn a_dictionary_is_written_again_when_its_values_are_others() {
+    let types = [DataType::Dictionary(DataType::Int8.into(), DataType::Utf8.into())];
+    let there = |seed| {
+        let batch = batch(&types, 5, &mut Dice(seed));
+        DeviceRecordBatch::from_record_batch(&context(), &batch).expect("room")
+    };
+    let (one, other) = (there(1), there(2));
+    let count = |batches: &[DeviceRecordBatch]| {
+        let stream = serialize_device_stream(one.schema_ref(), batches, &context());
+        messages(stream.expect("room")).len()
+    };
+    let part = one.slice(1, 2).expect("within");
+    // The schema, the values of dictionaries, and the batches.
+    assert_eq!(count(&[one.clone(), part.clone()]), 1 + 1 + 2);
+    assert_eq!(count(&[one.clone(), other, part]), 1 + 3 + 3);
+}
+
 #[test]
 fn a_dictionary_may_follow_a_batch_of_nulls() {
     use arrow_array::types::Int32Type;
     use arrow_array::{Array, DictionaryArray};
-    use arrow_cuda_ipc::DeviceMessage;
 
     let nulls = [None::<&str>, None].into_iter().collect::<DictionaryArray<Int32Type>>();
     let schema = Arc::new(Schema::new(vec![field("x", nulls.data_type().clone(), true)]));
     let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(nulls)]).expect("a batch");
     let stream = serialize_stream(&schema, std::slice::from_ref(&batch), &context()).expect("room");
-    let (mut messages, mut rest) = (Vec::new(), stream);
-    while let Ok(message) = DeviceMessage::read(&rest) {
-        let end = (message.frame.body_offset() + message.body.size()) as usize;
-        messages.push(rest.slice(..end).and_then(|it| it.to_vec()).expect("within"));
-        rest = rest.slice(end..).expect("within");
-    }
+    let messages = messages(stream);
     let [first, dictionary, rows] = &messages[..] else { panic!("{}", messages.len()) };
     let bytes = [&first[..], rows, dictionary].concat();
     let stream = DeviceSlice::from_slice(&context(), &bytes).expect("room").into_buffer();

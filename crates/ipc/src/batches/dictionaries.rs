@@ -18,11 +18,18 @@ pub(super) struct Dictionaries {
     values: HashMap<i64, DeviceArrayData>,
 }
 
-struct Kind {
+pub(super) struct Kind {
     /// The type of the values.
     data_type: DataType,
     /// The numbers of the dictionaries within them.
-    inner: Vec<i64>,
+    pub(super) inner: Vec<i64>,
+}
+
+impl Kind {
+    /// The field that the values are.
+    pub(super) fn field(&self) -> Field {
+        Field::new("values", self.data_type.clone(), true)
+    }
 }
 
 impl Dictionaries {
@@ -74,22 +81,14 @@ impl Dictionaries {
         numbers
     }
 
-    /// The values of a batch's dictionaries, in the order of its arrays.
-    pub(super) fn of_batch(&self, context: &Context) -> Result<Vec<DeviceArrayData>, Error> {
-        self.found(&self.of_batch, context)
+    /// The numbers of a batch's dictionaries, in the order of its arrays.
+    pub(super) fn numbers(&self) -> &[i64] {
+        &self.of_batch
     }
 
-    /// The field that the values of a dictionary are, and the dictionaries within them.
-    pub(super) fn kind(
-        &self,
-        number: i64,
-        context: &Context,
-    ) -> Result<(Field, Vec<DeviceArrayData>), Error> {
-        let Some(kind) = self.kinds.get(&number) else {
-            return Err(Error::Message(format!("the schema has no dictionary {number}")));
-        };
-        let field = Field::new("values", kind.data_type.clone(), true);
-        Ok((field, self.found(&kind.inner, context)?))
+    pub(super) fn kind(&self, number: i64) -> Result<&Kind, Error> {
+        let no_such = || Error::Message(format!("the schema has no dictionary {number}"));
+        self.kinds.get(&number).ok_or_else(no_such)
     }
 
     /// Takes the values of a dictionary in place of those before, or after them.
@@ -110,14 +109,19 @@ impl Dictionaries {
         Ok(())
     }
 
-    fn found(&self, numbers: &[i64], context: &Context) -> Result<Vec<DeviceArrayData>, Error> {
-        let find = |number: &i64| match (self.values.get(number), self.kinds.get(number)) {
-            (Some(values), _) => Ok(values.clone()),
+    /// The values of dictionaries.
+    pub(super) fn values(
+        &self,
+        numbers: &[i64],
+        context: &Context,
+    ) -> Result<Vec<DeviceArrayData>, Error> {
+        let find = |number: &i64| match self.values.get(number) {
+            Some(values) => Ok(values.clone()),
             // The format lets a dictionary follow a batch in which all elements are null.
-            (None, Some(kind)) => {
-                Ok(DeviceArrayData::from_array(context, &new_empty_array(&kind.data_type))?)
+            None => {
+                let empty = new_empty_array(&self.kind(*number)?.data_type);
+                Ok(DeviceArrayData::from_array(context, &empty)?)
             }
-            (None, None) => Err(Error::Message(format!("the schema has no dictionary {number}"))),
         };
         numbers.iter().map(find).collect()
     }

@@ -73,15 +73,16 @@ pub fn read_device_stream(
         let outline = outline(&message)?;
         match &outline.header {
             Header::Batch(batch) => {
-                let values = dictionaries.of_batch(buffer.context())?;
+                let values = dictionaries.values(dictionaries.numbers(), buffer.context())?;
                 batches.push(batch_of(&message, &outline, *batch, schema.clone(), values)?);
             }
             Header::Dictionary(dictionary) => {
                 let Some(values) = dictionary.data() else {
                     return Err(Error::Message("a dictionary without values".into()));
                 };
-                let (field, inner) = dictionaries.kind(dictionary.id(), buffer.context())?;
-                let schema: SchemaRef = Arc::new(Schema::new(vec![field]));
+                let kind = dictionaries.kind(dictionary.id())?;
+                let inner = dictionaries.values(&kind.inner, buffer.context())?;
+                let schema: SchemaRef = Arc::new(Schema::new(vec![kind.field()]));
                 let values = batch_of(&message, &outline, values, schema, inner)?;
                 let values: Vec<DeviceArrayData> = values.into_parts().1;
                 dictionaries.add(dictionary.id(), dictionary.isDelta(), values)?;
