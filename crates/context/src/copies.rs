@@ -17,6 +17,16 @@ impl Current<'_> {
     /// copy of the driver waits, no other thread can allocate, record events or queue copies in the context.  If
     /// the wait takes long, and signals may end copies, the copy does not begin.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, StreamHandle};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// current.await_turn(StreamHandle::DEFAULT)?;
+    /// assert!(current.is_stream_complete(StreamHandle::DEFAULT)?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`CudaError::Busy`](arrow_cuda_driver::CudaError::Busy); driver errors, including those of the stream's work.
@@ -59,6 +69,21 @@ impl Current<'_> {
 
     /// Copies device memory to the host.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (block, current) = (context.allocate(4, Placement::Packed)?, context.enter()?);
+    /// let (address, mut out) = (block.private_address(), [0; 4]);
+    /// // SAFETY: live ranges of 4 bytes, which nobody else uses.
+    /// unsafe {
+    ///     current.fill_memory(address, 7, 4)?;
+    ///     current.copy_to_host(out.as_mut_ptr(), address, 4)?;
+    /// }
+    /// assert_eq!(out, [7, 7, 7, 7]);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Safety
     ///
     /// Both ranges must be live, and `out` must be the caller's to write.
@@ -78,6 +103,21 @@ impl Current<'_> {
     }
 
     /// Copies host memory to the device.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (block, current) = (context.allocate(4, Placement::Packed)?, context.enter()?);
+    /// let (address, mut out) = (block.private_address(), [0; 4]);
+    /// // SAFETY: live ranges of 4 bytes, which nobody else uses.
+    /// unsafe {
+    ///     current.copy_from_host(address, [1, 2, 3, 4].as_ptr(), 4)?;
+    ///     current.copy_to_host(out.as_mut_ptr(), address, 4)?;
+    /// }
+    /// assert_eq!(out, [1, 2, 3, 4]);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -121,6 +161,22 @@ impl Current<'_> {
     }
 
     /// Sets every byte of a range to `value`, and waits for it on the legacy default stream.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (block, current) = (context.allocate(4, Placement::Packed)?, context.enter()?);
+    /// let (address, mut out) = (block.private_address(), [0; 4]);
+    /// // SAFETY: live ranges of 4 bytes, which nobody else uses.
+    /// unsafe {
+    ///     current.fill_memory(address, 7, 4)?;
+    ///     current.fill_memory(address + 1, 0, 2)?;
+    ///     current.copy_to_host(out.as_mut_ptr(), address, 4)?;
+    /// }
+    /// assert_eq!(out, [7, 0, 0, 7]);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Safety
     ///

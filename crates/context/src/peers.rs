@@ -58,6 +58,22 @@ impl Current<'_> {
     /// Copies memory of this context to that of another one, or within it.  As other copies without a
     /// stream, this one is ordered as the legacy default stream is, here and there.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Device, Placement};
+    ///
+    /// let (first, last) = (Context::primary(0)?, Context::primary(Device::count()? - 1)?);
+    /// let (from, to) = (first.allocate(4, Placement::Packed)?, last.allocate(4, Placement::Packed)?);
+    /// let (current, mut out) = (first.enter()?, [0; 4]);
+    /// // SAFETY: live ranges of 4 bytes, which nobody else uses.
+    /// unsafe {
+    ///     current.fill_memory(from.private_address(), 7, 4)?;
+    ///     current.copy_to_context((to.private_address(), &last), from.private_address(), 4)?;
+    ///     last.enter()?.copy_to_host(out.as_mut_ptr(), to.private_address(), 4)?;
+    /// }
+    /// assert_eq!(out, [7; 4]);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Safety
     ///
     /// Both ranges must be live and must not overlap; `to` must be the caller's to write, and `target`
@@ -101,6 +117,24 @@ impl Current<'_> {
 
     /// Queues a copy from one context to another one, or within one, on a stream of the current
     /// context.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Device, Placement, Stream};
+    ///
+    /// let (first, last) = (Context::primary(0)?, Context::primary(Device::count()? - 1)?);
+    /// let (from, to) = (first.allocate(4, Placement::Packed)?, last.allocate(4, Placement::Packed)?);
+    /// let (source, target) = ((from.private_address(), &first), (to.private_address(), &last));
+    /// let (current, stream, mut out) = (first.enter()?, Stream::new(&first)?, [0; 4]);
+    /// // SAFETY: live ranges of 4 bytes until the stream is done, which nobody else uses.
+    /// unsafe {
+    ///     current.fill_memory(source.0, 7, 4)?;
+    ///     current.queue_copy_between(target, source, 4, stream.handle())?;
+    ///     stream.synchronize()?;
+    ///     last.enter()?.copy_to_host(out.as_mut_ptr(), target.0, 4)?;
+    /// }
+    /// assert_eq!(out, [7; 4]);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Safety
     ///

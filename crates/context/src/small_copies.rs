@@ -62,6 +62,23 @@ impl Current<'_> {
     /// find the data there when the call returns, or if the default stream is busy: other streams would have
     /// to wait for its work.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (block, current) = (context.allocate(4, Placement::Packed)?, context.enter()?);
+    /// let (address, data, mut out) = (block.private_address(), [1, 2, 3, 4], [0; 4]);
+    /// // SAFETY: live ranges of 4 bytes, which nobody else uses.
+    /// unsafe {
+    ///     if !current.copy_into_private(&block, address, data.as_ptr(), 4)? {
+    ///         current.copy_from_host(address, data.as_ptr(), 4)?;
+    ///     }
+    ///     current.copy_to_host(out.as_mut_ptr(), address, 4)?; // awaits the small copy
+    /// }
+    /// assert_eq!(out, data);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Safety
     ///
     /// `data` must be readable for `size` bytes, and as many at `to` must lie in the block and be the

@@ -14,6 +14,18 @@ impl Current<'_> {
     /// Pins host memory that somebody else has allocated, and maps it for the device.  Returns the
     /// device's address of it.
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// let data = Box::leak(Box::new([7u8; 4096]));
+    /// // SAFETY: leaked memory stays allocated.
+    /// let address = unsafe { current.register_host_memory(data.as_mut_ptr(), data.len()) }?;
+    /// assert_eq!(current.device_address(data.as_ptr() as u64)?, Some(address));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Safety
     ///
     /// The memory must stay allocated until [`unregister_host_memory`](Self::unregister_host_memory)
@@ -28,6 +40,20 @@ impl Current<'_> {
     }
 
     /// Pins host memory that the device only reads, which may be mapped for reading only.  Copies to it fail.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// const IS_SUPPORTED: i32 = 113; // CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED
+    /// let context = Context::primary(0)?;
+    /// if context.device().attribute(IS_SUPPORTED) == Ok(1) {
+    ///     let (current, data) = (context.enter()?, Box::leak(Box::new([7u8; 4096])));
+    ///     // SAFETY: leaked memory stays allocated, and no kernel uses it.
+    ///     let address = unsafe { current.register_read_only_host_memory(data.as_ptr(), data.len()) }?;
+    ///     assert_eq!(current.device_address(data.as_ptr() as u64)?, Some(address));
+    /// }
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -74,6 +100,20 @@ impl Current<'_> {
     }
 
     /// Undoes [`register_host_memory`](Self::register_host_memory).  The driver does not wait for work of other contexts.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (current, data) = (context.enter()?, Box::leak(Box::new([7u8; 4096])));
+    /// // SAFETY: leaked memory stays allocated.
+    /// unsafe { current.register_host_memory(data.as_mut_ptr(), data.len()) }?;
+    /// let unused = context.await_users()?;
+    /// // SAFETY: it was pinned above, and is unpinned once.
+    /// unsafe { current.unregister_host_memory(data.as_mut_ptr(), &unused) }?;
+    /// assert_eq!(current.device_address(data.as_ptr() as u64)?, None);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Safety
     ///

@@ -9,6 +9,14 @@ use arrow_cuda_driver::{CudaResult, IpcHandle, call};
 impl Context {
     /// How much of the device's memory is free for any process, in bytes.
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert!(context.free_memory()? <= context.total_memory()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When the context is gone, or the driver cannot tell.
@@ -19,6 +27,16 @@ impl Context {
 
 impl Current<'_> {
     /// Allocates uninitialised device memory and returns its address.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// let address = current.allocate_memory(100)?;
+    /// assert_eq!(current.allocation_at(address + 99)?.0, address);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -33,6 +51,19 @@ impl Current<'_> {
     /// Releases memory of [`allocate_memory`](Self::allocate_memory).  The driver waits for the device of the memory,
     /// and for no other.
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// let address = current.allocate_memory(100)?;
+    /// let unused = context.await_users()?;
+    /// // SAFETY: allocated above, and released once.
+    /// unsafe { current.release_memory(address, &unused) }?;
+    /// assert!(current.allocation_at(address).is_err());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Safety
     ///
     /// The address must be the caller's to release, once.
@@ -42,6 +73,21 @@ impl Current<'_> {
     }
 
     /// Queues a fill: the stream sets every byte of a range to `value`.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (block, stream) = (context.allocate(4, Placement::Packed)?, Stream::new(&context)?);
+    /// let (current, mut out) = (context.enter()?, [0; 4]);
+    /// // SAFETY: the block lives until the stream is done, and nobody else uses it.
+    /// unsafe { current.queue_fill(block.private_address(), 7, 4, stream.handle()) }?;
+    /// stream.synchronize()?;
+    /// // SAFETY: live ranges of 4 bytes.
+    /// unsafe { current.copy_to_host(out.as_mut_ptr(), block.private_address(), 4) }?;
+    /// assert_eq!(out, [7; 4]);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -59,6 +105,14 @@ impl Current<'_> {
     }
 
     /// How much of the device's memory is free for any process, in bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert!(context.enter()?.free_memory()? <= context.total_memory()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn free_memory(&self) -> CudaResult<u64> {
         let (mut free, mut total) = (0usize, 0usize);
         // SAFETY: stores two sizes through the pointers, which outlive the call.
@@ -67,6 +121,22 @@ impl Current<'_> {
     }
 
     /// Queues a copy of device memory to the host.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (block, stream) = (context.allocate(4, Placement::Packed)?, Stream::new(&context)?);
+    /// let (current, address, mut out) = (context.enter()?, block.private_address(), [0; 4]);
+    /// // SAFETY: both ranges live until the stream is done, and nobody else uses them.
+    /// unsafe {
+    ///     current.copy_from_host(address, [1, 2, 3, 4].as_ptr(), 4)?;
+    ///     current.queue_copy_to_host(out.as_mut_ptr(), address, 4, stream.handle())?;
+    /// }
+    /// stream.synchronize()?;
+    /// assert_eq!(out, [1, 2, 3, 4]);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -84,6 +154,22 @@ impl Current<'_> {
     }
 
     /// Queues a copy of host memory to the device.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (block, stream) = (context.allocate(4, Placement::Packed)?, Stream::new(&context)?);
+    /// let (current, address) = (context.enter()?, block.private_address());
+    /// let (data, mut out) = ([1, 2, 3, 4], [0; 4]);
+    /// // SAFETY: both ranges live until the stream is done, and nobody else uses them.
+    /// unsafe { current.queue_copy_from_host(address, data.as_ptr(), 4, stream.handle()) }?;
+    /// stream.synchronize()?;
+    /// // SAFETY: live ranges of 4 bytes.
+    /// unsafe { current.copy_to_host(out.as_mut_ptr(), address, 4) }?;
+    /// assert_eq!(out, data);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -107,6 +193,17 @@ const LAZY_ENABLE_PEER_ACCESS: u32 = 1;
 impl Current<'_> {
     /// The driver's IPC handle of the allocation that contains an address.
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// let address = current.allocate_memory(100)?;
+    /// let handle = current.export_memory(address)?; // to be sent to another process
+    /// assert_ne!(handle, [0; 64]);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Driver errors, for memory that cannot be shared.
@@ -118,6 +215,20 @@ impl Current<'_> {
     /// Maps an allocation that another process has exported, and returns its address in this
     /// process.
     ///
+    /// ```no_run
+    /// use arrow_cuda_context::Context;
+    ///
+    /// # let handle = [0; 64];
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// let address = current.open_memory(handle)?; // the handle comes from another process
+    /// let mut out = [0; 4];
+    /// // SAFETY: the mapping is live, and has 4 bytes.
+    /// unsafe { current.copy_to_host(out.as_mut_ptr(), address, 4) }?;
+    /// assert_eq!(out, [1, 2, 3, 4]); // as that process has written them
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Driver errors; error 201 for a handle that this process has exported itself.
@@ -128,6 +239,20 @@ impl Current<'_> {
     }
 
     /// Unmaps memory that [`open_memory`](Self::open_memory) has mapped.
+    ///
+    /// ```no_run
+    /// use arrow_cuda_context::Context;
+    ///
+    /// # let handle = [0; 64];
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// let address = current.open_memory(handle)?; // the handle comes from another process
+    /// let unused = context.await_users()?;
+    /// // SAFETY: it was mapped above, and is closed once.
+    /// unsafe { current.close_memory(address, &unused) }?;
+    /// assert!(current.allocation_at(address).is_err());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Safety
     ///

@@ -11,6 +11,20 @@ use std::sync::Arc;
 
 /// A kernel.  Its module stays loaded as long as the context exists; if another library has loaded it, as long as this or
 /// a clone lives.
+///
+/// ```
+/// use arrow_cuda_context::{Context, Function, StreamHandle};
+///
+/// # let ptx = c".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry kernel() { ret; }";
+/// let context = Context::primary(0)?;
+/// let current = context.enter()?;
+/// let kernel: Function = current.load_function(ptx, c"kernel")?;
+/// // SAFETY: the kernel takes no arguments, and does nothing.
+/// unsafe { current.launch(&kernel, (1, 32), &mut [], StreamHandle::DEFAULT) }?;
+/// current.synchronize()?;
+/// assert!(current.is_stream_complete(StreamHandle::DEFAULT)?);
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Function {
     pub(crate) raw: usize,
@@ -22,6 +36,17 @@ impl Current<'_> {
     /// Compiles PTX for the context's device and finds a kernel in it.
     ///
     /// The module stays loaded once the kernel is found: the driver destroys it with the context.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// # let ptx = c".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry kernel() { ret; }";
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// assert!(current.load_function(ptx, c"kernel").is_ok());
+    /// assert!(current.load_function(ptx, c"missing").is_err());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -41,6 +66,33 @@ impl Current<'_> {
     }
 
     /// Queues a kernel on a stream, in `blocks` blocks of `threads` threads.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement, StreamHandle};
+    ///
+    /// let ptx = c".version 6.0
+    ///     .target sm_50
+    ///     .address_size 64
+    ///     .visible .entry seven(.param .u64 out) {
+    ///         .reg .b32 %value;
+    ///         .reg .b64 %to;
+    ///         mov.u32 %value, 7;
+    ///         ld.param.u64 %to, [out];
+    ///         st.global.u32 [%to], %value;
+    ///         ret;
+    ///     }";
+    /// let context = Context::primary(0)?;
+    /// let block = context.allocate(4, Placement::Packed)?;
+    /// let (current, mut address, mut out) = (context.enter()?, block.private_address(), [0; 4]);
+    /// let kernel = current.load_function(ptx, c"seven")?;
+    /// // SAFETY: the kernel takes an address, to which it writes 4 bytes; the copy has room for them, and comes later.
+    /// unsafe {
+    ///     current.launch(&kernel, (1, 1), &mut [(&raw mut address).cast()], StreamHandle::DEFAULT)?;
+    ///     current.copy_to_host(out.as_mut_ptr(), address, 4)?;
+    /// }
+    /// assert_eq!(u32::from_le_bytes(out), 7);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Safety
     ///

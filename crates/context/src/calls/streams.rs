@@ -6,9 +6,30 @@ use arrow_cuda_driver::{CudaError, CudaResult, call, codes, query};
 use std::ffi::c_void;
 
 /// A `CUstream`, to be passed to other libraries.
+///
+/// ```
+/// use arrow_cuda_context::{Context, RawStream, Stream};
+///
+/// let stream = Stream::new(&Context::primary(0)?)?;
+/// let raw: RawStream = stream.as_raw();
+/// assert!(!raw.is_null()); // which is the default stream
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 pub type RawStream = *mut c_void;
 
 /// The handle of a stream, borrowed from whoever owns it.
+///
+/// ```
+/// use arrow_cuda_context::{Context, Stream, StreamHandle};
+///
+/// let context = Context::primary(0)?;
+/// let (stream, current) = (Stream::new(&context)?, context.enter()?);
+/// for handle in [StreamHandle::DEFAULT, stream.handle()] {
+///     current.synchronize_stream(handle)?;
+///     assert!(current.is_stream_complete(handle)?);
+/// }
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct StreamHandle<'stream> {
     raw: RawStream,
@@ -18,6 +39,17 @@ pub struct StreamHandle<'stream> {
 
 impl StreamHandle<'static> {
     /// The legacy default stream of the current context, which copies without a stream run on.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Event, StreamHandle};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let event = Event::new(&context)?;
+    /// context.enter()?.record(&event, StreamHandle::DEFAULT)?;
+    /// event.synchronize()?;
+    /// assert!(event.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub const DEFAULT: Self = Self { raw: std::ptr::null_mut(), context: None };
 }
 
@@ -60,6 +92,17 @@ impl Current<'_> {
 
     /// Blocks until a stream has completed all work queued so far.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (stream, current) = (Stream::new(&context)?, context.enter()?);
+    /// let event = stream.record()?;
+    /// current.synchronize_stream(stream.handle())?;
+    /// assert!(event.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Driver errors, including those of the queued work.
@@ -70,6 +113,16 @@ impl Current<'_> {
     }
 
     /// Whether a stream has completed all work queued so far.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (stream, current) = (Stream::new(&context)?, context.enter()?);
+    /// stream.synchronize()?;
+    /// assert!(current.is_stream_complete(stream.handle())?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -86,16 +86,39 @@ impl Context {
     }
 
     /// The device that the context is on.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Device};
+    ///
+    /// assert_eq!(Context::primary(0)?.device(), Device::get(0)?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn device(&self) -> Device {
         self.0.device
     }
 
     /// The `CUcontext` handle, as a number.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert_ne!(context.handle(), 0);
+    /// assert_eq!(context.handle(), Context::primary(0)?.handle()); // the same context
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn handle(&self) -> usize {
         self.0.handle
     }
 
     /// Whether it is its device's primary context, which this process has retained.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// assert!(Context::primary(0)?.is_primary());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn is_primary(&self) -> bool {
         self.0.is_primary.load(Ordering::Acquire)
     }
@@ -105,18 +128,44 @@ impl Context {
     }
 
     /// Whether both are the same driver context.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Device};
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert!(context.is_same(&context.clone()));
+    /// let last = Context::primary(Device::count()? - 1)?;
+    /// assert_eq!(context.is_same(&last), Device::count()? == 1);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn is_same(&self, other: &Self) -> bool {
         self.identity() == other.identity()
     }
 
     /// The context's identity, which differs even from that of a later context with the same
     /// handle.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (handle, _number) = context.identity();
+    /// assert_eq!(handle, context.handle());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn identity(&self) -> (usize, u64) {
         (self.0.handle, self.0.number)
     }
 
     /// Whether a reset of the device can be detected: drivers before CUDA 12 do not number their
     /// contexts.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, driver_version};
+    ///
+    /// assert_eq!(Context::primary(0)?.is_numbered(), driver_version()? >= 12_000);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn is_numbered(&self) -> bool {
         self.0.number != 0
     }
@@ -130,6 +179,14 @@ impl Context {
     }
 
     /// The device's memory, in bytes, asked for once.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert_eq!(context.total_memory()?, context.device().total_memory()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn total_memory(&self) -> CudaResult<u64> {
         if let Some(bytes) = self.0.total_memory.get() {
             return Ok(*bytes);
@@ -139,11 +196,38 @@ impl Context {
     }
 
     /// The extension of type `T` that a layer above has attached to the context, if any.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, CudaError, Extension};
+    ///
+    /// struct Name(&'static str);
+    /// impl Extension for Name {}
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert!(context.extension::<Name>().is_none());
+    /// context.extension_or(|| Ok::<_, CudaError>(Name("ours")))?;
+    /// assert_eq!(context.extension::<Name>().map(|it| it.0), Some("ours"));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn extension<T: Extension>(&self) -> Option<&T> {
         self.0.extensions.get()
     }
 
     /// The extension of type `T`, which the first caller attaches to the context.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, CudaError, Extension};
+    ///
+    /// struct Name(&'static str);
+    /// impl Extension for Name {}
+    ///
+    /// let context = Context::primary(0)?;
+    /// for name in ["first", "second"] {
+    ///     let attached = context.extension_or(|| Ok::<_, CudaError>(Name(name)))?;
+    ///     assert_eq!(attached.0, "first");
+    /// }
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -188,6 +272,17 @@ impl Context {
     ///
     /// Destructors and statistics need this answer: a call may fail with that code in a context that is
     /// alive, where nothing may be forgotten.
+    ///
+    /// ```standalone_crate
+    /// use arrow_cuda_context::{Context, Device};
+    ///
+    /// let context = Context::primary(0)?;
+    /// // SAFETY: nobody else uses the device.
+    /// unsafe { Device::get(0)?.reset() }?;
+    /// let error = context.synchronize().expect_err("the context is gone");
+    /// assert!(context.is_gone(&error));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn is_gone(&self, error: &CudaError) -> bool {
         error.is_context_gone() && !self.is_alive()
     }

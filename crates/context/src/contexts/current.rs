@@ -52,6 +52,17 @@ impl Context {
     /// which destroys everything in the context.  If the context is current already, it costs two
     /// queries, and an exchange of the thread's capture mode unless the thread has another guard.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Device};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// assert_eq!(Device::current()?, Some(context.device()));
+    /// drop(current);
+    /// assert_eq!(Device::current()?, None); // as before
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// `CUDA_ERROR_INVALID_CONTEXT` for a context that is gone; the thread's current context is
@@ -91,6 +102,15 @@ impl Context {
     /// Makes the context the thread's current one in place of the one that is, for all libraries in
     /// the process.  [`enter`](Self::enter) is for this project's own calls.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Device};
+    ///
+    /// let context = Context::primary(0)?;
+    /// context.make_current()?;
+    /// assert_eq!(Device::current()?, Some(context.device()));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// `CUDA_ERROR_INVALID_CONTEXT` for a context that is gone; the thread's current context is
@@ -106,6 +126,19 @@ impl Context {
     /// It releases nothing in a forked child, while the process exits, and when the context is gone.  The driver has then destroyed everything in
     /// the context, and its addresses and handles may belong to somebody else.  A failure is
     /// reported as that of `what`.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Unused};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let address = context.enter()?.allocate_memory(100)?;
+    /// // SAFETY: nobody else has seen the address, which is released once.
+    /// context.release("a table", |current| unsafe {
+    ///     current.release_memory(address, &Unused::promised())
+    /// });
+    /// assert!(context.enter()?.allocation_at(address).is_err());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn release(&self, what: &str, release: impl FnOnce(&Current<'_>) -> CudaResult<()>) {
         if !may_release() {
             return;
@@ -121,6 +154,15 @@ impl Context {
 
 impl<'context> Current<'context> {
     /// The context that is current.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let current = context.enter()?;
+    /// assert!(current.context().is_same(&context));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn context(&self) -> &'context Context {
         self.context
     }
@@ -141,6 +183,16 @@ impl<'context> Current<'context> {
 
     /// Blocks until the device has completed everything that was queued in the context.  No mode lets the driver do
     /// so during a capture in the context, which this ends.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let event = Stream::non_blocking(&context)?.record()?;
+    /// context.enter()?.synchronize()?;
+    /// assert!(event.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -27,6 +27,14 @@ const COMPUTE_CAPABILITY: [i32; 2] = [75, 76];
 impl Device {
     /// How many devices the driver offers.
     ///
+    /// ```
+    /// use arrow_cuda_context::Device;
+    ///
+    /// let count = Device::count()?;
+    /// assert!(count > 0 && Device::get(count).is_err());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When there is no driver, or it finds no device (error 100).
@@ -39,6 +47,14 @@ impl Device {
 
     /// The device of that number.
     ///
+    /// ```
+    /// use arrow_cuda_context::Device;
+    ///
+    /// assert_eq!(Device::get(0)?.number(), 0);
+    /// assert!(Device::get(Device::count()?).is_err());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When there is no such device, or no driver.
@@ -48,11 +64,26 @@ impl Device {
     }
 
     /// The device's number.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Device;
+    ///
+    /// let last = Device::count()? - 1;
+    /// assert_eq!(Device::get(last)?.number(), last);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn number(self) -> u32 {
         self.0
     }
 
     /// The device's marketing name.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Device;
+    ///
+    /// assert!(!Device::get(0)?.name()?.is_empty());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn name(self) -> CudaResult<String> {
         let device = self.handle()?;
         let mut name = [0u8; 256];
@@ -63,6 +94,13 @@ impl Device {
     }
 
     /// The device's memory, in bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Device;
+    ///
+    /// assert!(Device::get(0)?.total_memory()? > 0);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn total_memory(self) -> CudaResult<u64> {
         let device = self.handle()?;
         // SAFETY: stores a size.
@@ -71,6 +109,14 @@ impl Device {
     }
 
     /// The device's compute capability: major and minor version.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Device;
+    ///
+    /// let (major, minor) = Device::get(0)?.compute_capability()?;
+    /// assert!(major >= 3 && minor >= 0);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn compute_capability(self) -> CudaResult<(i32, i32)> {
         let device = self.handle()?;
         let [major, minor] = COMPUTE_CAPABILITY;
@@ -78,6 +124,14 @@ impl Device {
     }
 
     /// A property of the device, by the number that the driver gives it (`CU_DEVICE_ATTRIBUTE_*`).
+    ///
+    /// ```
+    /// use arrow_cuda_context::Device;
+    ///
+    /// let warp_size = Device::get(0)?.attribute(10)?; // CU_DEVICE_ATTRIBUTE_WARP_SIZE
+    /// assert_eq!(warp_size, 32);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -88,6 +142,16 @@ impl Device {
 
     /// Identifies the device in every process, or the part of a partitioned device (MIG) that this
     /// process uses.  The device's number may differ between processes.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Device;
+    ///
+    /// let device = Device::get(0)?;
+    /// let uuid = device.uuid()?;
+    /// assert_ne!(uuid, [0; 16]);
+    /// assert_eq!(uuid, device.uuid()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn uuid(self) -> CudaResult<[u8; 16]> {
         let device = self.handle()?;
         // SAFETY: stores 16 bytes.
@@ -95,6 +159,16 @@ impl Device {
     }
 
     /// The device of the thread's current context; `None` when none is current.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Device};
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert_eq!(Device::current()?, None);
+    /// let _current = context.enter()?;
+    /// assert_eq!(Device::current()?, Some(context.device()));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -164,6 +238,15 @@ fn attribute(device: i32, number: i32) -> CudaResult<i32> {
 }
 
 /// The newest version of CUDA that the driver supports: 13000 for 13.0.
+///
+/// ```
+/// use arrow_cuda_context::driver_version;
+///
+/// let version = driver_version()?;
+/// println!("CUDA {}.{}", version / 1000, version % 1000 / 10);
+/// assert!(version >= 10_000);
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -13,6 +13,13 @@ static PRIMARIES: Lock<Vec<Context>> = Lock::new(Vec::new());
 impl Context {
     /// The primary context of a device, under the name that constructors have: [`primary`](Self::primary).
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// assert_eq!(Context::new(0)?, Context::primary(0)?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`primary`](Self::primary).
@@ -21,6 +28,15 @@ impl Context {
     }
 
     /// The primary context of a device.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Device};
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert_eq!(context.device().number(), 0);
+    /// assert!(Context::primary(Device::count()?).is_err());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -37,6 +53,15 @@ impl Context {
     }
 
     /// The primary contexts that this process has asked for so far.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// assert!(Context::primaries().is_empty());
+    /// let context = Context::primary(0)?;
+    /// assert_eq!(Context::primaries(), [context]);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn primaries() -> Vec<Self> {
         PRIMARIES.lock().map(|primaries| primaries.clone()).unwrap_or_default()
     }

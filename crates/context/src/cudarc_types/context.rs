@@ -42,6 +42,15 @@ impl Context {
     /// `cudarc` keeps count of streams, by which it decides what waits for what, in this object: take one for a
     /// device, and share it.
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let ours = Context::primary(0)?;
+    /// let theirs = ours.to_cudarc()?;
+    /// assert_eq!(theirs.cu_ctx() as usize, ours.handle());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`CudaError::OtherDriver`] if `cudarc` loads another driver, or finds none; `CUDA_ERROR_INVALID_CONTEXT` for a

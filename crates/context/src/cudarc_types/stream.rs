@@ -11,6 +11,17 @@ use std::sync::Arc;
 ///
 /// The stream lives as long as this.  If clones are left when this is dropped, in slices that were allocated on it, the
 /// stream stays until the context is destroyed.
+///
+/// ```
+/// use arrow_cuda_context::{Context, CudarcStream, Stream};
+///
+/// let context = Context::primary(0)?;
+/// let ours = Stream::new(&context)?;
+/// let theirs: CudarcStream = ours.to_cudarc(&context.to_cudarc()?)?;
+/// theirs.synchronize()?;
+/// assert_eq!(theirs.cu_stream().cast(), ours.as_raw());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct CudarcStream {
     /// None only while it is dropped.

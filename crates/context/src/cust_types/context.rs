@@ -31,6 +31,15 @@ impl Context {
     /// The context as one of `cust`, which retains it once more.  The thread's current context
     /// stays as it is.
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let ours = Context::primary(0)?;
+    /// let theirs = ours.to_cust()?;
+    /// assert_eq!(theirs.as_raw() as usize, ours.handle());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// `CUDA_ERROR_INVALID_CONTEXT` for a context that is gone, and for one that is not its device's

@@ -64,6 +64,21 @@ impl Function {
     }
 
     /// The kernel for functions of `cust`, such as its `launch!`, whose safety rules then apply.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// # let ptx = c".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry kernel() { ret; }";
+    /// let context = Context::primary(0)?;
+    /// let (current, stream) = (context.enter()?, Stream::new(&context)?);
+    /// let kernel = current.load_function(ptx, c"kernel")?;
+    /// let (function, queue) = (kernel.to_cust(), stream.as_cust());
+    /// // SAFETY: the kernel takes no arguments, and does nothing.
+    /// unsafe { cust::launch!(function<<<1, 32, 0, queue>>>()) }.expect("nothing has failed");
+    /// stream.synchronize()?;
+    /// assert!(stream.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn to_cust(&self) -> cust::function::Function<'_> {
         let raw = self.raw as cust::sys::CUfunction;
         // SAFETY: cust's function holds its handle and nothing else, which the compiler finds by its

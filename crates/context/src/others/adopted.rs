@@ -26,6 +26,17 @@ pub struct Adopted<T> {
 
 impl<T> Adopted<T> {
     /// Owns `value`, which was made in `context`; `what` names it in reports of failures.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Adopted, Context};
+    /// use std::sync::Arc;
+    ///
+    /// let theirs = Arc::new("a texture");
+    /// let owner = Adopted::new(&Context::primary(0)?, "a texture of cust", theirs.clone());
+    /// drop(owner); // in its context
+    /// assert_eq!(Arc::strong_count(&theirs), 1);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn new(context: &Context, what: &'static str, value: T) -> Self {
         Self { context: context.clone(), what, value: ManuallyDrop::new(value) }
     }

@@ -22,6 +22,15 @@ impl Context {
     /// Released memory is reused first, if no work can use it any more.  When the device has no room, all
     /// cached memory goes back to the driver.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let block = context.allocate(1000, Placement::Packed)?;
+    /// assert_eq!((block.size(), context.bytes_allocated()?), (1000, 1000));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// `CUDA_ERROR_OUT_OF_MEMORY` when the device has no room; an error when the context is gone.
@@ -31,6 +40,17 @@ impl Context {
 
     /// Allocates `size` bytes, more than 0, of host memory that is pinned for all contexts.  Their
     /// content is unspecified: zeros, or what this process had in pinned memory before.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let block = Context::primary(0)?.allocate_pinned(4)?;
+    /// // SAFETY: 4 bytes of the host, which nobody else uses.
+    /// let bytes = unsafe { &mut *(block.private_address() as *mut [u8; 4]) };
+    /// *bytes = [1, 2, 3, 4];
+    /// assert_eq!((block.size(), bytes[3]), (4, 4));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -49,6 +49,17 @@ impl Block {
     }
 
     /// The address, for a consumer for whom `ready` was made.  Asking for it exposes the block.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let block = context.allocate(100, Placement::Packed)?;
+    /// let ready = context.make_ready_for(Consumer::Unknown, &[])?;
+    /// let address = block.address(&ready); // for another library
+    /// assert!(address == block.private_address() && block.is_exposed());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn address(&self, ready: &Ready) -> u64 {
         debug_assert!(ready.is_for(&self.context), "ready in another context");
         self.expose();
@@ -57,12 +68,32 @@ impl Block {
 
     /// The address, without exposing the block: for work that is complete, or retains the block, when
     /// the call returns or fails.  Other libraries must not get it.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let block = context.allocate(100, Placement::Packed)?;
+    /// // SAFETY: the block has 100 bytes, and the fill is complete when the call returns.
+    /// unsafe { context.enter()?.fill_memory(block.private_address(), 0, 100) }?;
+    /// assert!(!block.is_exposed());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn private_address(&self) -> u64 {
         self.address
     }
 
     /// Marks the block as exposed: work that nobody here knows may use it from now on.  Waits for the small
     /// copies that the device is still at work on.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let block = Context::primary(0)?.allocate(100, Placement::Packed)?;
+    /// block.expose();
+    /// assert!(block.is_exposed());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn expose(&self) {
         if self.is_settled.load(Ordering::Acquire) {
             return;
@@ -79,11 +110,29 @@ impl Block {
     }
 
     /// Whether the block is exposed.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement, Ready};
+    ///
+    /// let block = Context::primary(0)?.allocate(100, Placement::Packed)?;
+    /// assert!(!block.is_exposed());
+    /// block.address(&Ready::by_caller());
+    /// assert!(block.is_exposed());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn is_exposed(&self) -> bool {
         self.is_exposed.load(Ordering::SeqCst)
     }
 
     /// The size that was asked for, in bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let block = Context::primary(0)?.allocate(100, Placement::Packed)?;
+    /// assert_eq!(block.size(), 100);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -94,11 +143,30 @@ impl Block {
     }
 
     /// Whether both lie in one segment, so that one copy may reach from one to the other.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let blocks = context.suballocate(&[100, 200])?;
+    /// assert!(blocks[0].shares_segment(&blocks[1]));
+    /// assert!(!blocks[0].shares_segment(&context.allocate_pinned(100)?));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn shares_segment(&self, other: &Self) -> bool {
         self.segment == other.segment && self.context.is_same(&other.context)
     }
 
     /// Where the block was allocated.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let block = context.allocate(100, Placement::Packed)?;
+    /// assert!(block.context().is_same(&context));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn context(&self) -> &Context {
         &self.context
     }

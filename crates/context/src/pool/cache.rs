@@ -52,6 +52,17 @@ impl<'context> Cache<'context> {
 
     /// How much memory is and was in use and cached, and how often cached memory was reused.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let block = context.allocate(1000, Placement::Packed)?;
+    /// let stats = context.cache().stats()?;
+    /// assert_eq!(stats.allocated_bytes, 1000);
+    /// assert!(stats.reserved_bytes >= 1000 && stats.driver_allocations > 0);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// In a forked child; or when the driver cannot tell the device's memory.
@@ -61,6 +72,17 @@ impl<'context> Cache<'context> {
     }
 
     /// Lets both peaks of the statistics begin again, at what is allocated and reserved now.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// drop(context.allocate(1000, Placement::Packed)?);
+    /// assert_eq!(context.cache().stats()?.peak_allocated_bytes, 1000);
+    /// context.cache().reset_peaks()?;
+    /// assert_eq!(context.cache().stats()?.peak_allocated_bytes, 0);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -85,12 +107,32 @@ impl<'context> Cache<'context> {
 
 impl Context {
     /// The cache of this context's device memory.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// context.cache().empty()?;
+    /// assert_eq!(context.cache().stats()?.cached_bytes, 0);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn cache(&self) -> Cache<'_> {
         Cache::Device(self)
     }
 
     /// How many bytes this process has allocated in this context and not released yet, as
     /// requested.  Slices, foreign memory and imported memory do not count.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let block = context.allocate(1000, Placement::Packed)?;
+    /// assert_eq!(context.bytes_allocated()?, 1000);
+    /// drop(block);
+    /// assert_eq!(context.bytes_allocated()?, 0);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///

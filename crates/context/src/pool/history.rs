@@ -8,6 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 /// A kind of [`MemoryEvent`].
+///
+/// ```
+/// use arrow_cuda_context::{Context, MemoryAction, MemoryHistory, Placement};
+///
+/// let context = Context::primary(0)?;
+/// MemoryHistory::start(1000, || None)?;
+/// drop(context.allocate(700, Placement::Packed)?);
+/// let actions: Vec<_> = MemoryHistory::stop()?.iter().map(|event| event.action).collect();
+/// assert!(actions.contains(&MemoryAction::Allocate) && actions.contains(&MemoryAction::Release));
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryAction {
@@ -23,6 +34,12 @@ pub enum MemoryAction {
 
 impl MemoryAction {
     /// Its name, in words.
+    ///
+    /// ```
+    /// use arrow_cuda_context::MemoryAction;
+    ///
+    /// assert_eq!(MemoryAction::AllocateSegment.name(), "allocate segment");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Self::Allocate => "allocate",
@@ -34,6 +51,18 @@ impl MemoryAction {
 }
 
 /// An event of the [`MemoryHistory`].
+///
+/// ```
+/// use arrow_cuda_context::{Context, MemoryAction, MemoryHistory, Placement};
+///
+/// let context = Context::primary(0)?;
+/// MemoryHistory::start(1000, || None)?;
+/// let block = context.allocate(700, Placement::Packed)?;
+/// let events = MemoryHistory::stop()?;
+/// let event = events.iter().find(|event| event.action == MemoryAction::Allocate).expect("one");
+/// assert_eq!((event.device, event.address, event.size), (0, block.private_address(), 700));
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MemoryEvent {
@@ -52,6 +81,14 @@ pub struct MemoryEvent {
 }
 
 /// Tells where in the program this thread is.  It is called under no lock of this project.
+///
+/// ```
+/// use arrow_cuda_context::{MemoryHistory, Origin};
+///
+/// let origin: Origin = || std::thread::current().name().map(String::from);
+/// assert!(MemoryHistory::start(1000, origin)?);
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 pub type Origin = fn() -> Option<String>;
 
 /// The history of all device memory that the contexts of this process allocate, while it is recorded.
@@ -88,6 +125,14 @@ static HISTORY: Lock<Option<MemoryHistory>> = Lock::new(None);
 impl MemoryHistory {
     /// Begins to record the last `capacity` events.  Returns false, and does nothing, if they are recorded already.
     ///
+    /// ```
+    /// use arrow_cuda_context::MemoryHistory;
+    ///
+    /// assert!(MemoryHistory::start(1000, || None)?);
+    /// assert!(!MemoryHistory::start(1000, || None)?); // it is on already
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// In a forked child.
@@ -104,6 +149,17 @@ impl MemoryHistory {
 
     /// The events so far; empty unless they are recorded.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, MemoryHistory, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert!(MemoryHistory::events()?.is_empty());
+    /// MemoryHistory::start(1000, || None)?;
+    /// let block = context.allocate(700, Placement::Packed)?;
+    /// assert!(MemoryHistory::events()?.iter().any(|event| event.address == block.private_address()));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// In a forked child.
@@ -113,6 +169,17 @@ impl MemoryHistory {
     }
 
     /// Ends the record.  Returns its events.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, MemoryHistory, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// MemoryHistory::start(1000, || None)?;
+    /// drop(context.allocate(700, Placement::Packed)?);
+    /// assert!(!MemoryHistory::stop()?.is_empty());
+    /// assert!(MemoryHistory::stop()?.is_empty());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///

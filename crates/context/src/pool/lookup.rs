@@ -121,6 +121,18 @@ impl Current<'_> {
     /// `address`.  `None` for memory that the driver does not know, or that was released here
     /// although the driver still has it allocated.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (block, current) = (context.allocate(100, Placement::Packed)?, context.enter()?);
+    /// let address = block.private_address();
+    /// assert_eq!(current.device_address(address)?, Some(address));
+    /// drop(block);
+    /// assert_eq!(current.device_address(address)?, None);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// All other driver errors.
@@ -133,6 +145,16 @@ impl Current<'_> {
 
     /// The start and size of the device memory or pinned host memory at an address that the driver was given at once.
     /// `None` where [`device_address`](Self::device_address) is.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (block, current) = (context.allocate(100, Placement::Packed)?, context.enter()?);
+    /// let (start, size) = current.known_range(block.private_address())?.expect("device memory");
+    /// assert!(start <= block.private_address() && size >= 100);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///

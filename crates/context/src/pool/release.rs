@@ -42,6 +42,16 @@ impl Cache<'_> {
     /// `G` are powers of 1024), `0` or `off`.  Without that, a context caches an eighth of the device's memory, and
     /// the process 1/16 of the machine's pinned, at most 1 GiB.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// context.cache().set_limit(0)?;
+    /// drop(context.allocate(1000, Placement::Packed)?);
+    /// assert_eq!(context.cache().stats()?.cached_bytes, 0);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// In a forked child, or if a context cannot be entered: nothing was released there then.  Or the first error of a
@@ -62,6 +72,17 @@ impl Cache<'_> {
 
     /// Gives all cached memory back to the driver, for other libraries and processes, and returns its size in bytes.
     /// Waits for all work of the devices.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement};
+    ///
+    /// let context = Context::primary(0)?;
+    /// drop(context.allocate(1000, Placement::Packed)?);
+    /// let cached = context.cache().stats()?.cached_bytes;
+    /// assert_eq!(context.cache().empty()?, cached);
+    /// assert_eq!(context.cache().stats()?.cached_bytes, 0);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -7,6 +7,17 @@ use crate::{Context, contexts};
 use std::sync::Arc;
 
 /// Memory that the driver has allocated, or pinned, for the pools of a context.
+///
+/// ```
+/// use arrow_cuda_context::{Context, Placement, memory_segments};
+///
+/// let context = Context::primary(0)?;
+/// let block = context.allocate(100, Placement::Packed)?;
+/// let segment = &memory_segments()[0];
+/// assert!(segment.context.is_same(&context) && !segment.is_on_host);
+/// assert_eq!(segment.size, segment.blocks.iter().map(|block| block.size).sum());
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MemorySegment {
@@ -25,6 +36,18 @@ pub struct MemorySegment {
 }
 
 /// A part of a [`MemorySegment`].
+///
+/// ```
+/// use arrow_cuda_context::{BlockState, Context, MemoryBlock, Placement, memory_segments};
+///
+/// let context = Context::primary(0)?;
+/// let block = context.allocate(100, Placement::Packed)?;
+/// let segments = memory_segments();
+/// let is_in_use = |it: &&MemoryBlock| it.state == BlockState::InUse;
+/// let found = segments[0].blocks.iter().find(is_in_use).expect("the block");
+/// assert_eq!((found.address, found.requested), (block.private_address(), 100));
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MemoryBlock {

@@ -11,6 +11,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// All work of the producer comes before what is queued on the legacy default stream from then on, and on
 /// the streams that are ordered with it.  [`order`](Self::order) sees to the others: to be called before each
 /// use of the memory on a stream.  Until the first such call, this costs nothing.  Clones are of the same work.
+///
+/// ```
+/// use arrow_cuda_context::{Arrival, Context, Pending, Stream};
+///
+/// let context = Context::primary(0)?;
+/// let (producer, consumer) = (Stream::non_blocking(&context)?, Stream::non_blocking(&context)?);
+/// let end = producer.record()?;
+/// let arrival: Arrival = context.take_over(&Pending::Event(end.clone()))?;
+/// arrival.order(&context, &consumer)?; // what is queued there from now on comes after `end`
+/// consumer.synchronize()?;
+/// assert!(end.is_complete()?);
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Arrival(Option<Arc<Order>>);
 
@@ -24,6 +37,16 @@ struct Order {
 
 impl Arrival {
     /// Of memory that nobody works on.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Arrival, Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// Arrival::complete().order(&context, &stream)?; // has nothing to wait for
+    /// assert!(stream.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn complete() -> Self {
         Self(None)
     }

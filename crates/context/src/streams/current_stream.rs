@@ -33,6 +33,17 @@ impl Stream {
 
     /// Undoes the last [`enter_thread`](Self::enter_thread) of this stream on this thread.  Returns
     /// whether there was one.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// stream.enter_thread();
+    /// assert!(stream.leave_thread());
+    /// assert!(!stream.leave_thread()); // it was left already
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn leave_thread(&self) -> bool {
         let left = STREAMS.try_with(|streams| {
             let mut streams = streams.borrow_mut();
@@ -44,6 +55,17 @@ impl Stream {
     }
 
     /// The stream that this thread uses in place of the default stream of a context.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// assert_eq!(Stream::current(&context), None);
+    /// stream.enter_thread();
+    /// assert_eq!(Stream::current(&context), Some(stream));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn current(context: &Context) -> Option<Self> {
         let find = |streams: &RefCell<Vec<Self>>| {
             let streams = streams.borrow();
@@ -53,6 +75,17 @@ impl Stream {
     }
 
     /// Whether this thread uses a stream in place of any context's default stream.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// assert!(!Stream::any_is_current());
+    /// stream.enter_thread();
+    /// assert!(Stream::any_is_current());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn any_is_current() -> bool {
         STREAMS.try_with(|streams| !streams.borrow().is_empty()).unwrap_or(false)
     }

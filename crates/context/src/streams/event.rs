@@ -9,6 +9,16 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 /// An owner that keeps memory valid.
+///
+/// ```
+/// use arrow_cuda_context::{Context, Retained, Stream};
+///
+/// let stream = Stream::new(&Context::primary(0)?)?;
+/// let owner: Retained = Box::new(vec![7; 64]);
+/// stream.enqueue(owner, |_current, _stream| Ok(()))?;
+/// assert_eq!(stream.synchronize()?.len(), 1);
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 pub type Retained = Box<dyn Any + Send + Sync>;
 
 /// A `CUevent`.
@@ -66,16 +76,41 @@ impl Eq for Event {}
 
 impl Event {
     /// An event without time stamps, which is faster.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Event};
+    ///
+    /// let event = Event::new(&Context::primary(0)?)?;
+    /// assert!(event.is_complete()? && !event.has_timing()); // it was never recorded
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn new(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, DISABLE_TIMING)
     }
 
     /// An event that records the time when it is reached; see [`elapsed`](Self::elapsed).
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Event};
+    ///
+    /// let event = Event::with_timing(&Context::primary(0)?)?;
+    /// assert!(event.has_timing());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn with_timing(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, 0)
     }
 
     /// An event with the driver's `CU_EVENT_*` flags.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Event};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let event = Event::with_flags(&context, 1 | 2)?; // CU_EVENT_BLOCKING_SYNC and CU_EVENT_DISABLE_TIMING
+    /// assert!(!event.has_timing());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -97,6 +132,17 @@ impl Event {
 
     /// An event of another library, which `owner` keeps alive.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Event};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let theirs = Event::new(&context)?; // as if of another library
+    /// // SAFETY: an event of the context, which the clone keeps alive.
+    /// let ours = unsafe { Event::borrowed(&context, theirs.as_raw(), Box::new(theirs.clone())) };
+    /// assert_eq!(ours, theirs);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Safety
     ///
     /// The handle must be that of an event of the context, and live as long as `owner`.
@@ -109,22 +155,58 @@ impl Event {
     }
 
     /// The context that it was made in.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Event};
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert!(Event::new(&context)?.context().is_same(&context));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn context(&self) -> &Context {
         &self.0.context
     }
 
     /// The `CUevent` handle, for other libraries, valid as long as this or a clone lives.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Event};
+    ///
+    /// let event = Event::new(&Context::primary(0)?)?;
+    /// assert!(!event.as_raw().is_null());
+    /// assert_eq!(event.clone().as_raw(), event.as_raw());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn as_raw(&self) -> *mut c_void {
         self.0.raw
     }
 
     /// Whether it records time stamps.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Event};
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert!(Event::with_timing(&context)?.has_timing());
+    /// assert!(!Event::new(&context)?.has_timing());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn has_timing(&self) -> bool {
         self.0.has_timing
     }
 
     /// As [`synchronize`](Self::synchronize), but no signal ends the wait, and what was retained is left to
     /// later uses of its stream.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// let event = stream.record()?;
+    /// event.wait()?;
+    /// assert!(event.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -136,6 +218,16 @@ impl Event {
     }
 
     /// Whether the work before it is complete.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// let event = stream.record()?;
+    /// stream.synchronize()?;
+    /// assert!(event.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -186,6 +278,17 @@ impl Current<'_> {
 
     /// Like [`Event::record`], under a guard that the caller holds already.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Event, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (event, stream) = (Event::new(&context)?, Stream::new(&context)?);
+    /// context.enter()?.record(&event, stream.handle())?;
+    /// stream.synchronize()?;
+    /// assert!(event.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// `CUDA_ERROR_INVALID_HANDLE` for an event or a stream of another context, or driver errors.
@@ -204,6 +307,17 @@ impl Current<'_> {
     }
 
     /// Like [`Event::is_complete`], under a guard that the caller holds already.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (stream, current) = (Stream::new(&context)?, context.enter()?);
+    /// let event = stream.record()?;
+    /// stream.synchronize()?;
+    /// assert!(current.is_reached(&event)?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -24,6 +24,18 @@ use std::time::{Duration, Instant};
 const POLL_TIME: Duration = Duration::from_micros(100);
 
 /// Work that may still use memory when another library takes it over.
+///
+/// ```
+/// use arrow_cuda_context::{Context, Pending, Stream};
+///
+/// let context = Context::primary(0)?;
+/// let event = Stream::new(&context)?.record()?;
+/// for pending in [Pending::Nothing, Pending::DefaultStream, Pending::Event(event.clone())] {
+///     context.wait_for(&pending)?;
+/// }
+/// assert!(event.is_complete()?);
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pending {
     /// All of it is complete.
@@ -39,6 +51,18 @@ pub enum Pending {
 }
 
 /// How the consumer of the memory orders its work after the pending work.
+///
+/// ```
+/// use arrow_cuda_context::{Consumer, Context, Placement};
+///
+/// let context = Context::primary(0)?;
+/// let block = context.allocate(100, Placement::Packed)?;
+/// for consumer in [Consumer::OnDefaultStream, Consumer::AfterEvent, Consumer::OrdersItself] {
+///     let ready = context.make_ready_for(consumer, &[])?;
+///     assert_eq!(block.address(&ready), block.private_address());
+/// }
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consumer {
     /// On the legacy default stream, or on a stream that is ordered with it; or not at all.
@@ -56,6 +80,16 @@ pub enum Consumer {
 }
 
 /// Proof that memory of a context was made ready for a consumer, who may get its addresses now.
+///
+/// ```
+/// use arrow_cuda_context::{Consumer, Context, Placement, Ready};
+///
+/// let context = Context::primary(0)?;
+/// let block = context.allocate(100, Placement::Packed)?;
+/// let ready: Ready = context.make_ready_for(Consumer::OnDefaultStream, &[])?;
+/// assert!(ready.is_for(&context) && block.address(&ready) > 0);
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "addresses are for those who have this"]
 pub struct Ready {
@@ -67,22 +101,65 @@ pub struct Ready {
 impl Ready {
     /// For a caller who orders the work on the memory itself ([`Consumer::OrdersItself`]).  It is not
     /// checked whether the memory's context still exists.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Ready};
+    ///
+    /// let ready = Ready::by_caller();
+    /// assert!(ready.is_for(&Context::primary(0)?) && ready.event().is_none());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn by_caller() -> Self {
         Self { context: None, event: None }
     }
 
     /// The event after the pending work; none if there is no such work, or if the consumer was not
     /// [`AfterEvent`](Consumer::AfterEvent).
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let ready = context.make_ready_for(Consumer::AfterEvent, &[])?;
+    /// let theirs = Stream::non_blocking(&context)?; // as if of the consumer
+    /// if let Some(event) = ready.event() {
+    ///     theirs.wait_for(event)?;
+    /// }
+    /// assert!(context.make_ready_for(Consumer::OnDefaultStream, &[])?.event().is_none());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn event(&self) -> Option<&Event> {
         self.event.as_ref()
     }
 
     /// The same, without the proof.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context, Ready};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let ready = context.make_ready_for(Consumer::AfterEvent, &[])?;
+    /// if let Some(event) = ready.into_event() {
+    ///     event.synchronize()?;
+    /// }
+    /// assert_eq!(Ready::by_caller().into_event(), None);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn into_event(self) -> Option<Event> {
         self.event
     }
 
     /// Whether this was given for memory of the context.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context, Device};
+    ///
+    /// let (first, last) = (Context::primary(0)?, Context::primary(Device::count()? - 1)?);
+    /// let ready = first.make_ready_for(Consumer::OnDefaultStream, &[])?;
+    /// assert!(ready.is_for(&first));
+    /// assert_eq!(ready.is_for(&last), first.is_same(&last));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn is_for(&self, context: &Context) -> bool {
         self.context.is_none_or(|given| given == context.identity())
     }
@@ -91,6 +168,17 @@ impl Ready {
 impl Context {
     /// Takes over memory of this context from another library: has the legacy default stream come after the
     /// work that may still use it.  Blocks only where nothing can be said of the streams of that work.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Pending, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let end = Stream::non_blocking(&context)?.record()?; // as if of another library
+    /// context.take_over(&Pending::Event(end.clone()))?;
+    /// Stream::default_of(&context).synchronize()?;
+    /// assert!(end.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -148,6 +236,16 @@ impl Context {
 
     /// Blocks until work that may still use memory is complete.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Pending, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let event = Stream::new(&context)?.record()?;
+    /// context.wait_for(&Pending::Event(event.clone()))?;
+    /// assert!(event.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When queued work failed, or the context is gone.
@@ -186,6 +284,18 @@ impl Context {
 
     /// Inside `with stream:`, has that stream wait for the work on the legacy default stream, without
     /// waiting for it: for memory that comes from a producer that works there.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (stream, end) = (Stream::non_blocking(&context)?, Stream::default_of(&context).record()?);
+    /// stream.enter_thread();
+    /// context.order_current_stream()?; // what is queued there from now on comes after `end`
+    /// stream.synchronize()?;
+    /// assert!(stream.leave_thread() && end.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -132,6 +132,15 @@ pub fn completed() -> Completed {
 
 /// Waits for all work in flight, in every context: work of one device may retain memory of another.
 /// Returns what was retained for it.
+///
+/// ```
+/// use arrow_cuda_context::{Context, Stream, wait_for_work_in_flight};
+///
+/// let stream = Stream::new(&Context::primary(0)?)?;
+/// stream.enqueue(Box::new([7; 64]), |_current, _stream| Ok(()))?;
+/// assert_eq!(wait_for_work_in_flight().len(), 1);
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 pub fn wait_for_work_in_flight() -> Completed {
     let ends_in = |context: &Context| {
         let work = InFlight::of(context).0.lock();
@@ -234,6 +243,20 @@ fn is_over(answer: &CudaResult<bool>) -> bool {
 
 /// The owners that were retained for work that is now complete.  The receiver chooses where to drop
 /// them.
+///
+/// ```
+/// use arrow_cuda_context::{Completed, Context, Stream};
+/// use std::sync::Arc;
+///
+/// let stream = Stream::new(&Context::primary(0)?)?;
+/// let owner = Arc::new([7; 64]);
+/// stream.enqueue(Box::new(owner.clone()), |_current, _stream| Ok(()))?;
+/// let completed: Completed = stream.synchronize()?;
+/// assert_eq!(Arc::strong_count(&owner), 2);
+/// drop(completed);
+/// assert_eq!(Arc::strong_count(&owner), 1);
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Completed(Vec<Retained>);
 
@@ -243,16 +266,46 @@ impl Completed {
     }
 
     /// Adds all owners of another one.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// let mut owners = stream.enqueue(Box::new("first"), |_current, _stream| Ok(()))?;
+    /// owners.extend(stream.enqueue(Box::new("second"), |_current, _stream| Ok(()))?);
+    /// owners.extend(stream.synchronize()?);
+    /// assert_eq!(owners.len(), 2);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn extend(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
     /// The number of owners.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// stream.enqueue(Box::new([7; 64]), |_current, _stream| Ok(()))?;
+    /// assert_eq!(stream.synchronize()?.len(), 1);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether there are no owners.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// stream.enqueue(Box::new([7; 64]), |_current, _stream| Ok(()))?;
+    /// assert!(!stream.synchronize()?.is_empty());
+    /// assert!(stream.synchronize()?.is_empty());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -63,17 +63,41 @@ impl Eq for Stream {}
 impl Stream {
     /// A stream that is ordered with the legacy default stream: each begins work only when the work
     /// queued earlier on the other is complete.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// assert!(stream.is_complete()?); // nothing is queued yet
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn new(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, 0)
     }
 
     /// A stream that is independent of the legacy default stream, and so of copies without a
     /// stream.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::non_blocking(&Context::primary(0)?)?;
+    /// assert!(stream.is_complete()?); // whatever the default stream does
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn non_blocking(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, NON_BLOCKING)
     }
 
     /// A stream with the driver's `CU_STREAM_*` flags.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::with_flags(&Context::primary(0)?, 1)?; // CU_STREAM_NON_BLOCKING
+    /// assert!(stream.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn with_flags(context: &Context, flags: u32) -> CudaResult<Self> {
         Self::with_priority(context, flags, 0)
     }
@@ -102,6 +126,14 @@ impl Stream {
     }
 
     /// The least and the greatest priority that streams of a context can have, such as (0, -5).
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let (least, greatest) = Stream::priorities(&Context::primary(0)?)?;
+    /// assert!(greatest <= least);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn priorities(context: &Context) -> CudaResult<(i32, i32)> {
         let _current = context.enter()?;
         let (mut least, mut greatest) = (0i32, 0i32);
@@ -112,6 +144,14 @@ impl Stream {
     }
 
     /// The stream's priority.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// assert_eq!(stream.priority()?, 0);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn priority(&self) -> CudaResult<i32> {
         let _current = self.context().enter()?;
         // SAFETY: a live handle; stores a number.
@@ -119,6 +159,15 @@ impl Stream {
     }
 
     /// The legacy default stream of a context.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::default_of(&Context::primary(0)?);
+    /// stream.synchronize()?;
+    /// assert!(stream.as_raw().is_null());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn default_of(context: &Context) -> Self {
         Self::of(context, std::ptr::null_mut(), Some(Box::new(())))
     }
@@ -127,6 +176,17 @@ impl Stream {
     /// the default streams (0, 1 and 2) stand for those of the first context.
     ///
     /// The driver dereferences the handle, so this refuses one that is not readable memory.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let theirs = Stream::new(&context)?; // as if of another library
+    /// // SAFETY: a stream, which the clone keeps alive.
+    /// let ours = unsafe { Stream::borrowed(&[&context], theirs.as_raw(), Box::new(theirs.clone())) }?;
+    /// assert_eq!(ours, Some(theirs));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -160,16 +220,42 @@ impl Stream {
     }
 
     /// The context that it belongs to.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert!(Stream::new(&context)?.context().is_same(&context));
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn context(&self) -> &Context {
         &self.0.context
     }
 
     /// The `CUstream` handle, for other libraries, valid as long as this or a clone lives.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// assert!(!stream.as_raw().is_null());
+    /// assert_eq!(stream.clone().as_raw(), stream.as_raw());
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn as_raw(&self) -> RawStream {
         self.0.raw
     }
 
     /// The handle for the calls of [`Current`].
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// assert!(context.enter()?.is_stream_complete(stream.handle())?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn handle(&self) -> StreamHandle<'_> {
         // SAFETY: a stream of the context, which lives as long as this.
         unsafe { StreamHandle::new(self.0.raw, self.context()) }
@@ -181,6 +267,21 @@ impl Stream {
     /// and return.  If it panics, what it has queued so far retains the owner all the same.  The result
     /// holds the owners of earlier work that is complete by now, on this stream and on a few others of the
     /// context.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Placement, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// let block = context.allocate(100, Placement::Packed)?;
+    /// let address = block.private_address();
+    /// // SAFETY: the stream retains the block until the fill is complete.
+    /// stream.enqueue(Box::new(block), |current, handle| unsafe {
+    ///     current.queue_fill(address, 7, 100, handle)
+    /// })?;
+    /// assert_eq!(stream.synchronize()?.len(), 1); // the block
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -215,6 +316,14 @@ impl Stream {
     /// Fails while the stream is being captured into a graph.  The capture goes on, which a query of the stream,
     /// or a wait for it, would end.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// assert!(stream.refuse_capture().is_ok()); // no capture is under way
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` if the stream is being captured; driver errors.
@@ -223,6 +332,16 @@ impl Stream {
     }
 
     /// A new event, without timing, at the end of what is queued so far.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// let end = stream.record()?;
+    /// end.synchronize()?;
+    /// assert!(stream.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn record(&self) -> CudaResult<Event> {
         let event = Event::new(self.context())?;
         event.record(self)?;
@@ -231,6 +350,18 @@ impl Stream {
 
     /// Makes work that is queued from now on wait for an event of any context.  Does not block the
     /// caller.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (first, second) = (Stream::new(&context)?, Stream::new(&context)?);
+    /// let end = first.record()?;
+    /// second.wait_for(&end)?;
+    /// second.synchronize()?;
+    /// assert!(end.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     pub fn wait_for(&self, event: &Event) -> CudaResult<()> {
         let current = self.context().enter()?;
         drop(event.context().enter()?);
@@ -240,6 +371,16 @@ impl Stream {
     }
 
     /// Whether all work queued so far is complete.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// stream.record()?;
+    /// stream.synchronize()?;
+    /// assert!(stream.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -251,6 +392,17 @@ impl Stream {
 
 impl Event {
     /// Marks the end of the work queued on a stream so far, in place of an earlier mark.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Event, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (event, stream) = (Event::new(&context)?, Stream::new(&context)?);
+    /// event.record(&stream)?;
+    /// event.synchronize()?;
+    /// assert!(event.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -14,6 +14,16 @@ impl Context {
     /// A signal may end the wait for the legacy default stream and those that are ordered with it; what
     /// only other streams have to do is waited for to its end.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let event = Stream::non_blocking(&context)?.record()?;
+    /// context.synchronize()?;
+    /// assert!(event.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When queued work failed, or the context is gone.
@@ -66,6 +76,16 @@ impl Stream {
     /// Blocks until all work queued so far is complete, or a signal ends the wait.  Returns the owners that
     /// were retained for it, and for completed work on a few other streams.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// stream.enqueue(Box::new([7; 64]), |_current, _stream| Ok(()))?;
+    /// let owners = stream.synchronize()?;
+    /// assert!(stream.is_complete()? && owners.len() == 1);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Driver errors, including those of the queued work.
@@ -78,6 +98,16 @@ impl Stream {
 impl Event {
     /// Blocks until the work before it is complete, or a signal ends the wait.  Returns the owners that
     /// were retained for completed work, on whatever stream.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let stream = Stream::new(&Context::primary(0)?)?;
+    /// let event = stream.record()?;
+    /// event.synchronize()?;
+    /// assert!(event.is_complete()?);
+    /// # Ok::<(), arrow_cuda_context::CudaError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -77,6 +77,16 @@ pub(super) enum State {
 }
 
 /// Who may use a [`MemoryBlock`](crate::MemoryBlock).
+///
+/// ```
+/// use arrow_cuda_context::{BlockState, Context, Placement, memory_segments};
+///
+/// let context = Context::primary(0)?;
+/// let block = context.allocate(100, Placement::Packed)?;
+/// let blocks = memory_segments().into_iter().flat_map(|segment| segment.blocks);
+/// assert!(blocks.filter(|it| it.state == BlockState::InUse).count() == 1);
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BlockState {
@@ -92,6 +102,12 @@ pub enum BlockState {
 
 impl BlockState {
     /// Its name, in words.
+    ///
+    /// ```
+    /// use arrow_cuda_context::BlockState;
+    ///
+    /// assert_eq!(BlockState::InFlight.name(), "in flight");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Self::InUse => "in use",

@@ -13,6 +13,15 @@ pub(crate) const ALIGNMENT: u64 = 512;
 const TOLERANCE_DIVISOR: u64 = 6;
 
 /// A class of sizes: up to 1 MiB, below 16 MiB, and from there on.
+///
+/// ```
+/// use arrow_cuda_context::{Context, Placement, SizeClass, memory_segments};
+///
+/// let context = Context::primary(0)?;
+/// let block = context.allocate(100, Placement::Packed)?;
+/// assert_eq!(memory_segments()[0].class, SizeClass::Small);
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SizeClass {
@@ -26,6 +35,12 @@ pub enum SizeClass {
 
 impl SizeClass {
     /// Its name, in words.
+    ///
+    /// ```
+    /// use arrow_cuda_context::SizeClass;
+    ///
+    /// assert_eq!(SizeClass::Medium.name(), "medium");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Self::Small => "small",

@@ -7,6 +7,16 @@ use super::classes::{ALIGNMENT, SizeClass};
 /// A process that imports one of them can reach the whole segment, and finds the allocation by an
 /// offset that other implementations of `pyarrow.cuda` do not know.  So memory that may be exported
 /// gets a segment of its own, as long as that wastes little.
+///
+/// ```
+/// use arrow_cuda_context::{Context, Placement};
+///
+/// let context = Context::primary(0)?;
+/// let alone = context.allocate(1 << 20, Placement::Alone)?; // to be exported
+/// let packed = context.allocate(1 << 20, Placement::Packed)?;
+/// assert!(!alone.shares_segment(&packed));
+/// # Ok::<(), arrow_cuda_context::CudaError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// Alone in its segment, unless too much memory is wasted that way already.
