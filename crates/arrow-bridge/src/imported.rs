@@ -7,9 +7,9 @@ use crate::object_ref::Object;
 /// Imports functions from C++, lists them as `Table`, and makes a method of each.
 ///
 /// `OWNER[FIELD.FIELD]:` names the type that gets the methods, and where it has the table.  Then come lines like those
-/// of Rust's own `unsafe extern` blocks: `VISIBILITY SAFETY fn NAME(PARAMETERS) -> RESULT;`.  The types of its arguments
-/// show all that a `safe` function requires.  [`Returned`] tells what C++ returns.  `examples/header.rs` reads these
-/// lines.
+/// of Rust's own `unsafe extern` blocks: `VISIBILITY SAFETY fn NAME(PARAMETERS) -> RESULT;`.  The types of its
+/// arguments show all that a `safe` function requires.  [`Returned`] tells what C++ returns.  `examples/header.rs`
+/// reads these lines.
 macro_rules! imported {
     ($owner:ident $fields:tt: $(
         $(#[$attribute:meta])*

@@ -1,7 +1,7 @@
 //! The buffers and children that a layout prescribes.
 
-/// The memory layout of an array.  Extension types have the layout of their storage, and dictionary arrays the layout of
-/// their indices.
+/// The memory layout of an array.  Extension types have the layout of their storage, and dictionary arrays the layout
+/// of their indices.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {

@@ -80,7 +80,8 @@ pub struct Reached {
     pub offset: u64,
     /// The number of elements, which for a child may be smaller than before.
     pub length: u64,
-    /// The bytes or elements left out before the first offset; [`lower`](crate::lower()) subtracts them from all offsets.
+    /// The bytes or elements left out before the first offset; [`lower`](crate::lower()) subtracts them from all
+    /// offsets.
     pub base: u64,
 }
 

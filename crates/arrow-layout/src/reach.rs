@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 /// Finds the parts of their buffers that arrays and their children reach.
 ///
 /// `sizes` are the sizes of all buffers, in bytes, in the order of the arrays.  For each depth of the tree, `read` is
-/// called at most once for offsets, and once for the views, list views and elements of dense unions of slices.  It stores
-/// all wanted numbers, one after the other, sign extended.  It returns false if they are too many to read, and what they
-/// lead to stays whole.  The result is `None` if the arrays need their whole buffers; with [`Reads::ToJoin`], if one
-/// contradicts itself.
+/// called at most once for offsets, and once for the views, list views and elements of dense unions of slices.  It
+/// stores all wanted numbers, one after the other, sign extended.  It returns false if they are too many to read, and
+/// what they lead to stays whole.  The result is `None` if the arrays need their whole buffers; with
+/// [`Reads::ToJoin`], if one contradicts itself.
 ///
 /// # Errors
 ///

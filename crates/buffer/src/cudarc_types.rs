@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// The memory of a buffer as a slice of `cudarc`, which does not free it.
 ///
 /// The slice's stream has waited for the work on the legacy default stream.  When this is dropped, the legacy default
-/// stream waits for the slice's stream, and that for others on which `cudarc` has used the slice.  Nobody waits if it is
-/// leaked.
+/// stream waits for the slice's stream, and that for others on which `cudarc` has used the slice.  Nobody waits if it
+/// is leaked.
 #[derive(Debug)]
 pub struct CudarcSlice<'buffer, T> {
     slice: ManuallyDrop<CudaSlice<T>>,
@@ -162,7 +162,8 @@ impl DeviceBuffer {
     ///
     /// [`Error::Invalid`] for a size that is not a multiple of the element's, for an address that is not aligned
     /// for it, for elements without a size, and for a stream of another context; errors of
-    /// [`Context::from_cudarc`](arrow_cuda_context::Context::from_cudarc), and those that `cudarc` has kept for its next call.
+    /// [`Context::from_cudarc`](arrow_cuda_context::Context::from_cudarc), and those that `cudarc` has kept for its
+    /// next call.
     ///
     /// # Panics
     ///

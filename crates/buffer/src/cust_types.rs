@@ -1,7 +1,7 @@
 //! Conversions from and to the types of `cust`.
 //!
-//! Its copies without a stream are on the legacy default stream, as work here is, and its streams are ordered with that,
-//! whatever their flags: `cust` makes none that is not.  So no conversion has to wait.
+//! Its copies without a stream are on the legacy default stream, as work here is, and its streams are ordered with
+//! that, whatever their flags: `cust` makes none that is not.  So no conversion has to wait.
 
 use crate::typed::count_of;
 use crate::{DeviceBuffer, Error};

@@ -84,10 +84,10 @@ impl DeviceBuffer {
         Ok((Self::suballocated_from_host(context, parts)?, completed))
     }
 
-    /// Buffers of one allocation, of these sizes, each with whether its bytes are made in their order, by one thread.  Several
-    /// threads make them, with [`copy_from_producer`]: `produce` gets a state of its thread, the number of a buffer, a
-    /// place in it, and the bytes to make there; `watch` gets the buffers and the number of bytes made so far, now and
-    /// then, first while no byte may be there yet.
+    /// Buffers of one allocation, of these sizes, each with whether its bytes are made in their order, by one thread.
+    /// Several threads make them, with [`copy_from_producer`]: `produce` gets a state of its thread, the number of a
+    /// buffer, a place in it, and the bytes to make there; `watch` gets the buffers and the number of bytes made so
+    /// far, now and then, first while no byte may be there yet.
     ///
     /// ```
     /// use arrow_cuda_buffer::{DeviceBuffer, Error};

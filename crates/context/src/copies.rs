@@ -84,6 +84,10 @@ impl Current<'_> {
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
     ///
+    /// # Errors
+    ///
+    /// Driver errors: of this call, and of earlier work.
+    ///
     /// # Safety
     ///
     /// Both ranges must be live, and `out` must be the caller's to write.
@@ -118,6 +122,10 @@ impl Current<'_> {
     /// assert_eq!(out, [1, 2, 3, 4]);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors: of this call, and of earlier work.
     ///
     /// # Safety
     ///
@@ -177,6 +185,10 @@ impl Current<'_> {
     /// assert_eq!(out, [7, 0, 0, 7]);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors: of this call, and of earlier work.
     ///
     /// # Safety
     ///

@@ -67,7 +67,8 @@ pub(crate) fn keeps_interpreter() -> bool {
     KEEPS.get()
 }
 
-/// Runs work that may wait for a device: without the interpreter's lock, if this thread holds it, and otherwise as it is.
+/// Runs work that may wait for a device: without the interpreter's lock, if this thread holds it, and otherwise as it
+/// is.
 ///
 /// ```
 /// assert_eq!(arrow_cuda_driver::without_interpreter(|| 7), 7);

@@ -9,8 +9,8 @@ thread_local! {
     static LAST: Cell<Option<(&'static str, i32)>> = const { Cell::new(None) };
 }
 
-/// Remembers a failure for [`CudaError::last`](crate::CudaError::last) and returns a code that `cust` can hold: its result
-/// type is a closed enumeration, and another value in it would be undefined behaviour.
+/// Remembers a failure for [`CudaError::last`](crate::CudaError::last) and returns a code that `cust` can hold: its
+/// result type is a closed enumeration, and another value in it would be undefined behaviour.
 pub(crate) fn answer(function: &'static str, code: i32) -> i32 {
     const UNKNOWN: i32 = 999;
     if code == 0 {

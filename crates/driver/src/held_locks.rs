@@ -73,7 +73,8 @@ fn run_tasks() {
     later.into_iter().for_each(|task| task());
 }
 
-/// Whether this thread holds a [`Lock`](crate::Lock) or a [`LongLock`](crate::LongLock), and so must not run Python code.
+/// Whether this thread holds a [`Lock`](crate::Lock) or a [`LongLock`](crate::LongLock), and so must not run Python
+/// code.
 pub fn holds_lock() -> bool {
     OURS.with(Ours::holds_any)
 }

@@ -141,8 +141,8 @@ fn whole_pages(offset: u64, size: u64) -> Option<(u64, u64)> {
     (body > 0).then_some((head, body))
 }
 
-/// Whether direct I/O is not possible in this way: the file system may need larger multiples, or offer no direct I/O.  Also
-/// after the end of a file that has shrunk; then the second attempt finds the end.
+/// Whether direct I/O is not possible in this way: the file system may need larger multiples, or offer no direct I/O.
+/// Also after the end of a file that has shrunk; then the second attempt finds the end.
 fn is_refused(error: &BufferError) -> bool {
     let code = match error {
         BufferError::Read(error) => error.code,

@@ -55,7 +55,8 @@ impl BodyBuffers {
     /// The size of each buffer that cannot be read.  It suffices for any array, so that reading fails with the reason.
     const UNREADABLE: u64 = 1 << 36;
 
-    /// Adds a buffer, or the reason why the one at this address cannot be read, and returns its size.  Addresses ascend.
+    /// Adds a buffer, or the reason why the one at this address cannot be read, and returns its size.  Addresses
+    /// ascend.
     pub(crate) fn add(&mut self, address: u64, found: Result<BodyBuffer, Error>) -> u64 {
         match found {
             Ok(buffer) => {

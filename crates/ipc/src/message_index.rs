@@ -115,9 +115,9 @@ const BODIES: u64 = 1 << 56;
 
 impl MessageIndex {
     /// Reads the metadata of all messages.  `None` if libarrow has to read it on the host: with delta
-    /// dictionaries, the other byte order, nulls that nobody has counted, or compression as Arrow 0.17 wrote it, and for
-    /// files with what it refuses: a second dictionary in place of the first one, and a footer that contradicts the
-    /// messages.
+    /// dictionaries, the other byte order, nulls that nobody has counted, or compression as Arrow 0.17 wrote it, and
+    /// for files with what it refuses: a second dictionary in place of the first one, and a footer that contradicts
+    /// the messages.
     ///
     /// # Errors
     ///
@@ -150,8 +150,8 @@ impl MessageIndex {
     ///
     /// # Errors
     ///
-    /// [`Error::Message`] if no message has it, or it lies outside its message's body, or its compressed bytes cannot be
-    /// of that size; [`Error::Buffer`] if the file could not be read there.
+    /// [`Error::Message`] if no message has it, or it lies outside its message's body, or its compressed bytes cannot
+    /// be of that size; [`Error::Buffer`] if the file could not be read there.
     pub fn buffer(&self, address: u64, size: u64) -> Result<&BodyBuffer, Error> {
         self.buffers.at(address, size)
     }

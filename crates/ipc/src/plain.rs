@@ -34,7 +34,8 @@ impl PlainMessage {
     }
 
     /// A batch or a dictionary whose body is at `position` in a file, and is to be at `address`; `None` if
-    /// its compression is unusual, or a buffer of a dictionary lies elsewhere.  Adds its buffers to `buffers`.  `prefix` reads one at an offset in the body.
+    /// its compression is unusual, or a buffer of a dictionary lies elsewhere.  Adds its buffers to `buffers`.
+    /// `prefix` reads one at an offset in the body.
     pub(crate) fn of(
         metadata: &[u8],
         address: u64,

@@ -1,8 +1,8 @@
 //! The Python extension of pyarrow-cuda-compat: converts values, maps errors, registers names.
 //!
-//! Each module uses only modules before it in this order: registration, interpreter, errors, signals, bounded_sequences,
-//! pyarrow, tracing, devices, contexts, memory, streams, copies, ipc, exchange, files, buffers, device_array,
-//! guards.
+//! Each module uses only modules before it in this order: registration, interpreter, errors, signals,
+//! bounded_sequences, pyarrow, tracing, devices, contexts, memory, streams, copies, ipc, exchange, files, buffers,
+//! device_array, guards.
 
 // Nothing that callers pass may panic.  Tests may.
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]

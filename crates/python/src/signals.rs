@@ -33,8 +33,9 @@ pub(crate) fn wait_for_signals<T: Send>(
 /// Makes a copy that may have to wait for the work that is queued in a context.  The main thread handles signals
 /// during long waits, as above, and Ctrl-C ends long copies.
 ///
-/// No Python code runs while a copy is made, but for what `attempt` calls with `uninterrupted`.  A copy that finds the device busy for long ends, and is
-/// attempted again once the device is done; so `attempt` looks up all memory anew.
+/// No Python code runs while a copy is made, but for what `attempt` calls with `uninterrupted`.  A copy that finds
+/// the device busy for long ends, and is attempted again once the device is done; so `attempt` looks up all memory
+/// anew.
 pub(crate) fn copy_for_signals<T>(
     py: Python<'_>,
     context: &Context,

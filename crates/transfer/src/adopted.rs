@@ -50,8 +50,8 @@ impl HostBuffer {
     /// queued on it.
     ///
     /// The other way, `cudarc`'s copies take the buffer itself, as elements of any type, and return when the copy is
-    /// complete; they do not wait for a copy of its [slice](Self::as_slice).  The host reads memory slowly that `cudarc`
-    /// has allocated without flags: it is write-combined.
+    /// complete; they do not wait for a copy of its [slice](Self::as_slice).  The host reads memory slowly that
+    /// `cudarc` has allocated without flags: it is write-combined.
     ///
     /// ```
     /// use arrow_cuda_context::Context;

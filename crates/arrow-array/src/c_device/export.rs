@@ -21,8 +21,8 @@ impl DeviceArrayData {
     /// structure has an event after that work.
     ///
     /// Buffers at addresses from which kernels cannot load the values are copied, as a fault of a consumer's kernel
-    /// ends the context.  Unknown numbers of nulls are counted, since some consumers would count on the host.  The sizes of what
-    /// views lead to lie in host memory: libarrow, nanoarrow and cuDF read them there.
+    /// ends the context.  Unknown numbers of nulls are counted, since some consumers would count on the host.  The
+    /// sizes of what views lead to lie in host memory: libarrow, nanoarrow and cuDF read them there.
     ///
     /// ```
     /// use arrow_array::Int32Array;

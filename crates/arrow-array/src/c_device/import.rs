@@ -24,7 +24,8 @@ impl DeviceArrayData {
     ///
     /// The structure is compared with the type as far as the host can tell: kind and number of the device,
     /// numbers of buffers and children, lengths, pointers that are missing, and what memory the driver knows at
-    /// each address.  Only the device knows the sizes of strings, which are read there, after the event.  What the buffers hold is validated where it arrives on the host.
+    /// each address.  Only the device knows the sizes of strings, which are read there, after the event.  What the
+    /// buffers hold is validated where it arrives on the host.
     ///
     /// ```
     /// use arrow_array::StringViewArray;

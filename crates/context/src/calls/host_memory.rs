@@ -99,7 +99,8 @@ impl Current<'_> {
         unsafe { call!(cuMemHostRegister_v2(data.cast(), size, PORTABLE_AND_MAPPED)) }
     }
 
-    /// Undoes [`register_host_memory`](Self::register_host_memory).  The driver does not wait for work of other contexts.
+    /// Undoes [`register_host_memory`](Self::register_host_memory).  The driver does not wait for work of other
+    /// contexts.
     ///
     /// ```
     /// use arrow_cuda_context::Context;
@@ -115,9 +116,14 @@ impl Current<'_> {
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
     ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED` for memory that is not registered; other driver errors.
+    ///
     /// # Safety
     ///
     /// The registration must be the caller's to undo, once.
+    #[doc(hidden)]
     pub unsafe fn unregister_host_memory(&self, data: *mut u8, _unused: &Unused) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemHostUnregister(data.cast())) }

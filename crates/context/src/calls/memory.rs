@@ -64,9 +64,14 @@ impl Current<'_> {
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
     ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_VALUE` for an address that is no allocation; driver errors, also of earlier work.
+    ///
     /// # Safety
     ///
     /// The address must be the caller's to release, once.
+    #[doc(hidden)]
     pub unsafe fn release_memory(&self, address: u64, _unused: &Unused) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemFree_v2(address)) }
@@ -88,6 +93,10 @@ impl Current<'_> {
     /// assert_eq!(out, [7; 4]);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors: of this call, of a stream that is gone, and of earlier work.
     ///
     /// # Safety
     ///
@@ -113,6 +122,10 @@ impl Current<'_> {
     /// assert!(context.enter()?.free_memory()? <= context.total_memory()?);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
     pub fn free_memory(&self) -> CudaResult<u64> {
         let (mut free, mut total) = (0usize, 0usize);
         // SAFETY: stores two sizes through the pointers, which outlive the call.
@@ -137,6 +150,10 @@ impl Current<'_> {
     /// assert_eq!(out, [1, 2, 3, 4]);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors: of this call, of a stream that is gone, and of earlier work.
     ///
     /// # Safety
     ///
@@ -170,6 +187,10 @@ impl Current<'_> {
     /// assert_eq!(out, data);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors: of this call, of a stream that is gone, and of earlier work.
     ///
     /// # Safety
     ///
@@ -254,9 +275,14 @@ impl Current<'_> {
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
     ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_VALUE` for an address that is no mapping; other driver errors.
+    ///
     /// # Safety
     ///
     /// The mapping must be the caller's to close, once.
+    #[doc(hidden)]
     pub unsafe fn close_memory(&self, address: u64, _unused: &Unused) -> CudaResult<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuIpcCloseMemHandle(address)) }

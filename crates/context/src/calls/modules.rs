@@ -9,8 +9,8 @@ use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-/// A kernel.  Its module stays loaded as long as the context exists; if another library has loaded it, as long as this or
-/// a clone lives.
+/// A kernel.  Its module stays loaded as long as the context exists; if another library has loaded it, as long as
+/// this or a clone lives.
 ///
 /// ```
 /// use arrow_cuda_context::{Context, Function, StreamHandle};
@@ -93,6 +93,11 @@ impl Current<'_> {
     /// assert_eq!(u32::from_le_bytes(out), 7);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_VALUE` for more blocks or threads than the device has; other driver errors.  What goes
+    /// wrong while the kernel runs is an error of a later call.
     ///
     /// # Safety
     ///

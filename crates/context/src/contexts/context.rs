@@ -187,6 +187,10 @@ impl Context {
     /// assert_eq!(context.total_memory()?, context.device().total_memory()?);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
     pub fn total_memory(&self) -> CudaResult<u64> {
         if let Some(bytes) = self.0.total_memory.get() {
             return Ok(*bytes);
@@ -209,6 +213,7 @@ impl Context {
     /// assert_eq!(context.extension::<Name>().map(|it| it.0), Some("ours"));
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    #[doc(hidden)]
     pub fn extension<T: Extension>(&self) -> Option<&T> {
         self.0.extensions.get()
     }
@@ -236,6 +241,7 @@ impl Context {
     /// # Panics
     ///
     /// When there are more types of them than layers.
+    #[doc(hidden)]
     pub fn extension_or<T: Extension, E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,

@@ -17,8 +17,9 @@ use std::ptr;
 /// which are in `calls/`, grouped by noun; [`Stream`](crate::Stream) and [`Event`](crate::Event) call
 /// what concerns them alone.  As long as it lives, the thread is in the relaxed capture mode: none of
 /// these calls ends a graph capture that another library has under way on another stream.  Dropping the
-/// guard restores the mode, and the context that was current before, whatever happened in between.  The driver has one stack of contexts for each thread, so guards
-/// must be dropped in the reverse order of their creation, as scopes do.
+/// guard restores the mode, and the context that was current before, whatever happened in between.  The driver has
+/// one stack of contexts for each thread, so guards must be dropped in the reverse order of their creation, as scopes
+/// do.
 ///
 /// ```
 /// use arrow_cuda_context::{Context, Unused};
@@ -123,9 +124,9 @@ impl Context {
 
     /// Releases a resource that the driver has created in the context; for destructors.
     ///
-    /// It releases nothing in a forked child, while the process exits, and when the context is gone.  The driver has then destroyed everything in
-    /// the context, and its addresses and handles may belong to somebody else.  A failure is
-    /// reported as that of `what`.
+    /// It releases nothing in a forked child, while the process exits, and when the context is gone.  The driver has
+    /// then destroyed everything in the context, and its addresses and handles may belong to somebody else.  A
+    /// failure is reported as that of `what`.
     ///
     /// ```
     /// use arrow_cuda_context::{Context, Unused};

@@ -84,6 +84,10 @@ impl Device {
     /// assert!(!Device::get(0)?.name()?.is_empty());
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
     pub fn name(self) -> CudaResult<String> {
         let device = self.handle()?;
         let mut name = [0u8; 256];
@@ -101,6 +105,10 @@ impl Device {
     /// assert!(Device::get(0)?.total_memory()? > 0);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
     pub fn total_memory(self) -> CudaResult<u64> {
         let device = self.handle()?;
         // SAFETY: stores a size.
@@ -117,6 +125,10 @@ impl Device {
     /// assert!(major >= 3 && minor >= 0);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
     pub fn compute_capability(self) -> CudaResult<(i32, i32)> {
         let device = self.handle()?;
         let [major, minor] = COMPUTE_CAPABILITY;
@@ -152,6 +164,10 @@ impl Device {
     /// assert_eq!(uuid, device.uuid()?);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Driver errors.
     pub fn uuid(self) -> CudaResult<[u8; 16]> {
         let device = self.handle()?;
         // SAFETY: stores 16 bytes.

@@ -53,6 +53,7 @@ impl Current<'_> {
     ///
     /// `CUDA_ERROR_INVALID_VALUE` for memory that the driver does not know, or that has no such
     /// attribute.
+    #[doc(hidden)]
     pub fn attribute(&self, attribute: Attribute, address: u64) -> CudaResult<u64> {
         // The widest attribute has 8 bytes; narrower ones fill the low end.
         // SAFETY: stores at most 8 bytes.
@@ -75,6 +76,7 @@ impl Current<'_> {
     /// # Errors
     ///
     /// Driver errors, but not for memory that the driver does not know.
+    #[doc(hidden)]
     pub fn attributes<const N: usize>(
         &self,
         attributes: [Attribute; N],
@@ -106,6 +108,7 @@ impl Current<'_> {
     /// # Errors
     ///
     /// All other driver errors.
+    #[doc(hidden)]
     pub fn attribute_if_known(
         &self,
         attribute: Attribute,

@@ -105,8 +105,8 @@ impl Context {
     ///
     /// # Safety
     ///
-    /// The handle must be that of a context, or of one that was destroyed: the driver reads through it.  The context must
-    /// not be destroyed while a thread is in a call that uses it, or has it [entered](Self::enter).
+    /// The handle must be that of a context, or of one that was destroyed: the driver reads through it.  The context
+    /// must not be destroyed while a thread is in a call that uses it, or has it [entered](Self::enter).
     ///
     /// # Errors
     ///

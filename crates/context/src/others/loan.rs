@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
-/// One of our resources as a type of another library, which can use it by a shared reference, and so can neither destroy
-/// it nor exchange it for another one.  A type that can be copied does not belong here: copies outlive the resource.
+/// One of our resources as a type of another library, which can use it by a shared reference, and so can neither
+/// destroy it nor exchange it for another one.  A type that can be copied does not belong here: copies outlive the
+/// resource.
 ///
 /// ```
 /// use arrow_cuda_context::{Context, Loan, Stream};

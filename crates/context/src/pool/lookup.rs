@@ -1,6 +1,7 @@
 //! Finds the block that contains an address, in any context.
 //!
-//! The driver's allocation may be larger than the block, and outlives the block's release.  Checks of an address against its allocation must therefore look here first.
+//! The driver's allocation may be larger than the block, and outlives the block's release.  Checks of an address
+//! against its allocation must therefore look here first.
 
 use super::Source;
 use super::ledger::Ledger;
@@ -88,8 +89,9 @@ pub fn is_pinned_block(address: u64, size: u64) -> bool {
 }
 
 impl Current<'_> {
-    /// Whether all bytes from an address on lie in one block of the context's device memory that is in use.  `false` says
-    /// nothing about memory that was not allocated here, or if only the driver can tell whether the context is gone.
+    /// Whether all bytes from an address on lie in one block of the context's device memory that is in use.  `false`
+    /// says nothing about memory that was not allocated here, or if only the driver can tell whether the context is
+    /// gone.
     ///
     /// ```
     /// use arrow_cuda_context::{Context, Placement};

@@ -1,4 +1,5 @@
-//! Three pools of memory: device memory, pinned pages for callers that may wait, and pinned pages for callers that must not.
+//! Three pools of memory: device memory, pinned pages for callers that may wait, and pinned pages for callers that
+//! must not.
 //!
 //! All three use one mechanism.  A *segment* is memory that comes from a source; a *block* is the part of a
 //! segment that one allocation gets.  Released blocks are split, merged and reused by the same rules.

@@ -11,6 +11,10 @@ use arrow_cuda_driver::CudaResult;
 /// uses them, stay as they are.
 ///
 /// Memory that was not allocated here is left unchanged.
+///
+/// # Errors
+///
+/// Driver errors: of wiping, and of earlier work.
 pub fn prepare_sharing(current: &Current<'_>, address: u64) -> CudaResult<()> {
     for residue in query(address, |ledger| ledger.share(address)) {
         let mut wiped = Ok(());

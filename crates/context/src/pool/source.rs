@@ -9,8 +9,8 @@ use arrow_cuda_driver::{CudaError, CudaResult, codes, holds_interpreter};
 pub(crate) enum Source {
     /// Memory of the context's device.
     Device,
-    /// Pages of the process, which the driver pins for every context.  Without their own they are ordinary memory: others
-    /// may have references to it.
+    /// Pages of the process, which the driver pins for every context.  Without their own they are ordinary memory:
+    /// others may have references to it.
     Pinned,
     /// The same, for callers that must not wait.
     Pages,

@@ -51,7 +51,7 @@ pub struct Event(Arc<State>);
 struct State {
     context: Context,
     raw: RawEvent,
-    has_timing: bool,
+    has_timing: Option<bool>,
     /// Of an event of another library, which it keeps alive; none of one that was made here.
     owner: Option<Retained>,
 }
@@ -81,9 +81,13 @@ impl Event {
     /// use arrow_cuda_context::{Context, Event};
     ///
     /// let event = Event::new(&Context::primary(0)?)?;
-    /// assert!(event.is_complete()? && !event.has_timing()); // it was never recorded
+    /// assert!(event.is_complete()? && event.has_timing() == Some(false)); // never recorded
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the context is gone, or the driver has no room; other driver errors.
     pub fn new(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, DISABLE_TIMING)
     }
@@ -94,9 +98,13 @@ impl Event {
     /// use arrow_cuda_context::{Context, Event};
     ///
     /// let event = Event::with_timing(&Context::primary(0)?)?;
-    /// assert!(event.has_timing());
+    /// assert_eq!(event.has_timing(), Some(true));
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the context is gone, or the driver has no room; other driver errors.
     pub fn with_timing(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, 0)
     }
@@ -108,7 +116,7 @@ impl Event {
     ///
     /// let context = Context::primary(0)?;
     /// let event = Event::with_flags(&context, 1 | 2)?; // CU_EVENT_BLOCKING_SYNC and CU_EVENT_DISABLE_TIMING
-    /// assert!(!event.has_timing());
+    /// assert_eq!(event.has_timing(), Some(false));
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
     ///
@@ -127,7 +135,7 @@ impl Event {
     fn made_in(current: &Current<'_>, flags: u32) -> CudaResult<Self> {
         // SAFETY: stores a handle.
         let raw = out_param(std::ptr::null_mut(), |at| unsafe { call!(cuEventCreate(at, flags)) })?;
-        Ok(Self::of(current.context(), raw, flags & DISABLE_TIMING == 0, None))
+        Ok(Self::of(current.context(), raw, Some(flags & DISABLE_TIMING == 0), None))
     }
 
     /// An event of another library, which `owner` keeps alive.
@@ -140,6 +148,7 @@ impl Event {
     /// // SAFETY: an event of the context, which the clone keeps alive.
     /// let ours = unsafe { Event::borrowed(&context, theirs.as_raw(), Box::new(theirs.clone())) };
     /// assert_eq!(ours, theirs);
+    /// assert_eq!(ours.has_timing(), None);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
     ///
@@ -147,10 +156,15 @@ impl Event {
     ///
     /// The handle must be that of an event of the context, and live as long as `owner`.
     pub unsafe fn borrowed(context: &Context, raw: *mut c_void, owner: Retained) -> Self {
-        Self::of(context, raw, false, Some(owner))
+        Self::of(context, raw, None, Some(owner))
     }
 
-    fn of(context: &Context, raw: RawEvent, has_timing: bool, owner: Option<Retained>) -> Self {
+    fn of(
+        context: &Context,
+        raw: RawEvent,
+        has_timing: Option<bool>,
+        owner: Option<Retained>,
+    ) -> Self {
         Self(Arc::new(State { context: context.clone(), raw, has_timing, owner }))
     }
 
@@ -181,17 +195,17 @@ impl Event {
         self.0.raw
     }
 
-    /// Whether it records time stamps.
+    /// Whether it records time stamps; `None` for another library's, of which no driver tells.
     ///
     /// ```
     /// use arrow_cuda_context::{Context, Event};
     ///
     /// let context = Context::primary(0)?;
-    /// assert!(Event::with_timing(&context)?.has_timing());
-    /// assert!(!Event::new(&context)?.has_timing());
+    /// assert_eq!(Event::with_timing(&context)?.has_timing(), Some(true));
+    /// assert_eq!(Event::new(&context)?.has_timing(), Some(false));
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
-    pub fn has_timing(&self) -> bool {
+    pub fn has_timing(&self) -> Option<bool> {
         self.0.has_timing
     }
 
@@ -238,11 +252,6 @@ impl Event {
 
     /// The milliseconds from this event to `end`; negative when `end` came earlier.
     ///
-    /// # Errors
-    ///
-    /// `CUDA_ERROR_INVALID_HANDLE` when an event records no time stamps, was never recorded, or
-    /// belongs to another context; `CUDA_ERROR_NOT_READY` when one is not reached yet.
-    ///
     /// ```
     /// use arrow_cuda_context::{Context, Event, Stream};
     ///
@@ -255,6 +264,11 @@ impl Event {
     /// assert!(start.elapsed(&end)? >= 0.0);
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_HANDLE` when an event records no time stamps, was never recorded, or
+    /// belongs to another context; `CUDA_ERROR_NOT_READY` when one is not reached yet.
     pub fn elapsed(&self, end: &Self) -> CudaResult<f32> {
         if !self.context().is_same(end.context()) {
             return Err(CudaError::of_call("cuEventElapsedTime", codes::INVALID_HANDLE));

@@ -11,8 +11,8 @@ impl Device {
     /// Blocks until no other context of the process has work, because that work may use memory of this one.  The driver
     /// does not wait for kernels of other devices, and they would fault (seen on two H200s).
     ///
-    /// Objects of these crates stay safe to use.  Each use of one that belongs to the context fails with the error for a
-    /// context that is gone.  Pinned host memory that was allocated here becomes ordinary memory.
+    /// Objects of these crates stay safe to use.  Each use of one that belongs to the context fails with the error
+    /// for a context that is gone.  Pinned host memory that was allocated here becomes ordinary memory.
     ///
     /// ```standalone_crate
     /// use arrow_cuda_context::{Context, Device};
@@ -34,8 +34,8 @@ impl Device {
     ///
     /// No other thread may be in a call of the driver that concerns the device: drivers do not guard against that.  No
     /// other library may use what it has there afterwards, not even to release it.  Nobody may read or write its pinned
-    /// memory.  This includes what `cust` and `cudarc` have made, lent or borrowed, and host buffers over their memory.  A
-    /// [`Current`](crate::Current) of the context may only be dropped.
+    /// memory.  This includes what `cust` and `cudarc` have made, lent or borrowed, and host buffers over their
+    /// memory.  A [`Current`](crate::Current) of the context may only be dropped.
     ///
     /// # Errors
     ///

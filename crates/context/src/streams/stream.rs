@@ -71,6 +71,10 @@ impl Stream {
     /// assert!(stream.is_complete()?); // nothing is queued yet
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the context is gone, or the driver has no room; other driver errors.
     pub fn new(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, 0)
     }
@@ -85,6 +89,10 @@ impl Stream {
     /// assert!(stream.is_complete()?); // whatever the default stream does
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the context is gone, or the driver has no room; other driver errors.
     pub fn non_blocking(context: &Context) -> CudaResult<Self> {
         Self::with_flags(context, NON_BLOCKING)
     }
@@ -98,6 +106,11 @@ impl Stream {
     /// assert!(stream.is_complete()?);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the context is gone; `CUDA_ERROR_INVALID_VALUE` for flags that the driver does not know; other driver
+    /// errors.
     pub fn with_flags(context: &Context, flags: u32) -> CudaResult<Self> {
         Self::with_priority(context, flags, 0)
     }
@@ -113,6 +126,11 @@ impl Stream {
     /// assert_eq!(Stream::with_priority(&context, 0, greatest)?.priority()?, greatest);
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the context is gone; `CUDA_ERROR_INVALID_VALUE` for flags that the driver does not know; other driver
+    /// errors.
     pub fn with_priority(context: &Context, flags: u32, priority: i32) -> CudaResult<Self> {
         let _current = context.enter()?;
         // SAFETY: stores a handle.
@@ -134,6 +152,10 @@ impl Stream {
     /// assert!(greatest <= least);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the context is gone; other driver errors.
     pub fn priorities(context: &Context) -> CudaResult<(i32, i32)> {
         let _current = context.enter()?;
         let (mut least, mut greatest) = (0i32, 0i32);
@@ -152,6 +174,10 @@ impl Stream {
     /// assert_eq!(stream.priority()?, 0);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the context is gone; other driver errors.
     pub fn priority(&self) -> CudaResult<i32> {
         let _current = self.context().enter()?;
         // SAFETY: a live handle; stores a number.
@@ -342,6 +368,10 @@ impl Stream {
     /// assert!(stream.is_complete()?);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the context is gone; driver errors, also of earlier work.
     pub fn record(&self) -> CudaResult<Event> {
         let event = Event::new(self.context())?;
         event.record(self)?;
@@ -362,6 +392,10 @@ impl Stream {
     /// assert!(end.is_complete()?);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the context of the stream or of the event is gone; other driver errors.
     pub fn wait_for(&self, event: &Event) -> CudaResult<()> {
         let current = self.context().enter()?;
         drop(event.context().enter()?);

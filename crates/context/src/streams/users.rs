@@ -27,6 +27,7 @@ impl Context {
     /// # Errors
     ///
     /// Driver errors, which prove nothing: the memory has to stay.
+    #[doc(hidden)]
     pub fn await_users(&self) -> CudaResult<Unused> {
         await_users_in(contexts_of_the_process(Some(self))?)
     }

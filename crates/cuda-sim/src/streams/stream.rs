@@ -46,8 +46,8 @@ impl Stream {
         self.context.queues.in_order(&self.queue, |after| self.queue.push(after, work))
     }
 
-    /// Queues a function of the host, which also runs when the context has failed.  It has a turn in the context's line:
-    /// from now on if nothing is before it in the stream, or else from when the stream comes to it.
+    /// Queues a function of the host, which also runs when the context has failed.  It has a turn in the context's
+    /// line: from now on if nothing is before it in the stream, or else from when the stream comes to it.
     pub fn submit_function(&self, function: impl FnOnce() + Send + 'static) -> Result<Mark> {
         if self.captures()? {
             return Ok(self.queue.start());

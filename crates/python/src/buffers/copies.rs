@@ -1,7 +1,7 @@
 //! The copies of a `CudaBuffer`.  They check their arguments in upstream's order, and raise pyarrow's messages.
 //!
-//! The stream's `__cuda_stream__` and the data's buffer protocol run first, because Python code may change the size of a
-//! host buffer.  The checks follow.
+//! The stream's `__cuda_stream__` and the data's buffer protocol run first, because Python code may change the size
+//! of a host buffer.  The checks follow.
 
 use super::cuda_buffer::{Methods, facts_of};
 use crate::copies::source::{Data, HostData};

@@ -183,8 +183,8 @@ fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<ArrayInterface> {
     })
 }
 
-/// How many elements there are, if they are single bits, the lowest bit of each byte first: masks of cuDF.  NumPy has no
-/// such type.
+/// How many elements there are, if they are single bits, the lowest bit of each byte first: masks of cuDF.  NumPy has
+/// no such type.
 fn bit_count(dict: &Bound<'_, PyDict>) -> PyResult<Option<u64>> {
     let py = dict.py();
     let typestr = required(dict, intern!(py, "typestr"))?;

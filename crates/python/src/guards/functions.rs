@@ -20,8 +20,8 @@ pub(super) type Vectorcall = unsafe extern "C-unwind" fn(
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject;
 
-/// Where a type has `tp_vectorcall_offset`, and functions of C have their definition and their `vectorcall`, as those of
-/// Cython do, in words.
+/// Where a type has `tp_vectorcall_offset`, and functions of C have their definition and their `vectorcall`, as those
+/// of Cython do, in words.
 const VECTORCALL_OFFSET: usize = 7;
 const DEFINITION: usize = 2;
 const VECTORCALL: usize = 6;
@@ -30,8 +30,8 @@ const VECTORCALL: usize = 6;
 pub(super) trait Intercept: Send + Sync {
     /// # Safety
     ///
-    /// As Python calls a `vectorcallfunc`.  The frame drops nothing while the function runs, so that the end of the thread
-    /// unwinds it as it does pyarrow's own.
+    /// As Python calls a `vectorcallfunc`.  The frame drops nothing while the function runs, so that the end of the
+    /// thread unwinds it as it does pyarrow's own.
     unsafe extern "C-unwind" fn call(
         &self,
         original: &Py<Unguarded>,

@@ -170,11 +170,10 @@ impl Release {
 /// `Context.bytes_allocated` do not count it.
 ///
 /// The memory must be the buffer's alone until it is released, and ready for work of the legacy
-/// default stream; an allocation waits for the work that is queued there.  What the functions raise, the allocation raises; in functions of
-/// pyarrow itself it is a MemoryError or an OSError with the same text.  What `deallocate`
-/// raises goes to ``sys.unraisablehook``.  Each address is checked: it must be a multiple of
-/// 256, in memory of the device that is large enough.  Buffers that the functions themselves
-/// allocate are the context's own memory.
+/// default stream; an allocation waits for the work that is queued there.  What the functions raise, the allocation
+/// raises; in functions of pyarrow itself it is a MemoryError or an OSError with the same text.  What `deallocate`
+/// raises goes to ``sys.unraisablehook``.  Each address is checked: it must be a multiple of 256, in memory of the
+/// device that is large enough.  Buffers that the functions themselves allocate are the context's own memory.
 ///
 /// Other processes can open a buffer only if it is a whole allocation of ``cudaMalloc``;
 /// `CudaBuffer.export_for_ipc` refuses others, as they share an allocation with memory that is

@@ -115,7 +115,7 @@ impl PyEvent {
     }
 
     pub(super) fn check_timing(&self, which: &str) -> PyResult<()> {
-        if !self.event.has_timing() {
+        if self.event.has_timing() != Some(true) {
             return Err(PyValueError::new_err(format!(
                 "the {which} event does not record time: it was made without timing=True"
             )));

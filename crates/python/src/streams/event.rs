@@ -195,7 +195,7 @@ impl PyEvent {
             "<pyarrow_cuda_compat.Event handle={:#x} device={} timing={}>",
             self.handle(),
             self.event.context().device().number(),
-            if self.event.has_timing() { "True" } else { "False" }
+            if self.event.has_timing() == Some(true) { "True" } else { "False" }
         )
     }
 }

@@ -1,7 +1,8 @@
 //! Shares worker threads and pinned memory among the devices of the process.
 //!
 //! Devices of one NUMA node share threads, which touch host memory only, so an idle device keeps none from
-//! the others, and a reset ends none.  Pinned memory is divided, because a device cannot be asked for some while it is busy.
+//! the others, and a reset ends none.  Pinned memory is divided, because a device cannot be asked for some while it
+//! is busy.
 
 use super::machine::Home;
 use super::workers::Workers;
