@@ -23,7 +23,7 @@ enum Step {
     Squeeze(Option<Vec<i64>>),
     Broadcast(Vec<i64>),
     View(u32),
-    Field(u64, u32, Vec<i64>),
+    Field(usize, u32, Vec<i64>),
 }
 
 #[derive(Arbitrary, Debug)]
@@ -81,7 +81,7 @@ impl Entry {
 fn reach(layout: &Layout, offset: i128) -> (i128, i128) {
     let span = layout.span();
     let start = offset + i128::from(span.start);
-    (start, start + i128::from(span.size))
+    (start, start + span.size as i128)
 }
 
 fuzz_target!(|views: Views| {

@@ -19,7 +19,7 @@ fuzz_target!(init: { Pyarrow::get(); }, |bytes: &[u8]| {
 });
 
 fn upload(pyarrow: &Pyarrow, bytes: &[u8]) -> DeviceBuffer {
-    let memory = DeviceBuffer::allocate(&pyarrow.context, bytes.len() as u64).unwrap();
+    let memory = DeviceBuffer::allocate(&pyarrow.context, bytes.len()).unwrap();
     memory.copy_from_host(0, bytes).unwrap();
     memory
 }

@@ -17,7 +17,7 @@ struct Copy {
     from: u8,
     is_within: bool,
     /// Numbers of any size, in place of one of the above.
-    extreme: Option<(u8, u64, i64, i64)>,
+    extreme: Option<(u8, usize, i64, i64)>,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -28,7 +28,7 @@ struct Dimension {
 }
 
 struct Places {
-    shape: Vec<u64>,
+    shape: Vec<usize>,
     to: Vec<i64>,
     from: Vec<i64>,
 }
@@ -37,7 +37,7 @@ impl Places {
     fn of(copy: &Copy) -> Self {
         let mut places = Self { shape: vec![], to: vec![], from: vec![] };
         for Dimension { length, to, from } in copy.dimensions.iter().take(6) {
-            places.shape.push(u64::from(length % 6));
+            places.shape.push(usize::from(length % 6));
             places.to.push((*to).into());
             places.from.push((*from).into());
         }
@@ -54,7 +54,7 @@ impl Places {
         for ((length, to), from) in self.shape.iter().zip(&self.to).zip(&self.from) {
             let steps = |at: &(i64, i64)| {
                 let at = *at;
-                (0..length.cast_signed()).map(move |step| (at.0 + step * to, at.1 + step * from))
+                (0..*length as i64).map(move |step| (at.0 + step * to, at.1 + step * from))
             };
             elements = elements.iter().flat_map(steps).collect();
         }

@@ -71,11 +71,12 @@ fn concat(context: &Context, parts: &[&Node<DeviceBuffer>]) -> Result<Node<Devic
         from.extend(part.all_buffers());
         ends.push(from.len());
     }
-    let sizes: Vec<_> = from.iter().map(|buffer| buffer.size()).collect();
+    let sizes: Vec<_> = from.iter().map(|buffer| buffer.len() as u64).collect();
     let read = |wanted: &[_], numbers: &mut [_]| trim::read_numbers(&from, wanted, numbers);
     let found = reach(&arrays, &sizes, Reads::ToJoin, read)?.ok_or(JoinError::Invalid)?;
     let planned = plan(&arrays, &[parts.len()], &found)?;
-    let to = DeviceBuffer::suballocate(context, &planned.sizes)?;
+    let sizes: Vec<_> = planned.sizes.iter().map(|size| *size as usize).collect();
+    let to = DeviceBuffer::suballocate(context, &sizes)?;
     let mut whole = Whole {
         context,
         ends,

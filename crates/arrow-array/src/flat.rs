@@ -24,7 +24,7 @@ use std::vec;
 /// let context = Context::primary(0)?;
 /// let flat = DeviceRecordBatch::from_record_batch(&context, &batch)?.to_flat()?;
 /// assert_eq!(flat.nodes, [(2, Some(0))]);
-/// let sizes: Vec<_> = flat.buffers.iter().flatten().map(|buffer| buffer.size()).collect();
+/// let sizes: Vec<_> = flat.buffers.iter().flatten().map(|buffer| buffer.len()).collect();
 /// assert_eq!(sizes, [12, 6]); // offsets and bytes; there is no bitmap
 /// let again = DeviceRecordBatch::from_flat(&context, batch.schema(), 2, flat)?;
 /// assert_eq!(again.to_record_batch()?, batch);
@@ -167,7 +167,7 @@ impl Left<'_> {
         }
         let mut buffers = Vec::new();
         for number in 0..count {
-            let buffer = self.buffer()?.filter(|buffer| buffer.size() > 0);
+            let buffer = self.buffer()?.filter(|buffer| !buffer.is_empty());
             buffers.push(match (layout.contents.get(number), buffer) {
                 (_, Some(buffer)) => buffer,
                 (Some(Content::Offsets(width)), None) if length == 0 => {
@@ -191,7 +191,7 @@ impl Left<'_> {
             offset: 0,
             null_count,
             // Without nulls, what is there means nothing.
-            validity: bitmap.filter(|bits| null_count != Some(0) && bits.size() > 0),
+            validity: bitmap.filter(|bits| null_count != Some(0) && !bits.is_empty()),
             buffers,
             children,
             dictionary,

@@ -32,8 +32,9 @@ impl Memory for Buffer {
     }
 
     fn part(&self, offset: u64, size: u64) -> Result<Self, Error> {
-        let (offset, size) = arrow_cuda_buffer::range::within(offset, size, self.len() as u64)?;
-        Ok(self.slice_with_length(offset as usize, size as usize))
+        let (offset, size) = (offset as usize, size as usize);
+        arrow_cuda_buffer::range::within(offset, size, self.len())?;
+        Ok(self.slice_with_length(offset, size))
     }
 
     fn to_vec(&self) -> Result<Vec<u8>, Error> {
@@ -43,11 +44,11 @@ impl Memory for Buffer {
 
 impl Memory for DeviceBuffer {
     fn size(&self) -> u64 {
-        DeviceBuffer::size(self)
+        self.len() as u64
     }
 
     fn part(&self, offset: u64, size: u64) -> Result<Self, Error> {
-        Ok(self.slice_with_length(offset, size)?)
+        Ok(self.slice_with_length(offset as usize, size as usize)?)
     }
 
     fn to_vec(&self) -> Result<Vec<u8>, Error> {
@@ -201,7 +202,7 @@ impl Node<DeviceBuffer> {
 
 /// The offsets of an array without elements, which some producers leave out.
 pub(crate) fn first_offset(context: &Context, width: u64) -> Result<DeviceBuffer, Error> {
-    let zero = DeviceBuffer::allocate_packed(context, width)?;
+    let zero = DeviceBuffer::allocate_packed(context, width as usize)?;
     zero.fill(0)?;
     Ok(zero)
 }

@@ -46,8 +46,8 @@ impl DeviceArrayData {
         }
         let node = self.node.trim(Reads::None)?.node;
         let from = node.all_buffers();
-        let allocate = |size: u64| HostBuffer::allocate(self.context(), size as usize);
-        let pinned: Result<Vec<_>, _> = from.iter().map(|buffer| allocate(buffer.size())).collect();
+        let allocate = |size| HostBuffer::allocate(self.context(), size);
+        let pinned: Result<Vec<_>, _> = from.iter().map(|buffer| allocate(buffer.len())).collect();
         let mut pinned = pinned?;
         let parts = from.into_iter().zip(pinned.iter_mut().map(uninit)).collect();
         copy_to_host_scattered(parts)?;

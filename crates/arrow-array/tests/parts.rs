@@ -90,7 +90,7 @@ fn parts_that_do_not_fit_are_refused(#[case] change: fn(&mut ArrayParts), #[case
     assert!(refused.to_string().contains(text), "{refused}");
 }
 
-fn shorter(parts: &ArrayParts, size: u64) -> DeviceBuffer {
+fn shorter(parts: &ArrayParts, size: usize) -> DeviceBuffer {
     parts.buffers[0].slice_with_length(0, size).expect("within")
 }
 

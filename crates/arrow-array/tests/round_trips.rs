@@ -171,7 +171,7 @@ fn a_slice_takes_what_it_reaches() {
     let numbers: ArrayRef = Arc::new(Int32Array::from_iter_values(0..10_000));
     let part = there(&context, &numbers).slice(1003, 5).expect("within");
     let again = part.copy_to(&context).expect("room");
-    assert_eq!(again.buffers()[0].size(), 20);
+    assert_eq!(again.buffers()[0].len(), 20);
     assert_eq!(&again.to_array().expect("valid"), &numbers.slice(1003, 5));
 }
 

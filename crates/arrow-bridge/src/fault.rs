@@ -117,15 +117,15 @@ pub(crate) fn made<T>(work: impl FnOnce() -> Result<T, Fault>) -> Made<T> {
     attempt(|| work().map(|object| Some(Box::new(object))))
 }
 
-/// A size or position that C++ passes as a signed number.
+/// A position in a file that C++ passes as a signed number.
 pub(crate) fn unsigned(what: &str, value: i64) -> Result<u64, Fault> {
     u64::try_from(value)
         .map_err(|_| Fault::new(Kind::Invalid, format!("{what} must not be negative: {value}")))
 }
 
-/// A size of memory that C++ passes as a signed number.
+/// A size of memory, or a position in it, that C++ passes as a signed number.
 pub(crate) fn byte_count(what: &str, size: i64) -> Result<usize, Fault> {
-    usize::try_from(unsigned(what, size)?).map_err(|error| Fault::new(Kind::Memory, error))
+    Ok(unsigned(what, size)? as usize)
 }
 
 #[cfg(test)]

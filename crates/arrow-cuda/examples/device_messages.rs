@@ -18,7 +18,7 @@ fn main() -> Result<(), Error> {
     let there =
         DeviceRecordBatch::from_record_batch(&context, &batch)?.project(&[1])?.slice(1, 2)?;
     let message = serialize_device_batch(&there)?;
-    println!("{} bytes on the device", message.size());
+    println!("{} bytes on the device", message.len());
     println!("another process opens them by {} bytes", export(&message)?.to_bytes().len());
 
     let again = read_device_batch(&message, there.schema_ref())?;

@@ -16,11 +16,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     write(&path, vec![7; 40 << 20])?;
 
     let file = File::open(&path)?;
-    let size = file.metadata()?.len();
+    let size = file.metadata()?.len() as usize;
     let buffer = DeviceBuffer::allocate(&Context::primary(0)?, size)?;
-    let (file, writer) = (HostFile::to_read(file, 0, size, None), BufferWriter::open(buffer)?);
+    let (file, writer) =
+        (HostFile::to_read(file, 0, size as u64, None), BufferWriter::open(buffer)?);
     for begin in (0..size).step_by(STEP) {
-        writer.write_file(&file, begin, (size - begin).min(STEP as u64))?;
+        writer.write_file(&file, begin as u64, STEP.min(size - begin))?;
         println!("{} of {} MiB", writer.position()? >> 20, size >> 20);
     }
     Ok(remove_file(&path)?)

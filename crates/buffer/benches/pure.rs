@@ -10,16 +10,16 @@ fn bounds(criterion: &mut Criterion) {
         timer.iter(|| range::within(black_box(16), black_box(64), black_box(1 << 20)).is_ok());
     });
     group.bench_function("within, refused", |timer| {
-        timer.iter(|| range::within(black_box(u64::MAX), black_box(64), black_box(1 << 20)));
+        timer.iter(|| range::within(black_box(usize::MAX), black_box(64), black_box(1 << 20)));
     });
     group.bench_function("available and overlap", |timer| {
         timer.iter(|| {
             let (at, size) = (black_box(16), black_box(1 << 20));
-            range::overlap(at, 0, range::available(at, u64::MAX, size))
+            range::overlap(at as u64, 0, range::available(at, usize::MAX, size))
         });
     });
     let size = 1 << 30;
-    group.throughput(Throughput::Elements(size / (4 << 20)));
+    group.throughput(Throughput::Elements(size as u64 / (4 << 20)));
     group.bench_function("chunks of 1 GiB", |timer| {
         timer.iter(|| {
             range::chunks(black_box(size), 4 << 20).fold(0, |sum, (at, length)| sum ^ at ^ length)

@@ -22,8 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// struct Packed;
 /// // SAFETY: blocks of the context are of its memory, and the owner keeps the block.
 /// unsafe impl Allocator for Packed {
-///     fn allocate(&self, context: &Context, size: u64) -> CudaResult<Allocation> {
-///         let block = context.allocate(size, Placement::Packed)?;
+///     fn allocate(&self, context: &Context, size: usize) -> CudaResult<Allocation> {
+///         let block = context.allocate(size as u64, Placement::Packed)?;
 ///         Ok(Allocation { address: block.address(&Ready::by_caller()), owner: Box::new(block) })
 ///     }
 /// }
@@ -43,7 +43,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # use arrow_cuda_driver::CudaResult;
 /// struct Forged(u64);
 /// impl Allocator for Forged {
-///     fn allocate(&self, _: &Context, _: u64) -> CudaResult<Allocation> {
+///     fn allocate(&self, _: &Context, _: usize) -> CudaResult<Allocation> {
 ///         Ok(Allocation { address: self.0, owner: Box::new(()) })
 ///     }
 /// }
@@ -61,7 +61,7 @@ pub unsafe trait Allocator: Send + Sync {
     /// # Errors
     ///
     /// [`CudaError::Allocator`].
-    fn allocate(&self, context: &Context, size: u64) -> CudaResult<Allocation>;
+    fn allocate(&self, context: &Context, size: usize) -> CudaResult<Allocation>;
 }
 
 /// Device memory that an [`Allocator`] has allocated.
@@ -122,7 +122,7 @@ fn of(context: &Context) -> Option<Arc<dyn Allocator>> {
 }
 
 /// Memory of the allocator that was set for the context's device; `None` if none was.
-pub(crate) fn allocate(context: &Context, size: u64) -> CudaResult<Option<Allocation>> {
+pub(crate) fn allocate(context: &Context, size: usize) -> CudaResult<Option<Allocation>> {
     let Some(allocator) = of(context) else { return Ok(None) };
     let memory = with_own_memory(|| allocator.allocate(context, size))?;
     check(context, memory.address, size)?;
@@ -131,7 +131,7 @@ pub(crate) fn allocate(context: &Context, size: u64) -> CudaResult<Option<Alloca
     Ok(Some(memory))
 }
 
-fn check(context: &Context, address: u64, size: u64) -> CudaResult<()> {
+fn check(context: &Context, address: u64, size: usize) -> CudaResult<()> {
     let number = context.device().number();
     let refused = |text: String| {
         let text = format!("the allocator of device {number} returned {address:#x}: {text}");

@@ -30,7 +30,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct DeviceBuffer {
     pub(crate) private_address: u64,
-    pub(crate) size: u64,
+    pub(crate) size: usize,
     is_mutable: bool,
     memory: Arc<Memory>,
 }
@@ -46,7 +46,7 @@ enum Kind {
     /// Allocated here, freed with the last buffer.
     Owned(Block),
     /// An allocator's that the program has set: all of what it gave, released with the last buffer.
-    Lent { address: u64, size: u64, _owner: Box<dyn Any + Send + Sync> },
+    Lent { address: u64, size: usize, _owner: Box<dyn Any + Send + Sync> },
     /// Somebody else's, kept valid by its owner; streams are ordered after its arrival.
     Foreign { arrival: Arrival, _owner: Box<dyn Any + Send + Sync> },
     /// Another process's, kept mapped by its owner.
@@ -60,7 +60,7 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`.
-    pub fn allocate(context: &Context, size: u64) -> CudaResult<Self> {
+    pub fn allocate(context: &Context, size: usize) -> CudaResult<Self> {
         Self::allocate_placed(context, size, Placement::Alone)
     }
 
@@ -70,22 +70,22 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`.
-    pub fn allocate_packed(context: &Context, size: u64) -> CudaResult<Self> {
+    pub fn allocate_packed(context: &Context, size: usize) -> CudaResult<Self> {
         Self::allocate_placed(context, size, Placement::Packed)
     }
 
-    fn allocate_placed(context: &Context, size: u64, placement: Placement) -> CudaResult<Self> {
+    fn allocate_placed(context: &Context, size: usize, placement: Placement) -> CudaResult<Self> {
         if size == 0 {
             return Ok(Self::with_memory(context, 0, 0, true, Kind::Empty));
         }
         match Self::allocate_lent(context, size)? {
             Some(lent) => Ok(lent),
-            None => Ok(Self::of_block(context.allocate(size, placement)?)),
+            None => Ok(Self::of_block(context.allocate(size as u64, placement)?)),
         }
     }
 
     /// All of the memory that the program's allocator gives; `None` if it has set none for the context's device.
-    pub(crate) fn allocate_lent(context: &Context, size: u64) -> CudaResult<Option<Self>> {
+    pub(crate) fn allocate_lent(context: &Context, size: usize) -> CudaResult<Option<Self>> {
         let Some(Allocation { address, owner }) = allocator::allocate(context, size)? else {
             return Ok(None);
         };
@@ -95,7 +95,7 @@ impl DeviceBuffer {
 
     pub(crate) fn of_block(block: Block) -> Self {
         let (context, address, size) =
-            (block.context().clone(), block.private_address(), block.size());
+            (block.context().clone(), block.private_address(), block.size() as usize);
         Self::with_memory(&context, address, size, true, Kind::Owned(block))
     }
 
@@ -119,7 +119,7 @@ impl DeviceBuffer {
     pub unsafe fn view(
         context: &Context,
         address: u64,
-        size: u64,
+        size: usize,
         is_mutable: bool,
         arrival: Arrival,
         owner: Box<dyn Any + Send + Sync>,
@@ -137,7 +137,7 @@ impl DeviceBuffer {
     pub unsafe fn imported(
         context: &Context,
         address: u64,
-        size: u64,
+        size: usize,
         mapping: Box<dyn Any + Send + Sync>,
     ) -> Self {
         Self::with_memory(context, address, size, true, Kind::Imported { _mapping: mapping })
@@ -146,7 +146,7 @@ impl DeviceBuffer {
     fn with_memory(
         context: &Context,
         address: u64,
-        size: u64,
+        size: usize,
         is_mutable: bool,
         kind: Kind,
     ) -> Self {
@@ -171,7 +171,7 @@ impl DeviceBuffer {
     /// [`Error::OutOfBounds`] when the range does not lie within the buffer, or ends before it begins.
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Self, Error> {
         let (start, length) = range::resolved(&range, "bytes", self.len())?;
-        Ok(self.part(start as u64, length as u64))
+        Ok(self.part(start, length))
     }
 
     /// The slice of `length` bytes from `offset` on, which shares the memory.
@@ -179,15 +179,15 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// [`Error::OutOfBounds`] when the slice does not lie within the buffer.
-    pub fn slice_with_length(&self, offset: u64, length: u64) -> Result<Self, Error> {
+    pub fn slice_with_length(&self, offset: usize, length: usize) -> Result<Self, Error> {
         range::within(offset, length, self.size)?;
         Ok(self.part(offset, length))
     }
 
     /// A slice of a range that lies within the buffer.
-    pub(crate) fn part(&self, offset: u64, length: u64) -> Self {
+    pub(crate) fn part(&self, offset: usize, length: usize) -> Self {
         debug_assert!(range::within(offset, length, self.size).is_ok());
-        let private_address = self.private_address + offset;
+        let private_address = self.private_address + offset as u64;
         Self { private_address, size: length, ..self.clone() }
     }
 
@@ -245,11 +245,6 @@ impl DeviceBuffer {
     }
 
     /// The size, in bytes.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
-    /// The size, in bytes, under the name and of the type that slices have for it.
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
@@ -260,8 +255,7 @@ impl DeviceBuffer {
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
     pub fn len(&self) -> usize {
-        // No memory is larger than the addresses of the machine.
-        self.size as usize
+        self.size
     }
 
     /// Whether there are no bytes.
@@ -281,7 +275,7 @@ impl DeviceBuffer {
 
     /// The address and the size, in bytes, of the allocation that the memory belongs to, if an
     /// [`Allocator`](crate::Allocator) has made it.
-    pub fn lent_allocation(&self) -> Option<(u64, u64)> {
+    pub fn lent_allocation(&self) -> Option<(u64, usize)> {
         match &self.memory.kind {
             Kind::Lent { address, size, .. } => Some((*address, *size)),
             _ => None,
@@ -320,13 +314,14 @@ impl DeviceBuffer {
     /// up the others.
     pub(crate) fn through(&self, last: &Self) -> Self {
         debug_assert!(self.shares_memory(last) && self.private_address <= last.private_address);
-        Self { size: last.private_address + last.size - self.private_address, ..self.clone() }
+        let distance = (last.private_address - self.private_address) as usize;
+        Self { size: distance + last.size, ..self.clone() }
     }
 
     /// The range from an address within the same memory to the start of this buffer.
     pub(crate) fn gap_from(&self, address: u64) -> Self {
         debug_assert!(address <= self.private_address);
-        let size = self.private_address - address;
+        let size = (self.private_address - address) as usize;
         Self { private_address: address, size, ..self.clone() }
     }
 

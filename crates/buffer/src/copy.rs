@@ -15,7 +15,7 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// [`Error::OutOfBounds`], or driver errors.
-    pub fn copy_to_host(&self, position: u64, out: &mut [u8]) -> Result<(), Error> {
+    pub fn copy_to_host(&self, position: usize, out: &mut [u8]) -> Result<(), Error> {
         // SAFETY: the copy only ever stores initialised bytes.
         let out = unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<u8>]) };
         self.copy_to_uninit(position, out)
@@ -27,7 +27,11 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// [`Error::OutOfBounds`], or driver errors.
-    pub fn copy_to_uninit(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<(), Error> {
+    pub fn copy_to_uninit(
+        &self,
+        position: usize,
+        out: &mut [MaybeUninit<u8>],
+    ) -> Result<(), Error> {
         let (address, size) = (out.as_mut_ptr().cast(), out.len());
         // SAFETY: the memory is borrowed until the call returns, and so is the copy complete.
         unsafe { self.copy_to_host_in(CopyOrder::Now, position, address, size, unowned) }.map(drop)
@@ -49,16 +53,16 @@ impl DeviceBuffer {
     pub unsafe fn copy_to_host_in(
         &self,
         order: CopyOrder<'_>,
-        position: u64,
+        position: usize,
         out: *mut u8,
         size: usize,
         owner: impl FnOnce() -> Retained,
     ) -> Result<Completed, Error> {
         begin(order, &[self])?;
-        if !self.check_readable(position, size as u64)? {
+        if !self.check_readable(position, size)? {
             return Ok(Completed::default());
         }
-        let (context, from) = (self.context(), self.private_address + position);
+        let (context, from) = (self.context(), self.private_address + position as u64);
         let owners = || -> Retained { Box::new((self.clone(), owner())) };
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
         let copied = unsafe { transfer::copy_to_host_in(order, context, out, from, size, owners) };
@@ -70,7 +74,7 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or driver errors.
-    pub fn copy_from_host(&self, position: u64, data: &[u8]) -> Result<(), Error> {
+    pub fn copy_from_host(&self, position: usize, data: &[u8]) -> Result<(), Error> {
         let (address, size) = (data.as_ptr(), data.len());
         // SAFETY: the bytes are borrowed until the call returns, and so is the copy complete.
         unsafe { self.copy_from_host_in(CopyOrder::Now, position, address, size, unowned) }
@@ -94,16 +98,16 @@ impl DeviceBuffer {
     pub unsafe fn copy_from_host_in(
         &self,
         order: CopyOrder<'_>,
-        position: u64,
+        position: usize,
         data: *const u8,
         size: usize,
         owner: impl FnOnce() -> Retained,
     ) -> Result<Completed, Error> {
         begin(order, &[self])?;
-        if !self.check_writable(position, size as u64)? {
+        if !self.check_writable(position, size)? {
             return Ok(Completed::default());
         }
-        let address = self.private_address + position;
+        let address = self.private_address + position as u64;
         let (context, to) = (self.context(), DeviceTarget { address, block: self.block() });
         let owners = || -> Retained { Box::new((self.clone(), owner())) };
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
@@ -116,7 +120,7 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or driver errors.
-    pub fn copy_from_device(&self, position: u64, data: &Self) -> Result<(), Error> {
+    pub fn copy_from_device(&self, position: usize, data: &Self) -> Result<(), Error> {
         self.copy_from_device_in(CopyOrder::Now, position, data).map(drop)
     }
 
@@ -147,7 +151,7 @@ impl DeviceBuffer {
     pub fn copy_from_device_in(
         &self,
         order: CopyOrder<'_>,
-        position: u64,
+        position: usize,
         data: &Self,
     ) -> Result<Completed, Error> {
         begin(order, &[self, data])?;
@@ -155,23 +159,22 @@ impl DeviceBuffer {
             return Ok(Completed::default());
         }
         data.check_memory()?;
-        let (to, from) = (self.private_address + position, data.private_address);
+        let (to, from) = (self.private_address + position as u64, data.private_address);
         if range::overlap(to, from, data.size) {
             // The driver does not define overlapping copies; a temporary buffer makes them safe.  It is the
             // context's own memory, whatever allocator the program has set: for a short time.
-            let detour = data.context().allocate(data.size, Placement::Packed)?;
+            let detour = data.context().allocate(data.size as u64, Placement::Packed)?;
             let detour = Self::of_block(detour);
             let mut completed = detour.copy_from_device_in(order, 0, data)?;
             completed.extend(self.copy_from_device_in(order, position, &detour)?);
             return Ok(completed);
         }
-        let size = usize::try_from(data.size).map_err(|_| too_large(data.size))?;
         let (target, source) = ((to, self.context()), (from, data.context()));
         match order {
             CopyOrder::Now => {
                 let current = data.context().enter()?;
                 // SAFETY: both ranges were checked and do not overlap; both buffers own their memory.
-                let copied = unsafe { current.copy_to_context(target, from, size) };
+                let copied = unsafe { current.copy_to_context(target, from, data.size) };
                 self.expose_on_failure(data.expose_on_failure(copied))?;
                 Ok(Completed::default())
             }
@@ -179,7 +182,7 @@ impl DeviceBuffer {
                 let owners = Box::new((self.clone(), data.clone()));
                 Ok(stream.enqueue(owners, |current, stream| {
                     // SAFETY: as above; both buffers are retained.
-                    unsafe { current.queue_copy_between(target, source, size, stream) }
+                    unsafe { current.queue_copy_between(target, source, data.size, stream) }
                 })?)
             }
         }
@@ -216,26 +219,25 @@ impl DeviceBuffer {
         if !self.check_writable(0, self.size)? {
             return Ok(Completed::default());
         }
-        let size = usize::try_from(self.size).map_err(|_| too_large(self.size))?;
         match order {
             CopyOrder::Now => {
                 let current = self.context().enter()?;
                 // SAFETY: the whole range of the buffer, which owns its memory.
-                let filled = unsafe { current.fill_memory(self.private_address, value, size) };
+                let filled = unsafe { current.fill_memory(self.private_address, value, self.size) };
                 self.expose_on_failure(filled)?;
                 Ok(Completed::default())
             }
             CopyOrder::On(stream) => {
                 Ok(stream.enqueue(Box::new(self.clone()), |current, stream| {
                     // SAFETY: as above; the buffer is retained.
-                    unsafe { current.queue_fill(self.private_address, value, size, stream) }
+                    unsafe { current.queue_fill(self.private_address, value, self.size, stream) }
                 })?)
             }
         }
     }
 
     /// Checks that `size` bytes may be read from `position` on.  Returns whether there are any.
-    pub(crate) fn check_readable(&self, position: u64, size: u64) -> Result<bool, Error> {
+    pub(crate) fn check_readable(&self, position: usize, size: usize) -> Result<bool, Error> {
         range::within(position, size, self.size)?;
         if size > 0 {
             self.check_memory()?;
@@ -244,7 +246,7 @@ impl DeviceBuffer {
     }
 
     /// Checks that `size` bytes may be written from `position` on.  Returns whether there are any.
-    pub(crate) fn check_writable(&self, position: u64, size: u64) -> Result<bool, Error> {
+    pub(crate) fn check_writable(&self, position: usize, size: usize) -> Result<bool, Error> {
         range::within(position, size, self.size)?;
         self.check_mutable()?;
         self.check_readable(position, size)
@@ -257,7 +259,7 @@ impl DeviceBuffer {
     ///
     /// Driver errors.
     pub fn equals_host(&self, bytes: &[u8]) -> Result<bool, Error> {
-        if self.size != bytes.len() as u64 {
+        if self.size != bytes.len() {
             return Ok(false);
         }
         if !self.check_readable(0, self.size)? {
@@ -310,6 +312,6 @@ pub(crate) fn check_order_of<'a>(
     ))
 }
 
-pub(crate) fn too_large(size: u64) -> Error {
+pub(crate) fn too_large(size: usize) -> Error {
     Error::Invalid(format!("{size} bytes do not fit into this machine's memory"))
 }

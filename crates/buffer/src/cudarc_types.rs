@@ -137,7 +137,7 @@ impl DeviceBuffer {
         theirs.context().check_err().map_err(CudaError::of_cudarc)?;
         drop(current);
         context.wait_for(&Pending::Event(stream.record()?))?;
-        let size = slice.num_bytes() as u64;
+        let size = slice.num_bytes();
         let owner = Slice { _slice: slice, stream };
         let owner = Box::new(Adopted::new(&context, "device memory of cudarc", owner));
         // SAFETY: cudarc's slice has allocated the range, and is owned.

@@ -37,7 +37,7 @@ impl DeviceBuffer {
         T: DeviceCopy + Send + Sync + 'static,
     {
         let address = buffer.as_device_ptr().as_raw();
-        let size = (buffer.len() * size_of::<T>()) as u64;
+        let size = buffer.len() * size_of::<T>();
         let owner = Adopted::new(context, "device memory of cust", buffer);
         let arrival = context.take_over(&Pending::DefaultStream)?;
         // SAFETY: cust's buffer has allocated the range, and is owned.
@@ -47,7 +47,7 @@ impl DeviceBuffer {
     /// The address as a pointer of `cust`, for its `launch!` and its own copies.
     ///
     /// As with any pointer, its user must keep the buffer alive, stay within its
-    /// [`size`](Self::size), and write only if [`is_mutable`](Self::is_mutable) allows it.
+    /// [size](Self::len), and write only if [`is_mutable`](Self::is_mutable) allows it.
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
@@ -100,7 +100,7 @@ impl DeviceBuffer {
         let (address, size) = (slice.as_device_ptr().as_raw(), slice.len() * size_of::<T>());
         let arrival = context.take_over(&Pending::DefaultStream)?;
         // SAFETY: guaranteed by the caller.
-        unsafe { Self::view(context, address, size as u64, is_mutable, arrival, owner) }
+        unsafe { Self::view(context, address, size, is_mutable, arrival, owner) }
     }
 
     /// The memory as a slice of `cust`, to be read by its copies and kernels.

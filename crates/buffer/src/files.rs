@@ -1,6 +1,5 @@
 //! Copies between device buffers and files.
 
-use crate::copy::too_large;
 use crate::{DeviceBuffer, Error};
 use arrow_cuda_transfer as transfer;
 use arrow_cuda_transfer::FileRange;
@@ -19,7 +18,7 @@ impl DeviceBuffer {
     /// use std::fs::File;
     ///
     /// let file = File::open("columns.bin")?;
-    /// let size = file.metadata()?.len();
+    /// let size = file.metadata()?.len() as usize;
     /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, size)?;
     /// buffer.copy_from_file(0, &file, 0, size)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -31,17 +30,15 @@ impl DeviceBuffer {
     /// shorter, or driver errors.
     pub fn copy_from_file(
         &self,
-        position: u64,
+        position: usize,
         file: &(impl AsFd + Sync),
         offset: u64,
-        size: u64,
+        size: usize,
     ) -> Result<(), Error> {
         if !self.check_writable(position, size)? {
             return Ok(());
         }
-        let (to, count) = (self.private_address + position, usize::try_from(size));
-        let count = count.map_err(|_| too_large(size))?;
-        let range = FileRange { offset, size: count, address: to };
+        let range = FileRange { offset, size, address: self.private_address + position as u64 };
         // SAFETY: the range was checked; the buffer owns its memory.
         let copied = unsafe { transfer::copy_from_file(self.context(), file, &[range]) };
         self.expose_on_failure(copied)
@@ -57,7 +54,7 @@ impl DeviceBuffer {
     /// use std::fs::File;
     ///
     /// let file = File::open("columns.bin")?;
-    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, file.metadata()?.len())?;
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, file.metadata()?.len() as usize)?;
     /// buffer.copy_ranges_from_file(&file, &[0..100, 5000..6000])?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -76,10 +73,9 @@ impl DeviceBuffer {
             return Err(Error::Invalid("ranges of a file overlap, or do not ascend".into()));
         }
         let end = ranges.last().map_or(0, |range| range.end);
-        if !self.check_writable(0, end)? {
+        if !self.check_writable(0, end as usize)? {
             return Ok(());
         }
-        usize::try_from(end).map_err(|_| too_large(end))?;
         let place = |range: &Range<u64>| {
             let size = (range.end - range.start) as usize; // less than `end`
             FileRange { offset: range.start, size, address: self.private_address + range.start }
@@ -108,18 +104,17 @@ impl DeviceBuffer {
     /// [`Error::OutOfBounds`], [`Error::Write`] when the file cannot be written, or driver errors.
     pub fn copy_to_file(
         &self,
-        position: u64,
+        position: usize,
         file: &(impl AsFd + Sync),
         offset: u64,
-        size: u64,
+        size: usize,
     ) -> Result<(), Error> {
         if !self.check_readable(position, size)? {
             return Ok(());
         }
-        let (from, count) = (self.private_address + position, usize::try_from(size));
-        let count = count.map_err(|_| too_large(size))?;
+        let from = self.private_address + position as u64;
         // SAFETY: the range was checked; the buffer owns its memory.
-        let copied = unsafe { transfer::copy_to_file(self.context(), from, file, offset, count) };
+        let copied = unsafe { transfer::copy_to_file(self.context(), from, file, offset, size) };
         self.expose_on_failure(copied)
     }
 }

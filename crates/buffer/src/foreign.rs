@@ -138,7 +138,7 @@ pub fn is_device_memory(context: &Context, address: u64) -> CudaResult<bool> {
 ///
 /// If another context has the memory, this waits for the work of that one: what is known of the work on the
 /// memory was said of a default stream, and nothing orders those of two contexts.
-pub(crate) fn take_in(context: &Context, address: u64, size: u64) -> Result<u64, Error> {
+pub(crate) fn take_in(context: &Context, address: u64, size: usize) -> Result<u64, Error> {
     let Found { address, owner } = find_all(context, address, size)?;
     if owner != 0 && owner != context.handle() as u64 {
         let owner = Context::of_memory(&context.enter()?, address)?;
@@ -149,7 +149,7 @@ pub(crate) fn take_in(context: &Context, address: u64, size: u64) -> Result<u64,
 
 /// The address at which the context's device reaches the `size` bytes at `address`, as
 /// [`device_address`] finds it, if it can reach all of them.
-pub(crate) fn check(context: &Context, address: u64, size: u64) -> Result<u64, Error> {
+pub(crate) fn check(context: &Context, address: u64, size: usize) -> Result<u64, Error> {
     find_all(context, address, size).map(|found| found.address)
 }
 
@@ -159,12 +159,12 @@ struct Found {
     owner: u64,
 }
 
-fn find_all(context: &Context, address: u64, size: u64) -> Result<Found, Error> {
+fn find_all(context: &Context, address: u64, size: usize) -> Result<Found, Error> {
     if address == 0 && size == 0 {
         return Ok(Found { address, owner: 0 });
     }
     let current = context.enter()?;
-    if current.has_block(address, size) {
+    if current.has_block(address, size as u64) {
         // Such as a result of a library that allocates here.
         return Ok(Found { address, owner: context.handle() as u64 });
     }
@@ -184,7 +184,7 @@ fn find_all(context: &Context, address: u64, size: u64) -> Result<Found, Error> 
     if is_of_one_device && lies_on != u64::from(context.device().number()) {
         return Err(on_another_device(address, lies_on, context));
     }
-    let Some(end) = address.checked_add(size) else {
+    let Some(end) = address.checked_add(size as u64) else {
         return invalid(format!("{size} bytes at {address:#x} exceed every address"));
     };
     let mut reached = address;

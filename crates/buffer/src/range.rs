@@ -13,9 +13,9 @@ use std::ops::{Bound, RangeBounds};
 /// use arrow_cuda_buffer::range::within;
 ///
 /// assert_eq!(within(4, 6, 10).unwrap(), (4, 6));
-/// assert!(within(4, 7, 10).is_err() && within(u64::MAX, 2, 10).is_err());
+/// assert!(within(4, 7, 10).is_err() && within(usize::MAX, 2, 10).is_err());
 /// ```
-pub fn within(offset: u64, length: u64, size: u64) -> Result<(u64, u64), Error> {
+pub fn within(offset: usize, length: usize, size: usize) -> Result<(usize, usize), Error> {
     match offset.checked_add(length) {
         Some(end) if end <= size => Ok((offset, length)),
         _ => Err(Error::OutOfBounds(format!(
@@ -56,19 +56,19 @@ pub(crate) fn resolved(
 /// assert_eq!(arrow_cuda_buffer::range::available(4, 100, 10), 6);
 /// assert_eq!(arrow_cuda_buffer::range::available(12, 100, 10), 0);
 /// ```
-pub fn available(offset: u64, length: u64, size: u64) -> u64 {
+pub fn available(offset: usize, length: usize, size: usize) -> usize {
     length.min(size.saturating_sub(offset))
 }
 
-/// Whether two ranges of `length` bytes share a byte.
+/// Whether the `length` bytes at two addresses share one.
 ///
 /// ```
 /// use arrow_cuda_buffer::range::overlap;
 ///
 /// assert!(overlap(0, 3, 4) && !overlap(0, 4, 4));
 /// ```
-pub fn overlap(a: u64, b: u64, length: u64) -> bool {
-    a.abs_diff(b) < length
+pub fn overlap(a: u64, b: u64, length: usize) -> bool {
+    a.abs_diff(b) < length as u64
 }
 
 /// The pieces, as (offset, length), that cover `size` bytes with at most `step` bytes each.
@@ -77,7 +77,7 @@ pub fn overlap(a: u64, b: u64, length: u64) -> bool {
 /// let pieces = arrow_cuda_buffer::range::chunks(10, 4);
 /// assert_eq!(pieces.collect::<Vec<_>>(), [(0, 4), (4, 4), (8, 2)]);
 /// ```
-pub fn chunks(size: u64, step: u64) -> impl Iterator<Item = (u64, u64)> {
+pub fn chunks(size: usize, step: usize) -> impl Iterator<Item = (usize, usize)> {
     debug_assert!(step > 0, "chunks of nothing cover nothing");
     (0..size.div_ceil(step)).map(move |n| (n * step, step.min(size - n * step)))
 }

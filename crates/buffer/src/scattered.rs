@@ -7,7 +7,7 @@ use arrow_cuda_transfer as transfer;
 use std::mem::MaybeUninit;
 
 /// A download reads gaps up to this many bytes between buffers rather than begin another copy.
-const MAX_GAP: u64 = 64 << 10;
+const MAX_GAP: usize = 64 << 10;
 
 /// A buffer, and host memory for its first bytes.
 pub type HostPart<'a> = (&'a DeviceBuffer, &'a mut [MaybeUninit<u8>]);
@@ -22,7 +22,7 @@ impl DeviceBuffer {
         let mut bytes = reserve(self.size)?;
         self.copy_to_uninit(0, spare(&mut bytes, self.size)?)?;
         // SAFETY: the copy has initialised as many bytes as the buffer has, for which there is room.
-        unsafe { bytes.set_len(self.size as usize) };
+        unsafe { bytes.set_len(self.size) };
         Ok(bytes)
     }
 
@@ -52,7 +52,7 @@ impl DeviceBuffer {
         copy_to_host_scattered(parts)?;
         for (from, bytes) in buffers.iter().zip(&mut vecs) {
             // SAFETY: the copy has initialised as many bytes as the buffer has, for which there is room.
-            unsafe { bytes.set_len(from.size as usize) };
+            unsafe { bytes.set_len(from.size) };
         }
         Ok(vecs)
     }
@@ -72,7 +72,7 @@ impl DeviceBuffer {
     ///
     /// When the device has no room; driver errors.
     pub fn gathered(context: &Context, parts: &[&[u8]]) -> Result<Self, Error> {
-        let size = parts.iter().map(|part| part.len() as u64).sum();
+        let size = parts.iter().map(|part| part.len()).sum();
         let buffer = Self::allocate(context, size)?;
         buffer.copy_from_host_gathered(0, parts)?;
         Ok(buffer)
@@ -94,7 +94,7 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or driver errors.
-    pub fn copy_from_host_gathered(&self, position: u64, parts: &[&[u8]]) -> Result<(), Error> {
+    pub fn copy_from_host_gathered(&self, position: usize, parts: &[&[u8]]) -> Result<(), Error> {
         let mut end = 0;
         let mut placed = Vec::with_capacity(parts.len());
         for part in parts {
@@ -108,14 +108,14 @@ impl DeviceBuffer {
     /// `position`, in ascending order.
     pub(crate) fn copy_from_host_placed(
         &self,
-        position: u64,
+        position: usize,
         parts: &[(usize, &[u8])],
     ) -> Result<(), Error> {
         let size = parts.last().map_or(0, |(at, part)| at + part.len());
-        if !self.check_writable(position, size as u64)? {
+        if !self.check_writable(position, size)? {
             return Ok(());
         }
-        let to = self.private_address + position;
+        let to = self.private_address + position as u64;
         // SAFETY: the range was checked; the buffer owns its memory.
         let copied = unsafe { transfer::copy_from_host_gathered(self.context(), to, parts) };
         self.expose_on_failure(copied)
@@ -144,15 +144,15 @@ impl DeviceBuffer {
 /// errors.
 pub fn copy_to_host_scattered(mut parts: Vec<HostPart<'_>>) -> Result<(), Error> {
     for (from, out) in &parts {
-        range::within(0, out.len() as u64, from.size)?;
+        range::within(0, out.len(), from.size)?;
     }
     parts.retain(|(_, out)| !out.is_empty());
-    if !watched::begin(parts.iter().map(|(_, out)| out.len() as u64).sum()) {
+    if !watched::begin(parts.iter().map(|(_, out)| out.len()).sum()) {
         return scatter(parts);
     }
     for (bytes, mut piece) in pieces(parts) {
         scatter(piece.iter_mut().map(|(from, out)| (&*from, &mut **out)).collect())?;
-        watched::advance(bytes as u64)?;
+        watched::advance(bytes)?;
     }
     Ok(())
 }
@@ -173,9 +173,9 @@ fn pieces(parts: Vec<HostPart<'_>>) -> Vec<Piece<'_>> {
             let Some((bytes, piece)) = pieces.last_mut() else { break };
             let (now, later) = rest.split_at_mut(room.min(rest.len()));
             let size = now.len();
-            piece.push((from.part(at, size as u64), now));
+            piece.push((from.part(at, size), now));
             *bytes += size;
-            (at, rest) = (at + size as u64, later);
+            (at, rest) = (at + size, later);
         }
     }
     pieces
@@ -199,8 +199,8 @@ fn scatter(mut parts: Vec<HostPart<'_>>) -> Result<(), Error> {
 }
 
 /// Whether a buffer lies after another one in the same memory, with at most `gap` bytes between them.
-pub(crate) fn is_behind(first: &DeviceBuffer, second: &DeviceBuffer, gap: u64) -> bool {
-    let end = first.private_address + first.size;
+pub(crate) fn is_behind(first: &DeviceBuffer, second: &DeviceBuffer, gap: usize) -> bool {
+    let end = first.private_address + first.size as u64;
     first.shares_memory(second)
         && range::overlap(end, second.private_address, gap + 1)
         && end <= second.private_address
@@ -212,13 +212,12 @@ pub(crate) fn ends<T>(group: &[T]) -> (&T, &T) {
     group.first().zip(group.last()).expect("a group has members")
 }
 
-fn reserve(size: u64) -> Result<Vec<u8>, Error> {
-    let count = usize::try_from(size).map_err(|_| too_large(size))?;
+fn reserve(size: usize) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(count).map_err(|_| too_large(size))?;
+    bytes.try_reserve_exact(size).map_err(|_| too_large(size))?;
     Ok(bytes)
 }
 
-fn spare(bytes: &mut Vec<u8>, size: u64) -> Result<&mut [MaybeUninit<u8>], Error> {
-    bytes.spare_capacity_mut().get_mut(..size as usize).ok_or_else(|| too_large(size))
+fn spare(bytes: &mut Vec<u8>, size: usize) -> Result<&mut [MaybeUninit<u8>], Error> {
+    bytes.spare_capacity_mut().get_mut(..size).ok_or_else(|| too_large(size))
 }

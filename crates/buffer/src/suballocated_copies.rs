@@ -11,7 +11,7 @@ use arrow_cuda_driver::{CudaError, CudaResult};
 use arrow_cuda_transfer::{CopyOrder, Part, copy_from_producer, is_pinned};
 
 /// Blocks end nearer than this to the next one.
-const BLOCK_ALIGNMENT: u64 = 512;
+const BLOCK_ALIGNMENT: usize = 512;
 
 /// A smaller part is not worth a copy of its own, nor the question where it lies.
 const LARGE: usize = 1 << 20;
@@ -114,7 +114,7 @@ impl DeviceBuffer {
         produce: impl Fn(&mut S, usize, usize, &mut [u8]) -> Result<(), E> + Sync,
         mut watch: impl FnMut(&[Self], usize) -> Result<(), E>,
     ) -> Result<Vec<Self>, E> {
-        let bytes: Vec<_> = sizes.iter().map(|(size, _)| *size as u64).collect();
+        let bytes: Vec<_> = sizes.iter().map(|(size, _)| *size).collect();
         let buffers = Self::suballocate(context, &bytes)?;
         let mut before: Option<&Self> = None;
         let part = |(buffer, (size, is_serial)): (_, &(usize, bool))| {
@@ -199,7 +199,7 @@ fn copy_all(copies: &[DeviceBuffer], sources: &[&DeviceBuffer]) -> Result<(), Er
     pairs.chunk_by(are_alike).try_for_each(|group| {
         let ((to, from), (last_to, last_from)) = ends(group);
         if let Some(before) = before.replace(last_to).filter(|before| is_next(before, to)) {
-            to.gap_from(before.private_address + before.size).fill(0)?;
+            to.gap_from(before.private_address + before.size as u64).fill(0)?;
         }
         to.through(last_to).copy_from_device(0, &from.through(last_from))?;
         watched::advance(group.iter().map(|(copy, _)| copy.size).sum())
@@ -230,7 +230,7 @@ fn queue_all(
             let source = (from.private_address, from.context());
             // SAFETY: both ranges lie within buffers that are retained, and do not overlap: the
             // copies are new.
-            unsafe { current.queue_copy_between(target, source, to.size as usize, stream) }
+            unsafe { current.queue_copy_between(target, source, to.size, stream) }
         })
     })?)
 }
@@ -252,7 +252,7 @@ fn are_alike(a: &Pair<'_>, b: &Pair<'_>) -> bool {
 /// Copies the bytes of each part to its buffer, and clears the gaps between buffers.
 fn copy_parts(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> Result<(), Error> {
     let mut filled = Vec::with_capacity(parts.len());
-    let is_watched = watched::begin(parts.iter().map(|part| part.len() as u64).sum());
+    let is_watched = watched::begin(parts.iter().map(|part| part.len()).sum());
     let most = if is_watched { watched::PIECE } else { usize::MAX };
     for (to, part) in buffers.iter().zip(parts).filter(|(to, _)| !to.is_empty()) {
         // The device reads pinned memory faster than others can gather it, if it is much.
@@ -267,8 +267,8 @@ fn copy_parts(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> R
             if *is_direct {
                 first.gap_from(end).fill(0)?;
                 for (number, piece) in part.chunks(most).enumerate() {
-                    first.copy_from_host((number * most) as u64, piece)?;
-                    watched::advance(piece.len() as u64)?;
+                    first.copy_from_host(number * most, piece)?;
+                    watched::advance(piece.len())?;
                 }
             } else {
                 let at = |to: &DeviceBuffer| (to.private_address - end) as usize;
@@ -276,11 +276,11 @@ fn copy_parts(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> R
                 let whole = first.gap_from(end).through(last);
                 let all = Piece { placed, ..Piece::default() };
                 for piece in if is_watched { all.cut(most) } else { vec![all] } {
-                    whole.copy_from_host_placed(piece.start as u64, &piece.placed)?;
-                    watched::advance(piece.bytes as u64)?;
+                    whole.copy_from_host_placed(piece.start, &piece.placed)?;
+                    watched::advance(piece.bytes)?;
                 }
             }
-            end = last.private_address + last.size;
+            end = last.private_address + last.size as u64;
         }
     }
     Ok(())
@@ -347,8 +347,8 @@ pub fn await_stream_of(stream: &Stream, buffers: &[&DeviceBuffer]) -> Result<Com
     Ok(stream.synchronize()?)
 }
 
-fn sizes_of(parts: &[&[u8]]) -> Vec<u64> {
-    parts.iter().map(|part| part.len() as u64).collect()
+fn sizes_of(parts: &[&[u8]]) -> Vec<usize> {
+    parts.iter().map(|part| part.len()).collect()
 }
 
 fn are_pinned(context: &Context, parts: &[&[u8]]) -> CudaResult<bool> {
@@ -373,7 +373,7 @@ pub(crate) fn gaps(buffers: &[DeviceBuffer]) -> Vec<(u64, usize)> {
     let filled: Vec<_> = buffers.iter().filter(|buffer| !buffer.is_empty()).collect();
     let pairs = filled.iter().zip(filled.iter().skip(1));
     let gap = |(before, buffer): (&&DeviceBuffer, &&DeviceBuffer)| {
-        let end = before.private_address + before.size;
+        let end = before.private_address + before.size as u64;
         let is_gap = is_next(before, buffer) && end < buffer.private_address;
         is_gap.then(|| (end, (buffer.private_address - end) as usize))
     };
@@ -388,6 +388,6 @@ fn clear(
 ) -> CudaResult<()> {
     runs(buffers).iter().try_for_each(|run| {
         // SAFETY: within one allocation that the caller's work retains.
-        unsafe { current.queue_fill(run.private_address, 0, run.size as usize, stream) }
+        unsafe { current.queue_fill(run.private_address, 0, run.size, stream) }
     })
 }

@@ -11,16 +11,16 @@ use arrow_cuda_driver::{CudaError, CudaResult};
 use std::ops::Range;
 
 /// Where buffers begin, in bytes: at multiples of this, as the driver's own allocations.
-const ALIGNMENT: u64 = 256;
+const ALIGNMENT: usize = 256;
 
 /// No device has as much memory.
-const MOST: u64 = 1 << 62;
+const MOST: usize = 1 << 62;
 
 /// Buffers smaller than this share blocks of about this size, and of a larger one where there is much: a
 /// block costs a microsecond, in which the device copies 50 KB.
-const SHARED: u64 = 256 << 10;
+const SHARED: usize = 256 << 10;
 /// All buffers together have at most about this many shared blocks.
-const MOST_BLOCKS: u64 = 256;
+const MOST_BLOCKS: usize = 256;
 
 impl DeviceBuffer {
     /// Allocates a buffer of each size, in bytes, uninitialised: all in one segment, one after the other, each
@@ -40,17 +40,17 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; nothing stays allocated then.
-    pub fn suballocate(context: &Context, sizes: &[u64]) -> CudaResult<Vec<Self>> {
+    pub fn suballocate(context: &Context, sizes: &[usize]) -> CudaResult<Vec<Self>> {
         // Of the allocator that the program has set, if any: one allocation for all.
-        if let [all] = shares(sizes, u64::MAX).as_slice()
+        if let [all] = shares(sizes, usize::MAX).as_slice()
             && all.size <= MOST // else the driver says so
             && let Some(whole) = Self::allocate_lent(context, all.size)?
         {
             return Self::parts(context, sizes, [(all, whole)]);
         }
-        let sum = sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
+        let sum = sizes.iter().fold(0, |sum: usize, size| sum.saturating_add(*size));
         let shares = shares(sizes, SHARED.max(sum / MOST_BLOCKS));
-        let sizes_of_blocks: Vec<_> = shares.iter().map(|share| share.size).collect();
+        let sizes_of_blocks: Vec<_> = shares.iter().map(|share| share.size as u64).collect();
         let blocks = match context.suballocate(&sizes_of_blocks) {
             Err(error) if CudaError::is_out_of_memory(&error) && sizes.len() > 1 => {
                 let (first, second) = sizes.split_at(sizes.len() / 2);
@@ -66,7 +66,7 @@ impl DeviceBuffer {
     /// The buffers of these sizes, of which each share lies in its own memory.
     fn parts<'a>(
         context: &Context,
-        sizes: &[u64],
+        sizes: &[usize],
         shares: impl IntoIterator<Item = (&'a Share, Self)>,
     ) -> CudaResult<Vec<Self>> {
         let nothing = Self::allocate_packed(context, 0)?;
@@ -92,13 +92,13 @@ impl DeviceBuffer {
 }
 
 struct Share {
-    size: u64,
+    size: usize,
     /// The numbers of the buffers, of which those of no bytes have no place in the block.
     members: Range<usize>,
 }
 
 /// Which buffers of these sizes share blocks: those that follow each other and are smaller than `limit`.
-fn shares(sizes: &[u64], limit: u64) -> Vec<Share> {
+fn shares(sizes: &[usize], limit: usize) -> Vec<Share> {
     let mut shares: Vec<Share> = Vec::new();
     for (number, size) in sizes.iter().copied().enumerate().filter(|(_, size)| *size > 0) {
         match shares.last_mut() {
@@ -113,6 +113,6 @@ fn shares(sizes: &[u64], limit: u64) -> Vec<Share> {
 }
 
 /// Where the next buffer in a block begins.
-fn begin_behind(end: u64) -> u64 {
-    end.checked_next_multiple_of(ALIGNMENT).unwrap_or(u64::MAX)
+fn begin_behind(end: usize) -> usize {
+    end.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX)
 }

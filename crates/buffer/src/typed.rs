@@ -24,7 +24,7 @@ use std::ops::RangeBounds;
 /// let numbers = DeviceSlice::from_slice(&context, &[1.5f64, 2.5, 3.5])?;
 /// numbers.slice(1..)?.copy_from_host(&[20.0, 30.0])?;
 /// assert_eq!(numbers.to_vec()?, [1.5, 20.0, 30.0]);
-/// assert_eq!(numbers.buffer().size(), 24);
+/// assert_eq!(numbers.buffer().len(), 24);
 /// # Ok::<(), arrow_cuda_buffer::Error>(())
 /// ```
 ///
@@ -43,9 +43,9 @@ pub struct DeviceSlice<T: Pod> {
 }
 
 impl<T: Pod> DeviceSlice<T> {
-    const SIZE: u64 = {
+    const SIZE: usize = {
         assert!(size_of::<T>() > 0, "elements of a device slice must have a size");
-        size_of::<T>() as u64
+        size_of::<T>()
     };
 
     /// Allocates `length` elements, uninitialised, as [`DeviceBuffer::allocate`] does.
@@ -55,7 +55,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; [`Error::Invalid`] for more bytes than
     /// there are addresses.
     pub fn allocate(context: &Context, length: usize) -> Result<Self, Error> {
-        let Some(size) = (length as u64).checked_mul(Self::SIZE) else {
+        let Some(size) = length.checked_mul(Self::SIZE) else {
             let each = Self::SIZE;
             return invalid(format!("{length} elements of {each} bytes exceed every address"));
         };
@@ -112,8 +112,7 @@ impl<T: Pod> DeviceSlice<T> {
 
     /// The number of elements.
     pub fn len(&self) -> usize {
-        // Every constructor has counted them as a `usize`, or has a buffer of the machine's addresses.
-        (self.buffer.size() / Self::SIZE) as usize
+        self.buffer.size / Self::SIZE
     }
 
     /// Whether there are no elements.
@@ -128,7 +127,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// [`Error::OutOfBounds`] when the range does not lie within the slice, or ends before it begins.
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Self, Error> {
         let (start, length) = range::resolved(&range, "elements", self.len())?;
-        Ok(Self::of(self.buffer.part(start as u64 * Self::SIZE, length as u64 * Self::SIZE)))
+        Ok(Self::of(self.buffer.part(start * Self::SIZE, length * Self::SIZE)))
     }
 
     /// Copies as many elements as the slice has from the host.
@@ -158,7 +157,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// [`Error::Invalid`] when the host has no room, or driver errors.
     pub fn to_vec(&self) -> Result<Vec<T>, Error> {
         let room = bytemuck::allocation::try_zeroed_slice_box(self.len());
-        let mut elements: Box<[T]> = room.map_err(|()| too_large(self.buffer.size()))?;
+        let mut elements: Box<[T]> = room.map_err(|()| too_large(self.buffer.size))?;
         self.copy_to_host(&mut elements)?;
         Ok(elements.into_vec())
     }
@@ -216,7 +215,7 @@ impl<T: Pod> DeviceSlice<T> {
 
 /// How many elements a buffer is, which has to be aligned for them.
 pub(crate) fn count_of<T>(buffer: &DeviceBuffer) -> Result<usize, Error> {
-    let (size, each) = (buffer.size(), size_of::<T>() as u64);
+    let (size, each) = (buffer.size, size_of::<T>());
     if each == 0 {
         return invalid("elements without a size cannot be counted");
     }
@@ -229,8 +228,7 @@ pub(crate) fn count_of<T>(buffer: &DeviceBuffer) -> Result<usize, Error> {
             "the memory at {address:#x} is not aligned to an element's {alignment} bytes"
         ));
     }
-    // The sizes of buffers are those of the machine's addresses.
-    Ok((size / each) as usize)
+    Ok(size / each)
 }
 
 impl<T: Pod> fmt::Debug for DeviceSlice<T> {

@@ -68,9 +68,9 @@ pub fn watched<T>(
 }
 
 /// Tells of bytes that are about to be copied.  Returns whether somebody watches.
-pub(crate) fn begin(bytes: u64) -> bool {
+pub(crate) fn begin(bytes: usize) -> bool {
     WATCHER.with_borrow_mut(|watcher| {
-        watcher.seen.total += bytes;
+        watcher.seen.total += bytes as u64;
         watcher.watch.is_some()
     })
 }
@@ -80,11 +80,11 @@ pub(crate) fn begin(bytes: u64) -> bool {
 /// # Errors
 ///
 /// [`Error::Invalid`] if the copies are to end.
-pub(crate) fn advance(bytes: u64) -> Result<(), Error> {
+pub(crate) fn advance(bytes: usize) -> Result<(), Error> {
     // It is not there while it is called, so that it may copy itself.
     let mut watcher = WATCHER.take();
     let Some(watch) = &mut watcher.watch else { return Ok(()) };
-    watcher.seen.done += bytes;
+    watcher.seen.done += bytes as u64;
     let goes_on = bytes == 0 || watch(watcher.seen.done, watcher.seen.total);
     WATCHER.set(watcher);
     if goes_on { Ok(()) } else { invalid("the copy was stopped") }

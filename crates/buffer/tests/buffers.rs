@@ -33,13 +33,13 @@ proptest! {
         let length = length.min(size - from.max(to));
         let mut model = pattern(3, size);
         let buffer = upload(&model);
-        let source = buffer.slice_with_length(from as u64, length as u64)?;
+        let source = buffer.slice_with_length(from, length)?;
         if is_queued {
             let stream = Stream::non_blocking(&context())?;
-            drop(buffer.copy_from_device_in(CopyOrder::On(&stream), to as u64, &source)?);
+            drop(buffer.copy_from_device_in(CopyOrder::On(&stream), to, &source)?);
             drop(stream.synchronize()?);
         } else {
-            buffer.copy_from_device(to as u64, &source)?;
+            buffer.copy_from_device(to, &source)?;
         }
         model.copy_within(from..from + length, to);
         prop_assert_eq!(buffer.to_vec()?, model);
@@ -51,7 +51,7 @@ proptest! {
 #[case::from_inside(1, 1000)]
 #[case::behind(1000, 1)]
 #[case::in_the_slack(1010, 8)]
-fn foreign_memory_must_reach_far_enough(#[case] at: u64, #[case] size: u64) {
+fn foreign_memory_must_reach_far_enough(#[case] at: u64, #[case] size: usize) {
     let memory = upload(&pattern(10, 1000));
     let owner = Box::new(memory.clone());
     let address = memory.private_address() + at;
@@ -122,18 +122,19 @@ fn what_is_empty_may_be_at_an_address_of_no_memory() {
 #[test]
 fn mapped_memory_ends_with_its_pieces() {
     let Some(mapped) = Mapped::new(&context()) else { return };
-    let piece = mapped.granularity as u64;
-    let start = mapped.reserved + 2 * piece;
+    let piece = mapped.granularity;
+    let start = mapped.reserved + 2 * piece as u64;
     // SAFETY: the test keeps the memory, or shows that it is refused.
     let view = |at, size| unsafe {
         DeviceBuffer::view(&context(), at, size, true, Arrival::complete(), Box::new(()))
     };
-    for (at, size) in [(start, 1), (start, 2 * piece), (start + piece - 1, 2)] {
+    let second = start + piece as u64;
+    for (at, size) in [(start, 1), (start, 2 * piece), (second - 1, 2)] {
         view(at, size).expect("all of it is mapped").fill(1).expect("alive");
     }
-    for (at, size) in [(start, 2 * piece + 1), (start + piece, 2 * piece), (start + 1, 2 * piece)] {
+    for (at, size) in [(start, 2 * piece + 1), (second, 2 * piece), (start + 1, 2 * piece)] {
         let refused = view(at, size);
         assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
     }
-    assert!(view(start - 1, 2).is_err() && view(start + 2 * piece, 1).is_err());
+    assert!(view(start - 1, 2).is_err() && view(second + piece as u64, 1).is_err());
 }

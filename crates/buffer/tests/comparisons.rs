@@ -29,7 +29,7 @@ impl Case {
         let bytes: Vec<u8> = (0..size).map(|at| ((at * 37) >> 2) as u8).collect();
         let side = |before: usize| {
             let whole = upload(&context, &[&vec![0xEE; before], &bytes[..]].concat());
-            whole.slice_with_length(before as u64, size as u64).expect("within")
+            whole.slice_with_length(before, size).expect("within")
         };
         Self { left: side(left), right: side(right), bytes }
     }
@@ -41,7 +41,7 @@ impl Case {
         assert!(are_equal(), "{size} equal bytes");
         for place in places {
             let byte = self.bytes[place];
-            let change = |byte| self.right.copy_from_host(place as u64, &[byte]).expect("a copy");
+            let change = |byte| self.right.copy_from_host(place, &[byte]).expect("a copy");
             change(byte ^ 1 << (place % 8));
             assert!(!are_equal(), "byte {place} of {size}");
             change(byte);

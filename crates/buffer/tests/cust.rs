@@ -35,7 +35,7 @@ fn memory_of_cust_is_released_on_any_thread() {
     // Large enough that memory of another test, which may get the address next, is smaller.
     let whole = theirs(&context, &vec![1; 8 << 20]);
     let ours = DeviceBuffer::from_cust(&context, whole).expect("a buffer");
-    let (address, size) = (ours.address(&Ready::by_caller()), ours.size());
+    let (address, size) = (ours.address(&Ready::by_caller()), ours.len());
     // That thread has no current context, so cust alone would leak the memory.
     thread::spawn(move || drop(ours)).join().expect("no panic");
     // SAFETY: the test keeps the memory, or shows that the driver refuses it.

@@ -26,7 +26,7 @@ fn file_of(bytes: &[u8]) -> File {
 fn data_to_read(context: &Context, size: usize) -> (Vec<u8>, File, DeviceBuffer) {
     let data = pattern(size);
     let file = file_of(&data);
-    (data, file, DeviceBuffer::allocate(context, size as u64).expect("room"))
+    (data, file, DeviceBuffer::allocate(context, size).expect("room"))
 }
 
 #[rstest]
@@ -53,11 +53,11 @@ fn refused_copies_change_nothing(#[values(0, 3)] threads: usize) {
     let size = 2 << 20;
     let (_, file, buffer) = data_to_read(&context, size);
     buffer.fill(1).expect("filled");
-    let failed = buffer.copy_from_file(1, &file, 0, size as u64);
+    let failed = buffer.copy_from_file(1, &file, 0, size);
     assert!(matches!(failed, Err(Error::OutOfBounds(_))));
-    let failed = buffer.copy_from_file(0, &file, 0, u64::MAX);
+    let failed = buffer.copy_from_file(0, &file, 0, usize::MAX);
     assert!(matches!(failed, Err(Error::OutOfBounds(_))));
-    let failed = buffer.read_only().copy_from_file(0, &file, 0, size as u64);
+    let failed = buffer.read_only().copy_from_file(0, &file, 0, size);
     assert_eq!(failed, Err(Error::ReadOnly));
     buffer.copy_from_file(5, &file, 9, 0).expect("nothing to copy");
     assert!(buffer.to_vec().expect("bytes").iter().all(|byte| *byte == 1));
@@ -109,9 +109,9 @@ fn a_move_that_fails_in_the_middle_is_an_error() {
     with_settings(&[("CUDA_SIM_FAULT", "cuMemcpyHtoDAsync:3=700")], || {
         let (_alone, context) = with_threads(3);
         let (data, file, buffer) = data_to_read(&context, 20 << 20);
-        let failed = buffer.copy_from_file(0, &file, 0, data.len() as u64);
+        let failed = buffer.copy_from_file(0, &file, 0, data.len());
         assert!(matches!(failed, Err(Error::Cuda(_))), "{failed:?}");
-        buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("the fault is over");
+        buffer.copy_from_file(0, &file, 0, data.len()).expect("the fault is over");
         assert!(buffer.to_vec().expect("bytes") == data);
     });
 }
@@ -121,7 +121,7 @@ fn no_pinned_memory_is_needed() {
     with_settings(&[("CUDA_SIM_FAULT", "cuMemHostRegister:1+=2")], || {
         let (_alone, context) = with_threads(3);
         let (data, file, buffer) = data_to_read(&context, 5_000_000);
-        buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("by one thread");
+        buffer.copy_from_file(0, &file, 0, data.len()).expect("by one thread");
         assert!(count_of(c"cuMemHostRegister") > Some(0));
         assert!(buffer.to_vec().expect("bytes") == data);
     });
@@ -134,7 +134,7 @@ fn bytes_that_travel_are_left_alone() {
             let (_alone, context) = with_threads(threads);
             let (data, mut file, buffer) = data_to_read(&context, 9_000_000);
             file.seek(SeekFrom::Start(7)).expect("a file can seek");
-            buffer.copy_from_file(0, &file, 0, data.len() as u64).expect("a copy");
+            buffer.copy_from_file(0, &file, 0, data.len()).expect("a copy");
             assert!(buffer.to_vec().expect("bytes") == data);
             assert_eq!(file.stream_position().expect("a position"), 7);
         }

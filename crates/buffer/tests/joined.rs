@@ -50,7 +50,7 @@ proptest! {
     fn bytes_at_any_place(runs in runs(90_000), start in 0..300u64, before in 0..300usize) {
         let context = Context::primary(0).expect("a device");
         let bytes = source(before + 180_000);
-        let from = upload(&context, &bytes).slice_with_length(before as u64, 180_000).expect("within");
+        let from = upload(&context, &bytes).slice_with_length(before, 180_000).expect("within");
         let total: u64 = runs.iter().map(|(_, count)| count).sum();
         let found = filled(&runs, start, start + total + 7, Change::Bytes, &[&from]);
         let mut expected = vec![0xCC; start as usize];
@@ -88,7 +88,7 @@ proptest! {
         let context = Context::primary(0).expect("a device");
         let width = if how == 1 { 4 } else { 1usize << log };
         let bytes = source(shift + 40_000 * width);
-        let from = upload(&context, &bytes).slice_with_length(shift as u64, 40_000 * width as u64).expect("within");
+        let from = upload(&context, &bytes).slice_with_length(shift, 40_000 * width).expect("within");
         let kinds: Vec<u8> = source(40_000).iter().map(|kind| kind % 3).collect();
         let kinds_there = upload(&context, &kinds);
         let map: Vec<u32> = (0..150u32).map(|at| at * 77 + 1).collect();
@@ -127,13 +127,13 @@ proptest! {
     }
 
     #[test]
-    fn views_of_long_strings_name_another_buffer(runs in runs(3_000), shift in 0..3u64, add in 0..9u32) {
+    fn views_of_long_strings_name_another_buffer(runs in runs(3_000), shift in 0..3usize, add in 0..9u32) {
         let context = Context::primary(0).expect("a device");
         let views: Vec<[u32; 4]> =
             (0..6_000u32).map(|at| [at % 25, at, at / 7, at * 3]).collect();
         let bytes: Vec<u8> = views.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
-        let padded = [&vec![0; shift as usize], &bytes[..]].concat();
-        let from = upload(&context, &padded).slice_with_length(shift, bytes.len() as u64).expect("within");
+        let padded = [&vec![0; shift], &bytes[..]].concat();
+        let from = upload(&context, &padded).slice_with_length(shift, bytes.len()).expect("within");
         let runs: Runs = runs.iter().map(|(first, count)| (first * 16, *count)).collect();
         let total: u64 = runs.iter().map(|(_, count)| count).sum();
         let found = filled(&runs, 0, total * 16, Change::Views(add), &[&from]);

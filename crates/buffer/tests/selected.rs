@@ -8,9 +8,9 @@ use arrow_cuda_context::Context;
 use exact::upload;
 use proptest::prelude::*;
 
-fn bytes(size: u64, seed: u64) -> Vec<u8> {
+fn bytes(size: usize, seed: u64) -> Vec<u8> {
     let mix = |at: u64| ((at + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8;
-    (0..size).map(mix).collect()
+    (0..size as u64).map(mix).collect()
 }
 
 fn context() -> Context {
@@ -18,10 +18,9 @@ fn context() -> Context {
 }
 
 /// A buffer of these bytes that begins `skipped` bytes into its memory.
-fn placed(context: &Context, bytes: &[u8], skipped: u64) -> DeviceBuffer {
-    let whole: Vec<u8> =
-        std::iter::repeat_n(0xEE, skipped as usize).chain(bytes.to_vec()).collect();
-    upload(context, &whole).slice_with_length(skipped, bytes.len() as u64).expect("within")
+fn placed(context: &Context, bytes: &[u8], skipped: usize) -> DeviceBuffer {
+    let whole: Vec<u8> = std::iter::repeat_n(0xEE, skipped).chain(bytes.to_vec()).collect();
+    upload(context, &whole).slice_with_length(skipped, bytes.len()).expect("within")
 }
 
 proptest! {
@@ -29,14 +28,14 @@ proptest! {
 
     #[test]
     fn elements_of_any_size_and_place(
-        size in 1..41u64, count in prop_oneof![0..40u64, 250..3000u64], first in 0..30u64,
-        skipped in [0..17u64, 0..17, 0..17], each in any::<[bool; 2]>(),
+        size in 1..41usize, count in prop_oneof![0..40usize, 250..3000usize], first in 0..30usize,
+        skipped in [0..17usize, 0..17, 0..17], each in any::<[bool; 2]>(),
     ) {
         let context = context();
         let bits = bytes((first + count).div_ceil(8), 1);
         let set = bytes(if each[0] { size * count } else { size }, 2);
         let clear = bytes(if each[1] { size * count } else { size }, 3);
-        let to = placed(&context, &vec![0xCC; (size * count) as usize], skipped[0]);
+        let to = placed(&context, &vec![0xCC; size * count], skipped[0]);
         let buffers = [(&set, skipped[1]), (&clear, skipped[2])]
             .map(|(bytes, skipped)| placed(&context, bytes, skipped));
         let on_device = upload(&context, &bits);
@@ -47,10 +46,10 @@ proptest! {
         select(&to, size, (&on_device, first), source(0, &set), source(1, &clear)).expect("selected");
         let mut expected = Vec::new();
         for number in 0..count {
-            let bit = bits[((first + number) / 8) as usize] >> ((first + number) % 8) & 1;
+            let bit = bits[(first + number) / 8] >> ((first + number) % 8) & 1;
             let (from, each) = if bit == 1 { (&set, each[0]) } else { (&clear, each[1]) };
             let start = if each { number * size } else { 0 };
-            expected.extend_from_slice(&from[start as usize..(start + size) as usize]);
+            expected.extend_from_slice(&from[start..start + size]);
         }
         prop_assert!(to.to_vec().expect("alive") == expected);
     }

@@ -34,7 +34,7 @@ fn uploaded(parts: &[Vec<u8>]) -> Vec<DeviceBuffer> {
 /// The bytes of buffers, by one call.
 fn downloaded(buffers: &[&DeviceBuffer]) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<MaybeUninit<u8>>> =
-        buffers.iter().map(|buffer| vec![MaybeUninit::new(0xEE); buffer.size() as usize]).collect();
+        buffers.iter().map(|buffer| vec![MaybeUninit::new(0xEE); buffer.len()]).collect();
     let parts = buffers.iter().copied().zip(all.iter_mut().map(Vec::as_mut_slice));
     copy_to_host_scattered(parts.collect()).expect("a copy");
     // SAFETY: they were initialised from the start.
@@ -47,7 +47,7 @@ fn each_begins_at_a_multiple_of_256_bytes_of_one_segment() {
     let _alone = with_threads(0);
     let before = context().bytes_allocated().expect("alive");
     let buffers = DeviceBuffer::suballocate(&context(), &sizes).expect("room");
-    assert_eq!(buffers.iter().map(DeviceBuffer::size).collect::<Vec<_>>(), sizes);
+    assert_eq!(buffers.iter().map(DeviceBuffer::len).collect::<Vec<_>>(), sizes);
     let used: Vec<_> = buffers.iter().filter(|buffer| !buffer.is_empty()).collect();
     assert!(used.iter().all(|buffer| buffer.private_address() % 256 == 0 && buffer.is_mutable()));
     let first = used[0].private_address();
@@ -60,7 +60,7 @@ fn each_begins_at_a_multiple_of_256_bytes_of_one_segment() {
 }
 
 #[rstest]
-fn nothing_is_allocated_for_no_bytes(#[values(&[], &[0, 0])] sizes: &[u64]) {
+fn nothing_is_allocated_for_no_bytes(#[values(&[], &[0, 0])] sizes: &[usize]) {
     let _alone = with_threads(0);
     let before = context().bytes_allocated().expect("alive");
     let buffers = DeviceBuffer::suballocate(&context(), sizes).expect("nothing");
@@ -70,8 +70,8 @@ fn nothing_is_allocated_for_no_bytes(#[values(&[], &[0, 0])] sizes: &[u64]) {
 
 #[rstest]
 fn sizes_that_no_device_has_are_refused(
-    #[values(&[1 << 60], &[u64::MAX, u64::MAX], &[8, u64::MAX, 8], &[1 << 62, 1 << 62, 1 << 62])]
-    sizes: &[u64],
+    #[values(&[1 << 60], &[usize::MAX, usize::MAX], &[8, usize::MAX, 8], &[1 << 62, 1 << 62, 1 << 62])]
+    sizes: &[usize],
 ) {
     let _alone = with_threads(0);
     let before = context().bytes_allocated().expect("alive");
@@ -125,8 +125,8 @@ fn gaps_are_cleared_and_nothing_else() {
     buffers.iter().for_each(|buffer| buffer.fill(1).expect("alive"));
     join_into_new(&context(), &buffers, &[], &[]).expect("alive");
     let bytes = with_padding(&buffers);
-    let ones = bytes.iter().filter(|byte| **byte == 1).count() as u64;
-    assert_eq!(ones, sizes.iter().sum::<u64>());
+    let ones = bytes.iter().filter(|byte| **byte == 1).count();
+    assert_eq!(ones, sizes.iter().sum::<usize>());
     assert!(bytes.iter().all(|byte| *byte <= 1), "a gap");
 }
 
@@ -198,7 +198,7 @@ fn a_buffer_retains_little_more_than_itself() {
     let _alone = with_threads(0);
     let context = context();
     let before = context.bytes_allocated().expect("alive");
-    let kept = |sizes: &[u64], number: usize| {
+    let kept = |sizes: &[usize], number: usize| {
         let buffers = DeviceBuffer::suballocate(&context, sizes).expect("room");
         let _kept = buffers[number].clone();
         drop(buffers);

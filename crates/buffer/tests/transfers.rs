@@ -16,7 +16,7 @@ fn every_byte_arrives(
     #[values((1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3_333_333, 9 << 20)] size: usize,
 ) {
     let (_alone, context) = with_threads(threads);
-    let (data, room) = (pattern(size + 3), size as u64 + 200);
+    let (data, room) = (pattern(size + 3), size + 200);
     let buffer = DeviceBuffer::allocate(&context, room).expect("room");
     buffer.fill(0xEE).expect("filled");
     // Neither end is aligned.
@@ -44,7 +44,7 @@ fn refused_copies_change_nothing() {
     let buffer = DeviceBuffer::allocate(&context, 2 << 20).expect("room");
     buffer.fill(1).expect("filled");
     assert!(matches!(buffer.copy_from_host(1, &data), Err(Error::OutOfBounds(_))));
-    assert!(matches!(buffer.copy_from_host(u64::MAX, &data), Err(Error::OutOfBounds(_))));
+    assert!(matches!(buffer.copy_from_host(usize::MAX, &data), Err(Error::OutOfBounds(_))));
     assert!(matches!(buffer.read_only().copy_from_host(0, &data), Err(Error::ReadOnly)));
     assert!(buffer.to_vec().expect("bytes").iter().all(|byte| *byte == 1));
     let mut out = vec![9; 2 << 20];
@@ -75,7 +75,7 @@ fn small_copies_arrive(
     thread::scope(|scope| {
         for number in 0..3u8 {
             scope.spawn(move || {
-                let buffer = DeviceBuffer::allocate(context, size as u64 + 2).expect("room");
+                let buffer = DeviceBuffer::allocate(context, size + 2).expect("room");
                 for round in 0..30 {
                     buffer.fill(0xEE).expect("filled");
                     let data: Vec<u8> = pattern(size).iter().map(|byte| byte ^ round).collect();
@@ -99,7 +99,7 @@ fn parts_arrive_one_behind_the_other(
     let parts: Vec<Vec<u8>> = lengths.iter().map(|length| pattern(*length)).collect();
     let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
     let whole = parts.concat();
-    let buffer = DeviceBuffer::allocate(&context, whole.len() as u64 + 9).expect("room");
+    let buffer = DeviceBuffer::allocate(&context, whole.len() + 9).expect("room");
     for _ in 0..20 {
         buffer.fill(0xEE).expect("filled");
         buffer.copy_from_host_gathered(5, &parts).expect("a copy");
@@ -119,7 +119,7 @@ fn host_bytes_are_compared(
 ) {
     let (_alone, context) = with_threads(threads);
     let mut data = pattern(size);
-    let buffer = DeviceBuffer::allocate(&context, size as u64).expect("room");
+    let buffer = DeviceBuffer::allocate(&context, size).expect("room");
     buffer.copy_from_host(0, &data).expect("a copy");
     assert!(buffer.equals_host(&data).expect("an answer"));
     assert!(!buffer.equals_host(&data[1..]).expect("an answer"));
@@ -143,7 +143,7 @@ fn copies_begin_anywhere_in_a_huge_page(
     let mut host = vec![0u8; size + 2 * HUGE_PAGE];
     let start = host.as_ptr().align_offset(HUGE_PAGE) + HUGE_PAGE - before_end;
     host[start..start + size].copy_from_slice(&pattern(size));
-    let buffer = DeviceBuffer::allocate(&context, size as u64).expect("room");
+    let buffer = DeviceBuffer::allocate(&context, size).expect("room");
     buffer.copy_from_host(0, &host[start..start + size]).expect("a copy");
     assert!(buffer.to_vec().expect("bytes") == pattern(size));
     assert!(buffer.equals_host(&host[start..start + size]).expect("an answer"));

@@ -19,7 +19,7 @@ proptest! {
     ) {
         let on_device = DeviceSlice::from_slice(&context(), &numbers)?;
         prop_assert_eq!(on_device.len(), numbers.len());
-        prop_assert_eq!(on_device.buffer().size(), 8 * numbers.len() as u64);
+        prop_assert_eq!(on_device.buffer().len(), 8 * numbers.len());
         prop_assert_eq!(on_device.to_vec()?, numbers);
         prop_assert_eq!(DeviceSlice::from_slice(&context(), &pairs)?.to_vec()?, pairs);
     }

@@ -31,7 +31,7 @@ use std::sync::Arc;
 pub fn queue_upload(
     stream: &Stream,
     buffer: &DeviceBuffer,
-    position: u64,
+    position: usize,
     data: Arc<HostBuffer>,
 ) -> Result<Completed, Error> {
     let (address, size) = (data.private_ptr().cast_const(), data.size());
@@ -61,7 +61,7 @@ pub struct Download {
 pub fn queue_download(
     stream: &Stream,
     buffer: &DeviceBuffer,
-    position: u64,
+    position: usize,
     out: HostBuffer,
 ) -> Result<Download, Error> {
     let (address, size) = (out.private_ptr(), out.size());

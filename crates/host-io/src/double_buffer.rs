@@ -109,7 +109,7 @@ impl DoubleBuffer {
         }
         // SAFETY: these bytes lie within the memory, which the copy retains, and `put` does not store
         // to them before the copy is complete.
-        let queued = unsafe { buffer.copy_from_host_in(order, to, start, size, owner) }?;
+        let queued = unsafe { buffer.copy_from_host_in(order, to as usize, start, size, owner) }?;
         self.completed.extend(queued);
         self.sent = self.filled;
         self.is_travelling = true;

@@ -21,11 +21,11 @@ pub enum Error {
     #[error("{size} bytes at position {position} do not fit into a device buffer of {limit} bytes")]
     Full {
         /// Bytes to be written.
-        size: u64,
+        size: usize,
         /// The position to write at.
         position: u64,
         /// The buffer's size.
-        limit: u64,
+        limit: usize,
     },
 }
 

@@ -8,7 +8,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
 /// Positions, sizes and memory of direct I/O are multiples of this.
-const ALIGNMENT: u64 = 4096;
+const ALIGNMENT: usize = 4096;
 /// The system is not asked for its memory for less.
 const LEAST_TOO_LARGE: u64 = 256 << 20;
 
@@ -87,12 +87,12 @@ impl HostFile {
         &self,
         offset: u64,
         buffer: &DeviceBuffer,
-        position: u64,
-        size: u64,
+        position: usize,
+        size: usize,
     ) -> Result<(), BufferError> {
         let to = buffer.slice_with_length(position, size)?;
         self.copy_parts(offset, size, |file, at, size| {
-            to.copy_from_file(at, file, offset.saturating_add(at), size)
+            to.copy_from_file(at, file, offset.saturating_add(at as u64), size)
         })
     }
 
@@ -106,12 +106,12 @@ impl HostFile {
         &self,
         offset: u64,
         buffer: &DeviceBuffer,
-        position: u64,
-        size: u64,
+        position: usize,
+        size: usize,
     ) -> Result<(), BufferError> {
         let from = buffer.slice_with_length(position, size)?;
         self.copy_parts(offset, size, |file, at, size| {
-            from.copy_to_file(at, file, offset.saturating_add(at), size)
+            from.copy_to_file(at, file, offset.saturating_add(at as u64), size)
         })
     }
 
@@ -119,8 +119,8 @@ impl HostFile {
     fn copy_parts(
         &self,
         offset: u64,
-        size: u64,
-        copy: impl Fn(&File, u64, u64) -> Result<(), BufferError>,
+        size: usize,
+        copy: impl Fn(&File, usize, usize) -> Result<(), BufferError>,
     ) -> Result<(), BufferError> {
         let (Some(direct), Some((head, body))) = (&self.direct, whole_pages(offset, size)) else {
             return copy(&self.file, 0, size);
@@ -135,8 +135,8 @@ impl HostFile {
 }
 
 /// How many bytes of a range lie before its first whole page, and in whole pages; `None` without any.
-fn whole_pages(offset: u64, size: u64) -> Option<(u64, u64)> {
-    let head = offset.checked_next_multiple_of(ALIGNMENT)? - offset;
+fn whole_pages(offset: u64, size: usize) -> Option<(usize, usize)> {
+    let head = (offset.checked_next_multiple_of(ALIGNMENT as u64)? - offset) as usize;
     let body = size.checked_sub(head)? / ALIGNMENT * ALIGNMENT;
     (body > 0).then_some((head, body))
 }
@@ -174,12 +174,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pages_are_whole_and_none_is_left_out(offset in 0..20_000u64, size in 0..20_000u64) {
-            let pages = (offset..=offset + size).filter(|at| at % ALIGNMENT == 0).count() as u64;
+        fn pages_are_whole_and_none_is_left_out(offset in 0..20_000u64, size in 0..20_000usize) {
+            let (start, end) = (offset as usize, offset as usize + size);
+            let pages = (start..=end).filter(|at| at % ALIGNMENT == 0).count();
             match whole_pages(offset, size) {
                 None => prop_assert!(pages < 2),
                 Some((head, body)) => {
-                    prop_assert!(head < ALIGNMENT && (offset + head) % ALIGNMENT == 0);
+                    prop_assert!(head < ALIGNMENT && (start + head) % ALIGNMENT == 0);
                     prop_assert_eq!(body, (pages - 1) * ALIGNMENT);
                     prop_assert!(head + body <= size);
                 }
@@ -199,28 +200,28 @@ mod tests {
     #[test]
     fn direct_copies_leave_the_page_cache_alone() {
         let data: Vec<u8> = (0..3_000_000).map(|at| (at * 31 + at / 251) as u8).collect();
-        let size = data.len() as u64;
+        let (size, count) = (data.len() as u64, data.len());
         let context = Context::primary(0).expect("a device");
-        let buffer = DeviceBuffer::allocate(&context, size).expect("room");
+        let buffer = DeviceBuffer::allocate(&context, count).expect("room");
         for threads in [0, 3] {
             set_transfer_limits(TransferLimits::with_threads(threads));
             let Some(file) = forgotten_file(&data) else { return };
             let file = HostFile::to_read(file, 0, size, Some(true));
             let Some(direct) = &file.direct else { return };
-            file.copy_to_device(1, &buffer, 0, size - 2).expect("a copy");
+            file.copy_to_device(1, &buffer, 0, count - 2).expect("a copy");
             assert!(!page_cache::holds(&file.file, 0, size));
-            assert!(buffer.to_vec().expect("bytes")[..data.len() - 2] == data[1..data.len() - 1]);
+            assert!(buffer.to_vec().expect("bytes")[..count - 2] == data[1..count - 1]);
 
             let target = OpenOptions::new()
                 .write(true)
                 .open(format!("/proc/self/fd/{}", direct.as_raw_fd()));
             let target = HostFile::to_write(target.expect("another description"), true);
-            target.copy_from_device(1, &buffer, 0, size - 2).expect("a copy");
+            target.copy_from_device(1, &buffer, 0, count - 2).expect("a copy");
             assert!(!page_cache::holds(&file.file, 0, size));
 
             let file = HostFile::to_read(file.file, 0, size, None);
             assert!(file.direct.is_none(), "it fits into memory");
-            file.copy_to_device(0, &buffer, 0, size).expect("a copy");
+            file.copy_to_device(0, &buffer, 0, count).expect("a copy");
             assert!(page_cache::holds(&file.file, 0, size));
             assert!(buffer.to_vec().expect("bytes") == data);
         }
@@ -228,7 +229,7 @@ mod tests {
 
     #[test]
     fn no_range_is_too_far() {
-        assert_eq!(whole_pages(u64::MAX, u64::MAX), None);
-        assert_eq!(whole_pages(1, u64::MAX), Some((4095, u64::MAX - 4095)));
+        assert_eq!(whole_pages(u64::MAX, usize::MAX), None);
+        assert_eq!(whole_pages(1, usize::MAX), Some((4095, usize::MAX - 4095)));
     }
 }

@@ -67,9 +67,9 @@ impl BufferReader {
     /// # Errors
     ///
     /// [`Error::Closed`].
-    pub fn size(&self) -> Result<u64, Error> {
+    pub fn size(&self) -> Result<usize, Error> {
         self.position()?;
-        Ok(self.buffer.size())
+        Ok(self.buffer.len())
     }
 
     /// Moves to a position from 0 to the size, both included.
@@ -80,7 +80,7 @@ impl BufferReader {
     pub fn set_position(&self, position: u64) -> Result<(), Error> {
         let mut current = self.position.lock()?;
         current.ok_or(Error::Closed)?;
-        if position > self.buffer.size() {
+        if position > self.buffer.len() as u64 {
             return Err(Error::Seek("Seek out of bounds"));
         }
         *current = Some(position);
@@ -112,8 +112,9 @@ impl BufferReader {
     }
 
     fn read_slice(&self, position: u64, out: &mut [MaybeUninit<u8>]) -> Result<usize, Error> {
-        let available = range::available(position, out.len() as u64, self.buffer.size());
-        let (out, _) = out.split_at_mut(out.len().min(available as usize));
+        let position = position as usize;
+        let available = range::available(position, out.len(), self.buffer.len());
+        let (out, _) = out.split_at_mut(available);
         if !out.is_empty() {
             self.buffer.copy_to_uninit(position, out)?;
         }
@@ -125,11 +126,11 @@ impl BufferReader {
     /// # Errors
     ///
     /// [`Error::Closed`].
-    pub fn read_buffer(&self, size: u64) -> Result<DeviceBuffer, Error> {
+    pub fn read_buffer(&self, size: usize) -> Result<DeviceBuffer, Error> {
         let mut position = self.position.lock()?;
         let start = position.ok_or(Error::Closed)?;
         let slice = self.slice_at(start, size)?;
-        *position = Some(start + slice.size());
+        *position = Some(start + slice.len() as u64);
         Ok(slice)
     }
 
@@ -139,14 +140,15 @@ impl BufferReader {
     /// # Errors
     ///
     /// [`Error::Closed`].
-    pub fn read_buffer_at(&self, position: u64, size: u64) -> Result<DeviceBuffer, Error> {
+    pub fn read_buffer_at(&self, position: u64, size: usize) -> Result<DeviceBuffer, Error> {
         self.position()?;
         self.slice_at(position, size)
     }
 
-    fn slice_at(&self, position: u64, size: u64) -> Result<DeviceBuffer, Error> {
-        let size = range::available(position, size, self.buffer.size());
-        Ok(self.buffer.slice_with_length(position.min(self.buffer.size()), size)?)
+    fn slice_at(&self, position: u64, size: usize) -> Result<DeviceBuffer, Error> {
+        let position = self.buffer.len().min(position as usize);
+        let size = range::available(position, size, self.buffer.len());
+        Ok(self.buffer.slice_with_length(position, size)?)
     }
 }
 
@@ -155,9 +157,9 @@ impl Read for &BufferReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let mut position = self.position.lock().map_err(Error::from)?;
         let start = position.ok_or(Error::Closed)?;
-        let size = range::available(start, out.len() as u64, self.buffer.size()) as usize;
+        let size = range::available(start as usize, out.len(), self.buffer.len());
         let (out, _) = out.split_at_mut(size);
-        self.buffer.copy_to_host(start, out).map_err(Error::from)?;
+        self.buffer.copy_to_host(start as usize, out).map_err(Error::from)?;
         *position = Some(start + size as u64);
         Ok(size)
     }
@@ -167,7 +169,7 @@ impl Seek for &BufferReader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let mut position = self.position.lock().map_err(Error::from)?;
         let current = position.ok_or(Error::Closed)?;
-        let found = sought(to, current, self.buffer.size())?;
+        let found = sought(to, current, self.buffer.len() as u64)?;
         *position = Some(found);
         Ok(found)
     }

@@ -148,8 +148,8 @@ impl BufferWriter {
     /// use std::fs::File;
     ///
     /// let file = File::open("columns.bin")?;
-    /// let size = file.metadata()?.len();
-    /// let file = HostFile::to_read(file, 0, size, None);
+    /// let size = file.metadata()?.len() as usize;
+    /// let file = HostFile::to_read(file, 0, size as u64, None);
     /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, size)?)?;
     /// writer.write_file(&file, 0, size)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -159,7 +159,7 @@ impl BufferWriter {
     ///
     /// [`Error::Full`] when they do not fit, [`Error::Closed`], [`BufferError::Read`] when the file
     /// cannot be read or is shorter, or driver errors.
-    pub fn write_file(&self, file: &HostFile, offset: u64, size: u64) -> Result<(), Error> {
+    pub fn write_file(&self, file: &HostFile, offset: u64, size: usize) -> Result<(), Error> {
         self.with_state(|state, buffer| {
             state.write_by(buffer, size, |at| file.copy_to_device(offset, buffer, at, size))
         })
@@ -255,7 +255,7 @@ impl Write for &BufferWriter {
 impl Seek for &BufferWriter {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         Ok(self.with_state(|state, buffer| {
-            let position = sought(to, state.position, buffer.size())?;
+            let position = sought(to, state.position, buffer.len() as u64)?;
             if position != state.position {
                 state.send(buffer)?;
                 state.position = position;
@@ -291,16 +291,16 @@ impl Seek for BufferWriter {
 
 impl State {
     /// The position after the next `size` bytes.  Fails if the buffer ends before it.
-    fn end_of(&self, buffer: &DeviceBuffer, size: u64) -> Result<u64, Error> {
-        let limit = buffer.size();
-        match self.position.checked_add(size) {
-            Some(end) if end <= limit => Ok(end),
+    fn end_of(&self, buffer: &DeviceBuffer, size: usize) -> Result<u64, Error> {
+        let limit = buffer.len();
+        match self.position.checked_add(size as u64) {
+            Some(end) if end <= limit as u64 => Ok(end),
             _ => Err(Error::Full { size, position: self.position, limit }),
         }
     }
 
     fn seek(&mut self, buffer: &DeviceBuffer, position: u64) -> Result<(), Error> {
-        if position >= buffer.size() {
+        if position >= buffer.len() as u64 {
             return Err(Error::Seek("position out of bounds"));
         }
         self.send(buffer)?;
@@ -309,7 +309,7 @@ impl State {
     }
 
     fn write(&mut self, buffer: &DeviceBuffer, data: &[u8]) -> Result<(), Error> {
-        let end = self.end_of(buffer, data.len() as u64)?;
+        let end = self.end_of(buffer, data.len())?;
         if data.is_empty() {
             return Ok(());
         }
@@ -321,7 +321,7 @@ impl State {
             // bytes.
             _ => {
                 self.send(buffer)?;
-                buffer.copy_from_host(self.position, data)?;
+                buffer.copy_from_host(self.position as usize, data)?;
             }
         }
         self.position = end;
@@ -330,19 +330,19 @@ impl State {
 
     fn write_device(&mut self, buffer: &DeviceBuffer, data: &DeviceBuffer) -> Result<(), Error> {
         // A copy from another device follows the work of both, too.
-        self.write_by(buffer, data.size(), |position| buffer.copy_from_device(position, data))
+        self.write_by(buffer, data.len(), |position| buffer.copy_from_device(position, data))
     }
 
     /// Writes `size` bytes after the buffered ones.  `copy` brings them to a position.
     fn write_by(
         &mut self,
         buffer: &DeviceBuffer,
-        size: u64,
-        copy: impl FnOnce(u64) -> Result<(), BufferError>,
+        size: usize,
+        copy: impl FnOnce(usize) -> Result<(), BufferError>,
     ) -> Result<(), Error> {
         let end = self.end_of(buffer, size)?;
         self.send(buffer)?;
-        copy(self.position)?;
+        copy(self.position as usize)?;
         self.position = end;
         Ok(())
     }

@@ -14,7 +14,7 @@ use simulator::{calls_of, fault, with_settings};
 use std::thread;
 
 fn zeros(context: &Context, size: usize) -> DeviceBuffer {
-    let buffer = DeviceBuffer::allocate(context, size as u64).expect("room");
+    let buffer = DeviceBuffer::allocate(context, size).expect("room");
     buffer.fill(0).expect("a fill");
     buffer
 }
@@ -29,7 +29,7 @@ fn writer_of(buffer: &DeviceBuffer, size: usize) -> BufferWriter {
 /// The bytes on the device, without waiting for the default stream.
 fn bytes_now(buffer: &DeviceBuffer) -> Vec<u8> {
     let stream = Stream::non_blocking(buffer.context()).expect("room");
-    let out = HostBuffer::allocate(buffer.context(), buffer.size() as usize).expect("room");
+    let out = HostBuffer::allocate(buffer.context(), buffer.len()).expect("room");
     let download = queue_download(&stream, buffer, 0, out).expect("alive");
     download.wait().expect("alive").as_slice().to_vec()
 }

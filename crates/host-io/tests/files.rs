@@ -9,9 +9,9 @@ use std::io::Write;
 /// A buffer of zeros between guard bytes.
 fn guarded(size: usize) -> (DeviceBuffer, DeviceBuffer) {
     let context = Context::primary(0).expect("a device");
-    let whole = DeviceBuffer::allocate(&context, size as u64 + 128).expect("room");
+    let whole = DeviceBuffer::allocate(&context, size + 128).expect("room");
     whole.fill(0xA5).expect("a fill");
-    let inner = whole.slice_with_length(64, size as u64).expect("within");
+    let inner = whole.slice_with_length(64, size).expect("within");
     inner.fill(0).expect("a fill");
     (whole, inner)
 }

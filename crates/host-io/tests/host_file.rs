@@ -40,15 +40,14 @@ fn every_byte_arrives_in_the_file_and_back(
     #[values("", "/dev/shm")] folder: &str,
 ) {
     let (_alone, context) = with_threads(threads);
-    let count = size as u64;
     let data = pattern(size + 3);
-    let buffer = DeviceBuffer::allocate(&context, count + 3).expect("room");
+    let buffer = DeviceBuffer::allocate(&context, size + 3).expect("room");
     buffer.copy_from_host(0, &data).expect("a copy");
 
     let mut file = file_in(folder);
     file.write_all(&vec![0xEE; offset as usize + size + 100]).expect("room");
     let written = HostFile::to_write(file, is_direct);
-    written.copy_from_device(offset, &buffer, 2, count).expect("a copy");
+    written.copy_from_device(offset, &buffer, 2, size).expect("a copy");
     let whole = bytes_of(written.as_file());
     let (head, rest) = whole.split_at(offset as usize);
     assert!(rest[..size] == data[2..2 + size]);
@@ -56,8 +55,8 @@ fn every_byte_arrives_in_the_file_and_back(
 
     buffer.fill(0xDD).expect("filled");
     let file = written.as_file().try_clone().expect("a descriptor");
-    let read = HostFile::to_read(file, offset, count, Some(is_direct));
-    read.copy_to_device(offset, &buffer, 1, count).expect("a copy");
+    let read = HostFile::to_read(file, offset, size as u64, Some(is_direct));
+    read.copy_to_device(offset, &buffer, 1, size).expect("a copy");
     let back = buffer.to_vec().expect("bytes");
     assert!(back[1..1 + size] == data[2..2 + size]);
     assert_eq!((back[0], &back[1 + size..]), (0xDD, &[0xDD; 2][..]));
@@ -67,10 +66,10 @@ fn every_byte_arrives_in_the_file_and_back(
 fn a_file_grows_where_it_has_to(#[values(false, true)] is_direct: bool) {
     let (_alone, context) = with_threads(0);
     let data = pattern(3_000_000);
-    let buffer = DeviceBuffer::allocate(&context, data.len() as u64).expect("room");
+    let buffer = DeviceBuffer::allocate(&context, data.len()).expect("room");
     buffer.copy_from_host(0, &data).expect("a copy");
     let file = HostFile::to_write(file_in(""), is_direct);
-    file.copy_from_device(777, &buffer, 0, data.len() as u64).expect("a copy");
+    file.copy_from_device(777, &buffer, 0, data.len()).expect("a copy");
     let whole = bytes_of(file.as_file());
     assert!(whole[..777].iter().all(|byte| *byte == 0) && whole[777..] == data);
 }
@@ -86,10 +85,10 @@ fn a_file_that_ends_too_early_says_where(
     let file = file_in("");
     file.set_len(end).expect("a size");
     let buffer = DeviceBuffer::allocate(&context, size).expect("room");
-    let file = HostFile::to_read(file, 0, size, Some(is_direct));
+    let file = HostFile::to_read(file, 0, size as u64, Some(is_direct));
     let failed = file.copy_to_device(0, &buffer, 0, size);
     assert_eq!(failed, Err(Error::Read(ReadError { position: end, code: None })));
-    file.as_file().set_len(size).expect("a file can grow");
+    file.as_file().set_len(size as u64).expect("a file can grow");
     file.copy_to_device(0, &buffer, 0, size).expect("later copies are not disturbed");
 }
 
@@ -100,7 +99,7 @@ fn what_is_refused_changes_nothing(#[values(false, true)] is_direct: bool) {
     let mut file = file_in("");
     file.write_all(&[7; 30_000]).expect("room");
     let target = HostFile::to_write(file.try_clone().expect("a descriptor"), is_direct);
-    for (position, size) in [(0, 20_001), (1, 20_000), (u64::MAX, 2), (0, u64::MAX)] {
+    for (position, size) in [(0, 20_001), (1, 20_000), (usize::MAX, 2), (0, usize::MAX)] {
         let failed = target.copy_from_device(0, &buffer, position, size);
         assert!(matches!(failed, Err(Error::OutOfBounds(_))), "{failed:?}");
     }

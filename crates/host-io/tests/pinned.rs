@@ -66,7 +66,7 @@ fn memory_that_others_get_is_exposed() {
 #[test]
 fn queued_copies_do_not_expose_and_retain_the_memory() {
     let (_alone, context) = alone();
-    let buffer = DeviceBuffer::allocate(&context, SIZE as u64).expect("room");
+    let buffer = DeviceBuffer::allocate(&context, SIZE).expect("room");
     drop(allocate(&context, SIZE));
     for is_upload in [true, false] {
         let (stream, gate) = busy(&context);

@@ -35,7 +35,7 @@ fn write() -> Result<(), Box<dyn Error>> {
     let batch = RecordBatch::try_new(schema(), vec![column])?;
     let message = serialize_record_batch(&batch, &Context::primary(0)?)?;
     let handle = export(&message)?.to_bytes();
-    println!("the first process wrote {} bytes", message.size());
+    println!("the first process wrote {} bytes", message.len());
     let digits: String = handle.iter().map(|byte| format!("{byte:02x}")).collect();
     // The memory must stay allocated until the other process is done.
     let status = Command::new(std::env::current_exe()?).arg(digits).status()?;

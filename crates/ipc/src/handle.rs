@@ -43,14 +43,14 @@ impl IpcMemHandle {
     }
 
     /// The size of the memory, in bytes.
-    pub fn size(&self) -> u64 {
-        self.size
+    pub fn size(&self) -> usize {
+        self.size as usize
     }
 
     /// The driver's own handle of the allocation, and the memory's offset in it; `None` for memory
     /// of no bytes.
-    pub fn allocation(&self) -> Option<(&[u8; ALLOCATION], u64)> {
-        self.allocation.as_ref().map(|(allocation, offset)| (allocation, *offset))
+    pub fn allocation(&self) -> Option<(&[u8; ALLOCATION], usize)> {
+        self.allocation.as_ref().map(|(allocation, offset)| (allocation, *offset as usize))
     }
 
     /// Reads a handle that another process has created.

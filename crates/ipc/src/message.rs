@@ -8,7 +8,7 @@ use arrow_cuda_buffer::DeviceBuffer;
 /// How much of a message is copied at once: enough for the metadata of 256 columns with three
 /// buffers each.  The time of a small copy grows little with its size, and a second copy would
 /// double it.
-const FIRST: u64 = 24 << 10;
+const FIRST: usize = 24 << 10;
 
 /// An encapsulated message: its metadata on the host, its body still on the device.
 ///
@@ -24,7 +24,7 @@ const FIRST: u64 = 24 << 10;
 /// let batch = RecordBatch::try_from_iter([("x", column)])?;
 /// let buffer = serialize_record_batch(&batch, &Context::primary(0)?)?;
 /// let message = DeviceMessage::read(&buffer)?;
-/// assert_eq!(message.body.size(), message.facts.body_length);
+/// assert_eq!(message.body.len() as u64, message.facts.body_length);
 /// assert!(!message.facts.is_compressed());
 /// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -50,14 +50,15 @@ impl DeviceMessage {
     /// [`Error::EndOfStream`] at a stream's end, [`Error::Message`] for a damaged message, or
     /// driver errors.
     pub fn read(buffer: &DeviceBuffer) -> Result<Self, Error> {
-        let first = buffer.slice_with_length(0, buffer.size().min(FIRST))?.to_vec()?;
-        let frame = Frame::parse(&first, buffer.size())?;
+        let first = buffer.slice_with_length(0, buffer.len().min(FIRST))?.to_vec()?;
+        let frame = Frame::parse(&first, buffer.len() as u64)?;
         let metadata = frame.metadata(first, |offset, size| {
-            Ok(buffer.slice_with_length(offset, size)?.to_vec()?)
+            Ok(buffer.slice_with_length(offset as usize, size as usize)?.to_vec()?)
         })?;
         let facts = Metadata::parse(&metadata)?;
-        facts.check(buffer.size() - frame.body_offset())?;
-        let body = buffer.slice_with_length(frame.body_offset(), facts.body_length)?;
+        facts.check(buffer.len() as u64 - frame.body_offset())?;
+        let (start, length) = (frame.body_offset() as usize, facts.body_length as usize);
+        let body = buffer.slice_with_length(start, length)?;
         Ok(Self { frame, metadata, facts, body })
     }
 }

@@ -117,13 +117,13 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     prepare_sharing(&current, address)?;
     let (base, _) = current.allocation_at(address)?;
     let allocation = current.export_memory(base)?;
-    Ok(IpcMemHandle::new(buffer.size(), allocation, address - base))
+    Ok(IpcMemHandle::new(buffer.len() as u64, allocation, address - base))
 }
 
 /// Refuses memory of an allocator with which a process would reach that of others.
-fn check_lent(current: &Current<'_>, address: u64, size: u64) -> Result<(), Error> {
+fn check_lent(current: &Current<'_>, address: u64, size: usize) -> Result<(), Error> {
     let is_capable = current.attribute(Attribute::IsIpcCapable, address)? != 0;
-    match is_capable && current.allocation_at(address)? == (address, size) {
+    match is_capable && current.allocation_at(address)? == (address, size as u64) {
         true => Ok(()),
         false => Err(Error::Lent),
     }
@@ -152,7 +152,7 @@ pub fn open(context: &Context, handle: &IpcMemHandle) -> Result<DeviceBuffer, Er
             mapping.size
         ))
     })?;
-    let address = mapping.address + offset;
+    let address = mapping.address + offset as u64;
     // SAFETY: the range lies within the mapping, which the buffer owns.
     Ok(unsafe { DeviceBuffer::imported(context, address, handle.size(), Box::new(mapping)) })
 }
@@ -160,7 +160,7 @@ pub fn open(context: &Context, handle: &IpcMemHandle) -> Result<DeviceBuffer, Er
 /// An allocation of another process, mapped into this one.
 struct Mapping {
     address: u64,
-    size: u64,
+    size: usize,
     context: Context,
 }
 
@@ -188,7 +188,7 @@ impl Mapping {
         let address = current.open_memory(*allocation)?;
         // From here on, a failure must close the mapping again.
         let mut mapping = Self { address, size: 0, context: context.clone() };
-        (_, mapping.size) = current.allocation_at(address)?;
+        mapping.size = current.allocation_at(address)?.1 as usize;
         Ok(mapping)
     }
 }

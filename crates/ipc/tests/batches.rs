@@ -66,7 +66,7 @@ proptest! {
             return Ok(());
         }
         let message = serialize_device_batch(&part)?;
-        prop_assert_eq!(message.size() % 64, 0);
+        prop_assert_eq!(message.len() % 64, 0);
         let read = read_record_batch(&message, &batch.schema())?;
         prop_assert_eq!(&read, &batch.slice(rows / 3, rows / 2));
     }
@@ -177,7 +177,7 @@ fn a_dictionary_grows_and_is_replaced() {
 fn messages(mut stream: DeviceBuffer) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     while let Ok(message) = DeviceMessage::read(&stream) {
-        let end = (message.frame.body_offset() + message.body.size()) as usize;
+        let end = message.frame.body_offset() as usize + message.body.len();
         found.push(stream.slice(..end).and_then(|it| it.to_vec()).expect("within"));
         stream = stream.slice(end..).expect("within");
     }

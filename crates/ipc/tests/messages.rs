@@ -63,9 +63,9 @@ fn the_message_is_what_arrow_writes() {
         let buffer = serialize_record_batch(batch, &context()).expect("room");
         assert_eq!(buffer.to_vec().expect("bytes"), written(batch));
         let message = DeviceMessage::read(&buffer).expect("a message");
-        assert_eq!(buffer.size() % 8, 0);
-        assert_eq!(message.body.size(), message.facts.body_length);
-        assert_eq!(message.metadata.len() as u64 + 8 + message.body.size(), buffer.size());
+        assert_eq!(buffer.len() % 8, 0);
+        assert_eq!(message.body.len() as u64, message.facts.body_length);
+        assert_eq!(message.metadata.len() + 8 + message.body.len(), buffer.len());
         assert_eq!(&read_record_batch(&buffer, &batch.schema()).expect("a message"), batch);
     }
 }
@@ -110,7 +110,7 @@ proptest! {
         bytes[at] ^= 1 << bit;
         let buffer = upload(&bytes);
         if let Ok(message) = DeviceMessage::read(&buffer) {
-            prop_assert!(message.body.size() <= buffer.size());
+            prop_assert!(message.body.len() <= buffer.len());
         }
         // An error or another batch, whatever the bytes.
         drop(read_record_batch(&buffer, &batch.schema()));

@@ -46,7 +46,7 @@ fn lent_memory_is_released_with_its_buffer() {
 #[case::whole(80, Some(1))]
 #[case::with_a_byte_too_many(81, None)]
 #[case::with_more_than_is_known(96, None)]
-fn a_handle_of_another_length_is_refused(#[case] length: usize, #[case] offset: Option<u64>) {
+fn a_handle_of_another_length_is_refused(#[case] length: usize, #[case] offset: Option<usize>) {
     let bytes = [&[1; 72][..], &1_u64.to_ne_bytes(), &[0; 16]].concat();
     let handle = IpcMemHandle::from_bytes(&bytes[..length]);
     let found = handle.ok().and_then(|handle| Some(handle.allocation()?.1));

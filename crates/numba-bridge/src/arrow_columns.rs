@@ -66,9 +66,9 @@ impl TryFrom<&DeviceArrayData> for DeviceArray {
             return unsupported(format!("{} has no elements", elements.data_type()));
         };
         let layout = Layout::row_major(element, shape)?;
-        let array =
-            Self::new(values, elements.offset() as u64 * u64::from(element.size()), layout)?;
-        array.check_aligned(element.size().into())?;
+        let size = element.size() as usize;
+        let array = Self::new(values, elements.offset() * size, layout)?;
+        array.check_aligned(size)?;
         Ok(array)
     }
 }

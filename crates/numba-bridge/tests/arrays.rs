@@ -70,7 +70,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     }
     assert_eq!(array.to_vec(Order::C), Ok(bytes));
     let buffer = DeviceBuffer::allocate(&context(), 8).expect("room");
-    for (offset, lengths, strides) in [(0, 5, 2), (7, 1, 2), (0, 2, -2), (u64::MAX, 1, 2)] {
+    for (offset, lengths, strides) in [(0, 5, 2), (7, 1, 2), (0, 2, -2), (usize::MAX, 1, 2)] {
         let layout = Layout::strided(ElementType::int(2), vec![lengths], vec![strides]);
         let outside = DeviceArray::new(&buffer, offset, layout.expect("small numbers"));
         assert!(matches!(outside, Err(Error::Invalid(_))));

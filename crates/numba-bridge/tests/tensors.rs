@@ -9,7 +9,7 @@ use std::sync::Arc;
 fn host_memory_keeps_its_owner(#[values(0, 1000)] size: usize) {
     let bytes: Arc<Vec<u8>> = Arc::new((0..size).map(|at| at as u8).collect());
     // SAFETY: the owner keeps the bytes.
-    let host = || unsafe { HostBytes::new(bytes.as_ptr(), size as u64, Box::new(bytes.clone())) };
+    let host = || unsafe { HostBytes::new(bytes.as_ptr(), size, Box::new(bytes.clone())) };
     let layout = |size| Layout::row_major(ElementType::uint(1), vec![size]).expect("small");
     let too_long = Tensor::new(Memory::Host(host()), layout(size as i64 + 1));
     assert!(matches!(too_long, Err(Error::Invalid(_))));
@@ -18,7 +18,7 @@ fn host_memory_keeps_its_owner(#[values(0, 1000)] size: usize) {
     unsafe {
         let imported = Imported::versioned(tensor.into_versioned(true));
         let memory = imported.memory().expect("a sound tensor");
-        assert_eq!((memory.device_type, memory.layout.span().size), (abi::CPU, size as u64));
+        assert_eq!((memory.device_type, memory.layout.span().size), (abi::CPU, size));
         if size > 0 {
             let read = std::slice::from_raw_parts(memory.address as *const u8, size);
             assert_eq!(read, &bytes[..]);

@@ -59,12 +59,12 @@ impl Area {
 /// The number of bytes that a call has moved or allocated, and the device, if known.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Facts {
-    pub(crate) nbytes: Option<u64>,
+    pub(crate) nbytes: Option<usize>,
     pub(crate) device: Option<u32>,
 }
 
 impl Facts {
-    pub(crate) fn new(nbytes: u64, device: u32) -> Self {
+    pub(crate) fn new(nbytes: usize, device: u32) -> Self {
         Self { nbytes: Some(nbytes), device: Some(device) }
     }
 }

@@ -152,7 +152,7 @@ impl Node<DeviceBuffer> {
     fn into_ffi(self, ready: &Ready, event: Option<Box<Awaited>>) -> FFI_ArrowArray {
         let layout = Buffers::of(&self.data_type);
         let led_to = self.buffers.iter().skip(layout.contents.len());
-        let sizes: Vec<_> = led_to.map(|buffer| buffer.size().cast_signed()).collect();
+        let sizes: Vec<_> = led_to.map(|buffer| buffer.len() as i64).collect();
         // Of what views lead to: the last buffer of the C Data interface.
         let sizes_address = if sizes.is_empty() { ptr::null() } else { sizes.as_ptr().cast() };
         let bitmap = layout.has_validity.then_some(self.validity.as_ref());

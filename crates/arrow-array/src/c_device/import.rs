@@ -292,6 +292,7 @@ impl Import<'_> {
             (0, _) => invalid(format!("the structure has a null pointer in place of {size} bytes")),
             _ => {
                 let (arrival, owner) = (self.arrival.clone(), Box::new(Arc::clone(self.structure)));
+                let size = size as usize;
                 // SAFETY: the memory stays until the structure is released, and is only read.
                 Ok(unsafe {
                     DeviceBuffer::view(self.context, address, size, false, arrival, owner)
@@ -303,7 +304,8 @@ impl Import<'_> {
 
 /// The size of what offsets lead to.  Copies the last one from the device.
 fn last_offset(offsets: &DeviceBuffer, width: u64) -> Result<u64, Error> {
-    let position = offsets.size().saturating_sub(width);
+    let width = width as usize;
+    let position = offsets.len().saturating_sub(width);
     let offset = trim::number(&offsets.slice_with_length(position, width)?.to_vec()?);
     if i64::try_from(offset).is_err() {
         return invalid(format!("an offset of {}", offset.cast_signed()));

@@ -1,7 +1,7 @@
 //! Device and pinned host memory for C++.
 
 use crate::address_exposure;
-use crate::fault::{Fault, Made, Outcome, byte_count, unsigned};
+use crate::fault::{Fault, Made, Outcome, byte_count};
 use crate::ffi::{
     BufferFacts, BufferPlace, Failure, HostFacts, Owner, RustBuffer, RustContext, RustHostBuffer,
 };
@@ -30,7 +30,7 @@ impl Drop for Lent {
 
 exported! {
     made buffer_allocate(context: &RustContext, size: i64) -> Made<RustBuffer> {
-        let size = unsigned("the size of a device buffer", size)?;
+        let size = byte_count("the size of a device buffer", size)?;
         let buffer = without_interpreter(|| RustBuffer::allocate_packed(context, size))?;
         // libarrow passes addresses on in ways that nobody here sees.
         buffer.expose();
@@ -46,7 +46,7 @@ exported! {
         owner: Owner,
     ) -> Made<RustBuffer> {
         let owner = Box::new(Lent(owner));
-        let size = unsigned("the size of a device buffer", size)?;
+        let size = byte_count("the size of a device buffer", size)?;
         let arrival = Arrival::complete(); // C++ sees to the buffer's event, if it has one
         // SAFETY: C++ keeps the memory valid as long as the owner lives.
         Ok(unsafe { RustBuffer::view(context, address, size, is_mutable, arrival, owner) }?)
@@ -58,7 +58,7 @@ exported! {
         size: i64,
         is_mutable: bool,
     ) -> Made<RustBuffer> {
-        let (offset, size) = (unsigned("an offset", offset)?, unsigned("a size", size)?);
+        let (offset, size) = (byte_count("an offset", offset)?, byte_count("a size", size)?);
         let slice = buffer.slice_with_length(offset, size)?;
         Ok(if is_mutable { slice } else { slice.read_only() })
     }
@@ -70,7 +70,7 @@ exported! {
                 // Until Python's addresses are watched, whoever reads this one orders itself.
                 false => buffer.address(&Ready::by_caller()),
             },
-            size: buffer.size().cast_signed(),
+            size: buffer.len() as i64,
             device: buffer.context().device().number().cast_signed(),
             is_mutable: buffer.is_mutable(),
         }
@@ -100,7 +100,7 @@ exported! {
         out: *mut c_void,
         size: i64,
     ) -> Failure {
-        let position = unsigned("a position", position)?;
+        let position = byte_count("a position", position)?;
         // SAFETY: C++ passes `size` writable bytes.
         let out = unsafe { host_mut(out, size)? };
         Ok(without_interpreter(|| buffer.copy_to_uninit(position, out))?)
@@ -112,14 +112,14 @@ exported! {
         data: *const c_void,
         size: i64,
     ) -> Failure {
-        let position = unsigned("a position", position)?;
+        let position = byte_count("a position", position)?;
         // SAFETY: C++ passes `size` readable bytes.
         let data = unsafe { host(data, size)? };
         Ok(without_interpreter(|| buffer.copy_from_host(position, data))?)
     }
 
     attempted copy_from_device(to: &RustBuffer, position: i64, from: &RustBuffer) -> Failure {
-        let position = unsigned("a position", position)?;
+        let position = byte_count("a position", position)?;
         Ok(without_interpreter(|| to.copy_from_device(position, from))?)
     }
 

@@ -28,7 +28,7 @@ exported! {
     }
 
     attempt reader_size(reader: &RustReader) -> Outcome<i64> {
-        Ok(reader.size()?.cast_signed())
+        Ok(reader.size()? as i64)
     }
 
     attempted reader_seek(reader: &RustReader, position: i64) -> Failure {
@@ -54,13 +54,13 @@ exported! {
     }
 
     made reader_read_buffer(reader: &RustReader, size: i64) -> Made<RustBuffer> {
-        let size = unsigned("the number of bytes to read", size)?;
+        let size = byte_count("the number of bytes to read", size)?;
         Ok(reader.read_buffer(size)?)
     }
 
     made reader_read_buffer_at(reader: &RustReader, position: i64, size: i64) -> Made<RustBuffer> {
         let position = unsigned("a position", position)?;
-        let size = unsigned("the number of bytes to read", size)?;
+        let size = byte_count("the number of bytes to read", size)?;
         Ok(reader.read_buffer_at(position, size)?)
     }
 

@@ -77,7 +77,8 @@ exported! {
             .ok_or_else(|| Fault::from(JoinError::Invalid))?;
         let plan = arrow_cuda_layout::join(arrays, columns, &found)?;
         let context = buffers.iter().flatten().next().map_or(context, |buffer| buffer.context());
-        let result = RustBuffer::suballocate(context, &plan.sizes)?;
+        let sizes: Vec<_> = plan.sizes.iter().map(|size| *size as usize).collect();
+        let result = RustBuffer::suballocate(context, &sizes)?;
         join_into_new(context, &result, &buffers, &plan.pieces)?;
         let number = result.len();
         // SAFETY: there is room for an answer for each array, of which the result has no more, and for
@@ -115,7 +116,7 @@ exported! {
                 Some(base) => Change::Sum { width, add: base.wrapping_neg(), most: u64::MAX },
                 None => Change::Entry { width, map: count + number },
             };
-            let count = to.get(number)?.size() / width;
+            let count = to.get(number)?.len() as u64 / width;
             let (to_position, from_position) = (0, 0);
             Some(JoinPiece { to: number, to_position, from: number, from_position, count, change })
         };

@@ -76,14 +76,14 @@ fn prepared<'a>(
 ///
 /// The kernel answers with the ticket of this comparison, which no earlier one had: nothing has to
 /// be cleared before, or copied afterwards.
-pub(super) fn differ(context: &Context, left: u64, right: u64, size: u64) -> CudaResult<bool> {
+pub(super) fn differ(context: &Context, left: u64, right: u64, size: usize) -> CudaResult<bool> {
     let current = context.enter()?;
     current.await_turn(StreamHandle::DEFAULT)?;
     let (function, comparison) = prepared(context, &current)?;
     let mut last_ticket = comparison.last_ticket.lock()?;
     *last_ticket += 1;
     let ticket = *last_ticket;
-    let spans = Spans::of(left, right, size);
+    let spans = Spans::of(left, right, size as u64);
     let found = comparison.found;
     let answer = comparison.answer.as_ref();
     let mut arguments = [

@@ -9,8 +9,8 @@ use arrow_cuda_driver::CudaResult;
 
 /// How much is copied from another device at a time, if there is room: enough that the latency of
 /// each copy does not matter.
-const LARGEST_PIECE: u64 = 64 << 20;
-const SMALLEST_PIECE: u64 = 64 << 10;
+const LARGEST_PIECE: usize = 64 << 20;
+const SMALLEST_PIECE: usize = 64 << 10;
 
 impl DeviceBuffer {
     /// Whether both buffers have the same size and the same bytes.
@@ -42,7 +42,7 @@ impl DeviceBuffer {
         let here = allocate_piece(self.context(), self.size)?;
         for (offset, length) in range::chunks(self.size, here.size) {
             here.copy_from_device(0, &other.slice_with_length(offset, length)?)?;
-            if self.differs(self.private_address + offset, &here, length)? {
+            if self.differs(self.private_address + offset as u64, &here, length)? {
                 return Ok(false);
             }
         }
@@ -50,14 +50,14 @@ impl DeviceBuffer {
     }
 
     /// Whether `size` bytes of the buffer, from an address on, and the first ones of another differ.
-    fn differs(&self, from: u64, other: &Self, size: u64) -> Result<bool, Error> {
+    fn differs(&self, from: u64, other: &Self, size: usize) -> Result<bool, Error> {
         let differ = kernel::differ(self.context(), from, other.private_address, size);
         self.expose_on_failure(other.expose_on_failure(differ))
     }
 }
 
 /// Allocates room for a piece of another device's buffer, less if the device is nearly full.
-fn allocate_piece(context: &Context, size: u64) -> CudaResult<DeviceBuffer> {
+fn allocate_piece(context: &Context, size: usize) -> CudaResult<DeviceBuffer> {
     let mut room = size.min(LARGEST_PIECE);
     loop {
         match DeviceBuffer::allocate_packed(context, room) {

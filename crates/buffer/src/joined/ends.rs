@@ -46,18 +46,18 @@ impl<'a> Ends<'a> {
             buffer.check_memory()?;
         }
         let unit = if change.is_of_bits() { 1 } else { 8 };
-        let length = count.saturating_mul(change.size() / unit);
-        let all = |buffer: &DeviceBuffer| buffer.size.saturating_mul(8 / unit);
-        within(to_position, length, all(self.to))?;
+        let length = count.saturating_mul(change.size() / unit) as usize;
+        let all = |buffer: &DeviceBuffer| buffer.size.saturating_mul(8 / unit as usize);
+        within(to_position as usize, length, all(self.to))?;
         if change != Change::Ones {
-            within(from_position, length, all(self.from))?;
+            within(from_position as usize, length, all(self.from))?;
         }
         let address = self.to.private_address;
         let is_aligned = match (change, self.beside) {
             (Change::Bytes, _) => true,
-            (Change::Bits | Change::Ones, _) => (address | self.to.size).is_multiple_of(4),
+            (Change::Bits | Change::Ones, _) => (address | self.to.size as u64).is_multiple_of(4),
             (Change::SumOfType { position, .. }, Some(types)) => {
-                within(position, count, types.size)?;
+                within(position as usize, count as usize, types.size)?;
                 (address + to_position).is_multiple_of(4)
             }
             (Change::Entry { .. }, Some(map)) if !map.private_address.is_multiple_of(4) => false,

@@ -36,7 +36,7 @@ fn launch(
     function: &Function,
     table: &DeviceBuffer,
 ) -> arrow_cuda_driver::CudaResult<()> {
-    let mut words = [table.private_address, table.size / size_of::<Part>() as u64];
+    let mut words = [table.private_address, (table.size / size_of::<Part>()) as u64];
     let Ok(blocks @ 1..) = u32::try_from(words[1].min(MAX_BLOCKS.into())) else { return Ok(()) };
     let mut arguments: [*mut c_void; 2] =
         words.each_mut().map(|word| std::ptr::from_mut(word).cast());

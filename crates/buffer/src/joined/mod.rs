@@ -85,7 +85,7 @@ fn join_and_clear(
             of_bits.push(ends.to);
         }
     }
-    let words = of_bits.iter().map(|target| (target.private_address, target.size as usize));
+    let words = of_bits.iter().map(|target| (target.private_address, target.size));
     let cleared: Vec<_> = gaps.iter().copied().chain(words).collect();
     kernel::run(context, &parts, &cleared).inspect_err(|_| {
         to.iter().chain(from.iter().copied().flatten()).for_each(DeviceBuffer::expose);

@@ -31,7 +31,8 @@ impl Parts {
         let to = 8 * ends.to.private_address + to_position * unit;
         let from = 8 * ends.from.private_address + from_position * unit;
         let word = if matches!(change, Change::Views(_)) { 32 } else { size };
-        let beside = ends.beside.map_or((0, 0), |beside| (beside.private_address, beside.size));
+        let beside =
+            ends.beside.map_or((0, 0), |beside| (beside.private_address, beside.size as u64));
         if from.is_multiple_of(word) {
             divide(change, (to, from, count), beside, &mut self.first);
         } else {

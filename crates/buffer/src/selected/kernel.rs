@@ -11,11 +11,12 @@ const SELECTED: Ptx = Ptx(c"arrow_cuda_selected", include_str!("selected.ptx"));
 /// Fills all elements, of which there is one at least, after the work of the default stream, and waits.
 pub(super) fn run(
     to: &DeviceBuffer,
-    item_size: u64,
-    (bits, first): (&DeviceBuffer, u64),
+    item_size: usize,
+    (bits, first): (&DeviceBuffer, usize),
     sources: [Source<'_>; 2],
 ) -> Result<(), Error> {
     let context = to.context();
+    let (item_size, first) = (item_size as u64, first as u64);
     let ones = sources.map(|source| match source {
         Source::Each(_) => [].as_slice(),
         Source::One(bytes) => bytes,
@@ -27,7 +28,7 @@ pub(super) fn run(
     });
     let places: Vec<u64> = places.flatten().collect();
     let [set, set_step, clear, clear_step] = places[..] else { return Ok(()) };
-    let count = to.size / item_size;
+    let count = to.size as u64 / item_size;
     let all = to.private_address | set | clear | item_size;
     let word = 1 << all.trailing_zeros().min(4);
     let bits_address = bits.private_address;

@@ -33,8 +33,8 @@ use source::check;
 /// shares memory with one of the others; driver errors.
 pub fn select(
     to: &DeviceBuffer,
-    item_size: u64,
-    (bits, first): (&DeviceBuffer, u64),
+    item_size: usize,
+    (bits, first): (&DeviceBuffer, usize),
     set: Source<'_>,
     clear: Source<'_>,
 ) -> Result<(), Error> {

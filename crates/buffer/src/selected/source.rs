@@ -14,13 +14,13 @@ pub enum Source<'a> {
 }
 
 impl Source<'_> {
-    pub(super) fn check(self, to: &DeviceBuffer, item_size: u64) -> Result<(), Error> {
+    pub(super) fn check(self, to: &DeviceBuffer, item_size: usize) -> Result<(), Error> {
         match self {
             Self::Each(buffer) => {
                 within(0, to.size, buffer.size)?;
                 check(to, buffer)
             }
-            Self::One(bytes) if bytes.len() as u64 == item_size => Ok(()),
+            Self::One(bytes) if bytes.len() == item_size => Ok(()),
             Self::One(bytes) => {
                 invalid(format!("an element has {item_size} bytes, not {}", bytes.len()))
             }
@@ -35,7 +35,7 @@ pub(super) fn check(to: &DeviceBuffer, other: &DeviceBuffer) -> Result<(), Error
     to.check_memory()?;
     other.check_memory()?;
     let (one, two) = (to.private_address, other.private_address);
-    if one < two + other.size && two < one + to.size {
+    if one < two + other.size as u64 && two < one + to.size as u64 {
         return invalid("the target shares memory with a source");
     }
     Ok(())

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::error::invalid;
 
-pub(super) fn check_dimensions(strides: &[i64], shape: &[u64]) -> Result<(), Error> {
+pub(super) fn check_dimensions(strides: &[i64], shape: &[usize]) -> Result<(), Error> {
     if strides.len() == shape.len() {
         return Ok(());
     }
@@ -13,20 +13,20 @@ pub(super) fn check_dimensions(strides: &[i64], shape: &[u64]) -> Result<(), Err
 
 /// Checks that all elements lie within a buffer of `size` bytes.  There must be at least one.
 pub(super) fn check_within(
-    offset: u64,
+    offset: usize,
     strides: &[i64],
-    shape: &[u64],
-    item_size: u64,
-    size: u64,
+    shape: &[usize],
+    item_size: usize,
+    size: usize,
 ) -> Result<(), Error> {
     // No product exceeds 127 bits, and sums that do are far outside.
-    let (mut start, mut end) = (i128::from(offset), i128::from(offset) + i128::from(item_size));
+    let (mut start, mut end) = (offset as i128, offset as i128 + item_size as i128);
     for (length, stride) in shape.iter().zip(strides) {
-        let reach = i128::from(length - 1) * i128::from(*stride);
+        let reach = (length - 1) as i128 * i128::from(*stride);
         start = start.saturating_add(reach.min(0));
         end = end.saturating_add(reach.max(0));
     }
-    if start >= 0 && end <= size.into() {
+    if start >= 0 && end <= size as i128 {
         return Ok(());
     }
     Err(Error::OutOfBounds(format!(
@@ -38,12 +38,16 @@ pub(super) fn check_within(
 /// that the smaller ones span.  So it is with every part and every transpose of an array.
 ///
 /// The elements must lie within a buffer.
-pub(super) fn check_distinct(strides: &[i64], shape: &[u64], item_size: u64) -> Result<(), Error> {
+pub(super) fn check_distinct(
+    strides: &[i64],
+    shape: &[usize],
+    item_size: usize,
+) -> Result<(), Error> {
     let dimensions = strides.iter().zip(shape).filter(|(_, length)| **length > 1);
     let mut dimensions: Vec<_> =
-        dimensions.map(|(stride, length)| (stride.unsigned_abs(), *length)).collect();
+        dimensions.map(|(stride, length)| (stride.unsigned_abs(), *length as u64)).collect();
     dimensions.sort_unstable();
-    let mut span = item_size;
+    let mut span = item_size as u64;
     for (stride, length) in dimensions {
         if stride < span {
             return invalid(format!(
@@ -63,26 +67,26 @@ mod tests {
     use std::collections::HashSet;
 
     /// The first byte of each element, relative to that of the first one.
-    fn places(strides: &[i64], shape: &[u64]) -> Vec<i64> {
+    fn places(strides: &[i64], shape: &[usize]) -> Vec<i64> {
         strides.iter().zip(shape).fold(vec![0], |places, (stride, length)| {
-            let steps = 0..length.cast_signed();
+            let steps = 0..*length as i64;
             steps.flat_map(|n| places.iter().map(move |place| place + n * stride)).collect()
         })
     }
 
-    fn layouts() -> impl Strategy<Value = (Vec<i64>, Vec<u64>)> {
-        vec((-30..30i64, 1..5u64), 0..4).prop_map(|dimensions| dimensions.into_iter().unzip())
+    fn layouts() -> impl Strategy<Value = (Vec<i64>, Vec<usize>)> {
+        vec((-30..30i64, 1..5usize), 0..4).prop_map(|dimensions| dimensions.into_iter().unzip())
     }
 
     proptest! {
         #[test]
         fn elements_within_are_accepted_and_no_others(
-            (strides, shape) in layouts(), item_size in 1..9u64, offset in 0..150u64,
-            size in 0..300u64,
+            (strides, shape) in layouts(), item_size in 1..9usize, offset in 0..150usize,
+            size in 0..300usize,
         ) {
             let ends = places(&strides, &shape).into_iter().all(|place| {
-                let start = offset.cast_signed() + place;
-                start >= 0 && start + item_size.cast_signed() <= size.cast_signed()
+                let start = offset as i64 + place;
+                start >= 0 && start + item_size as i64 <= size as i64
             });
             let checked = check_within(offset, &strides, &shape, item_size, size);
             prop_assert_eq!(checked.is_ok(), ends);
@@ -90,12 +94,12 @@ mod tests {
 
         #[test]
         fn elements_that_share_a_byte_are_refused(
-            (strides, shape) in layouts(), item_size in 1..9u64,
+            (strides, shape) in layouts(), item_size in 1..9usize,
         ) {
             if check_distinct(&strides, &shape, item_size).is_ok() {
                 let places = places(&strides, &shape).into_iter();
                 let bytes: Vec<_> = places
-                    .flat_map(|place| place..place + item_size.cast_signed())
+                    .flat_map(|place| place..place + item_size as i64)
                     .collect();
                 prop_assert_eq!(bytes.iter().collect::<HashSet<_>>().len(), bytes.len());
             }

@@ -40,7 +40,7 @@ fn launch(
     stream: StreamHandle<'_>,
 ) -> CudaResult<()> {
     for (span, size) in [(plan.target_span(), to.size), (plan.source_span(), from.size)] {
-        assert!(span.start <= span.end && span.end <= size, "{span:?} of {size} bytes");
+        assert!(span.start <= span.end && span.end <= size as u64, "{span:?} of {size} bytes");
     }
     for mut launch in launches(plan, to.private_address, from.private_address) {
         let ptx = match launch.kernel {

@@ -210,10 +210,10 @@ mod tests {
 
     /// The kernel of a copy in one launch, the size of its words, and the number of its dimensions.
     fn shape_of(
-        shape: &[u64],
-        item_size: u64,
-        to: (u64, [i64; 2]),
-        from: (u64, [i64; 2]),
+        shape: &[usize],
+        item_size: usize,
+        to: (usize, [i64; 2]),
+        from: (usize, [i64; 2]),
     ) -> (Kernel, u64, u64) {
         let plan = Plan::of(shape, item_size, (to.0, &to.1), (from.0, &from.1));
         let launches: Vec<_> = launches(plan, 1 << 20, 1 << 21).collect();
@@ -230,14 +230,14 @@ mod tests {
     #[case(3, 4, 0, 256, 24, 4)]
     #[case(1, 5, 0, 200, 100, 1)]
     fn words_are_as_wide_as_the_layouts_allow(
-        #[case] item_size: u64,
-        #[case] length: u64,
-        #[case] to: u64,
-        #[case] from: u64,
+        #[case] item_size: usize,
+        #[case] length: usize,
+        #[case] to: usize,
+        #[case] from: usize,
         #[case] pitch: i64,
         #[case] word: u64,
     ) {
-        let item = item_size.cast_signed();
+        let item = item_size as i64;
         let sides = ((to, [pitch, item]), (from, [-pitch, item]));
         let (kernel, found, _) = shape_of(&[3, length], item_size, sides.0, sides.1);
         assert_eq!((kernel, found), (Kernel::Strided, word));
@@ -251,13 +251,13 @@ mod tests {
     #[case::one_row_for_all([100, 100], 4, [0, 4], Kernel::Strided)]
     #[case::one_column_for_all([100, 100], 4, [4, 0], Kernel::Strided)]
     fn what_is_dense_along_different_dimensions_is_cut_into_squares(
-        #[case] shape: [u64; 2],
-        #[case] item_size: u64,
+        #[case] shape: [usize; 2],
+        #[case] item_size: usize,
         #[case] from: [i64; 2],
         #[case] kernel: Kernel,
     ) {
-        let item = item_size.cast_signed();
-        let to = [shape[1].cast_signed() * item, item];
+        let item = item_size as i64;
+        let to = [shape[1] as i64 * item, item];
         assert_eq!(shape_of(&shape, item_size, (0, to), (0, from)).0, kernel);
     }
 

@@ -22,7 +22,7 @@ pub struct Elements<'a> {
     /// The memory.
     pub buffer: &'a DeviceBuffer,
     /// Where the first element begins, in bytes from the buffer's start.
-    pub offset: u64,
+    pub offset: usize,
     /// The distance between neighbours along each dimension, in bytes: negative where they lie
     /// backwards, 0 where one element stands for all.
     pub strides: &'a [i64],
@@ -65,8 +65,8 @@ pub struct Elements<'a> {
 pub fn copy_elements(
     to: Elements<'_>,
     from: Elements<'_>,
-    shape: &[u64],
-    item_size: u64,
+    shape: &[usize],
+    item_size: usize,
 ) -> Result<(), Error> {
     copy_elements_in(CopyOrder::Now, to, from, shape, item_size).map(drop)
 }
@@ -98,8 +98,8 @@ pub fn copy_elements_in(
     order: CopyOrder<'_>,
     to: Elements<'_>,
     from: Elements<'_>,
-    shape: &[u64],
-    item_size: u64,
+    shape: &[usize],
+    item_size: usize,
 ) -> Result<Completed, Error> {
     begin(order, &[to.buffer, from.buffer])?;
     bounds::check_dimensions(to.strides, shape)?;
@@ -119,7 +119,7 @@ pub fn copy_elements_in(
 }
 
 impl Elements<'_> {
-    fn check_within(&self, shape: &[u64], item_size: u64) -> Result<(), Error> {
+    fn check_within(&self, shape: &[usize], item_size: usize) -> Result<(), Error> {
         bounds::check_within(self.offset, self.strides, shape, item_size, self.buffer.size)
     }
 }
@@ -137,15 +137,15 @@ fn copy_checked(
     let (gather, scatter) = plan.in_two_steps();
     let mut completed = Completed::default();
     let mut packed = if gather.is_plain() && !is_within {
-        from.slice_with_length(gather.from, gather.run)?
+        from.slice_with_length(gather.from as usize, gather.run as usize)?
     } else {
-        let packed = DeviceBuffer::allocate_packed(from.context(), gather.size())?;
+        let packed = DeviceBuffer::allocate_packed(from.context(), gather.size() as usize)?;
         completed.extend(copy(order, gather, &packed, from)?);
         packed
     };
     if !is_within && !scatter.is_plain() {
         let there = DeviceBuffer::allocate_packed(to.context(), packed.size)?;
-        completed.extend(copy(order, Plan::plain(0, 0, packed.size), &there, &packed)?);
+        completed.extend(copy(order, Plan::plain(0, 0, packed.size as u64), &there, &packed)?);
         packed = there;
     }
     completed.extend(copy(order, scatter, to, &packed)?);
@@ -161,8 +161,8 @@ fn copy(
 ) -> Result<Completed, Error> {
     if plan.is_plain() {
         let (to, from) = (
-            to.slice_with_length(plan.to, plan.run)?,
-            from.slice_with_length(plan.from, plan.run)?,
+            to.slice_with_length(plan.to as usize, plan.run as usize)?,
+            from.slice_with_length(plan.from as usize, plan.run as usize)?,
         );
         return to.copy_from_device_in(order, 0, &from);
     }

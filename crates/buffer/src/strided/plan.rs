@@ -24,15 +24,16 @@ pub(super) struct Plan {
 }
 
 /// A layout that was found to lie within its buffer: the first element's offset, and the strides.
-pub(super) type Layout<'a> = (u64, &'a [i64]);
+pub(super) type Layout<'a> = (usize, &'a [i64]);
 
 impl Plan {
     /// The plan for elements of which there is at least one, and those of the target are distinct.
-    pub(super) fn of(shape: &[u64], item_size: u64, to: Layout<'_>, from: Layout<'_>) -> Self {
-        let ((mut first_to, to), (mut first_from, from)) = (to, from);
+    pub(super) fn of(shape: &[usize], item_size: usize, to: Layout<'_>, from: Layout<'_>) -> Self {
+        let ((first_to, to), (first_from, from)) = (to, from);
+        let (mut first_to, mut first_from) = (first_to as u64, first_from as u64);
         let mut dimensions = Vec::with_capacity(shape.len());
         for ((length, to), from) in shape.iter().zip(to).zip(from) {
-            let (length, to, from) = (*length, *to, *from);
+            let (length, to, from) = (*length as u64, *to, *from);
             if length == 1 {
                 continue;
             }
@@ -47,7 +48,7 @@ impl Plan {
             dimensions.push(Dimension { length, to: to.unsigned_abs(), from: -from });
         }
         dimensions.sort_unstable_by_key(|dimension| dimension.to);
-        Self::merged(first_to, first_from, item_size, dimensions)
+        Self::merged(first_to, first_from, item_size as u64, dimensions)
     }
 
     /// Merges neighbours that continue each other, in dimensions that are in order.

@@ -17,11 +17,11 @@ impl Drop for Exact {
 
 /// A buffer with these bytes.  A kernel that reaches beyond it fails on the simulator.
 pub fn upload(context: &Context, bytes: &[u8]) -> DeviceBuffer {
-    let size = bytes.len() as u64;
+    let size = bytes.len();
     if size == 0 {
         return DeviceBuffer::allocate(context, 0).expect("nothing to allocate");
     }
-    let allocate = |current: Current<'_>| current.allocate_memory(size);
+    let allocate = |current: Current<'_>| current.allocate_memory(size as u64);
     let address = context.enter().and_then(allocate).expect("room");
     let owner = Box::new(Exact(context.clone(), address));
     // SAFETY: the owner keeps the memory.

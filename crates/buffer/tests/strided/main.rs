@@ -23,7 +23,7 @@ fn context() -> Context {
 }
 
 /// Bytes that differ from their neighbours, and from those of another seed.
-fn pattern(seed: u64, size: u64) -> Vec<u8> {
+fn pattern(seed: usize, size: usize) -> Vec<u8> {
     (0..size).map(|at| ((at + seed).wrapping_mul(0x9E37_79B9) >> 13) as u8).collect()
 }
 
@@ -63,7 +63,7 @@ proptest! {
     }
 
     #[test]
-    fn arrays_that_overlap(case in cases(small_shapes()), apart in -100..100i64, queued: bool) {
+    fn arrays_that_overlap(case in cases(small_shapes()), apart in -100..100isize, queued: bool) {
         // Both in one buffer, the source's part of which begins before that of the target, or after it.
         let (to, from) = (apart.max(0).unsigned_abs(), (-apart).max(0).unsigned_abs());
         let size = (to + case.to.size).max(from + case.from.size);
@@ -99,24 +99,23 @@ proptest! {
 }
 
 #[rstest]
-fn large_matrices_are_transposed(#[values(1, 2, 3, 4, 8, 12, 16, 24)] item_size: u64) {
+fn large_matrices_are_transposed(#[values(1, 2, 3, 4, 8, 12, 16, 24)] item_size: usize) {
     // On a GPU 64 MiB.
     let (rows, columns) = match is_simulated().expect("a driver") {
         true => (61, 70),
         false => (4099, (64 << 20) / item_size / 4099),
     };
     let strides = [[columns, 1], [1, rows]];
-    let [to, from] = strides.map(|strides| strides.map(|by| (by * item_size).cast_signed()));
+    let [to, from] = strides.map(|strides| strides.map(|by| (by * item_size) as i64));
     let bytes = pattern(4, rows * columns * item_size);
     let source = upload(&context(), &bytes);
-    let target = DeviceBuffer::allocate(&context(), source.size()).expect("room");
+    let target = DeviceBuffer::allocate(&context(), source.len()).expect("room");
     let to = Elements { buffer: &target, offset: 0, strides: &to };
     let from = Elements { buffer: &source, offset: 0, strides: &from };
     copy_elements(to, from, &[rows, columns], item_size).expect("a copy");
-    let [rows, columns, size] = [rows, columns, item_size].map(|number| number as usize);
     let places = (0..rows).flat_map(|row| (0..columns).map(move |column| column * rows + row));
     let expected: Vec<u8> =
-        places.flat_map(|at| bytes[at * size..][..size].iter().copied()).collect();
+        places.flat_map(|at| bytes[at * item_size..][..item_size].iter().copied()).collect();
     assert!(target.equals_host(&expected).expect("a comparison"));
 }
 
@@ -124,11 +123,13 @@ fn large_matrices_are_transposed(#[values(1, 2, 3, 4, 8, 12, 16, 24)] item_size:
 #[rstest]
 #[case::of_words(vec![132 * 16 * 1024 + 300], vec![2], vec![3])]
 #[case::of_squares(vec![1480, 1490], vec![1490, 1], vec![1, 1480])]
-fn blocks_take_turns(#[case] shape: Vec<u64>, #[case] to: Vec<i64>, #[case] from: Vec<i64>) {
+fn blocks_take_turns(#[case] shape: Vec<usize>, #[case] to: Vec<i64>, #[case] from: Vec<i64>) {
     let side = |strides: Vec<i64>| {
-        let reaches =
-            shape.iter().zip(&strides).map(|(length, by)| (length - 1) * by.unsigned_abs());
-        let size = reaches.sum::<u64>() + 1;
+        let reaches = shape
+            .iter()
+            .zip(&strides)
+            .map(|(length, by)| (length - 1) * by.unsigned_abs() as usize);
+        let size = reaches.sum::<usize>() + 1;
         Side { offset: 0, strides, size }
     };
     let (to, from) = (side(to), side(from));
@@ -157,19 +158,19 @@ fn a_scalar_fills_a_part() {
 #[case::behind_the_end(3, &[2], &[4], 2)]
 #[case::before_the_start(3, &[-2], &[3], 2)]
 #[case::behind_the_end_for_one_dimension(0, &[-1, 4], &[1, 3], 3)]
-#[case::with_strides_that_overflow(0, &[i64::MAX], &[u64::MAX], 1)]
-#[case::with_strides_that_overflow_in_two(0, &[i64::MAX; 2], &[u64::MAX; 2], 1)]
-#[case::with_strides_that_overflow_in_many(0, &[i64::MAX; 64], &[u64::MAX; 64], 1)]
-#[case::with_negative_strides_that_overflow(0, &[i64::MIN], &[u64::MAX], 1)]
-#[case::with_negative_strides_that_overflow_in_many(0, &[i64::MIN; 64], &[u64::MAX; 64], 1)]
-#[case::with_an_offset_that_overflows(u64::MAX, &[1], &[1], 1)]
-#[case::with_a_huge_item(0, &[1], &[1], u64::MAX)]
-#[case::with_a_huge_item_that_overflows(u64::MAX, &[], &[], u64::MAX)]
+#[case::with_strides_that_overflow(0, &[i64::MAX], &[usize::MAX], 1)]
+#[case::with_strides_that_overflow_in_two(0, &[i64::MAX; 2], &[usize::MAX; 2], 1)]
+#[case::with_strides_that_overflow_in_many(0, &[i64::MAX; 64], &[usize::MAX; 64], 1)]
+#[case::with_negative_strides_that_overflow(0, &[i64::MIN], &[usize::MAX], 1)]
+#[case::with_negative_strides_that_overflow_in_many(0, &[i64::MIN; 64], &[usize::MAX; 64], 1)]
+#[case::with_an_offset_that_overflows(usize::MAX, &[1], &[1], 1)]
+#[case::with_a_huge_item(0, &[1], &[1], usize::MAX)]
+#[case::with_a_huge_item_that_overflows(usize::MAX, &[], &[], usize::MAX)]
 fn elements_outside_are_refused(
-    #[case] offset: u64,
+    #[case] offset: usize,
     #[case] strides: &[i64],
-    #[case] shape: &[u64],
-    #[case] item_size: u64,
+    #[case] shape: &[usize],
+    #[case] item_size: usize,
 ) {
     let (small, large) = (upload(&context(), &pattern(5, 10)), upload(&context(), &[7; 200]));
     let outside = Elements { buffer: &small, offset, strides };
@@ -199,7 +200,7 @@ fn wrong_arguments_are_refused_and_change_nothing() {
         let refused = copy_elements(Elements { strides, ..to }, from, &[4], 1);
         assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
     }
-    let overlapping: [(&[i64], &[u64], u64); 2] = [(&[1, 1], &[2, 2], 1), (&[-1], &[2], 2)];
+    let overlapping: [(&[i64], &[usize], usize); 2] = [(&[1, 1], &[2, 2], 1), (&[-1], &[2], 2)];
     for (strides, shape, item_size) in overlapping {
         let to = Elements { offset: 1, strides, ..to };
         let refused = copy_elements(to, Elements { offset: 1, strides, ..from }, shape, item_size);
@@ -227,7 +228,7 @@ fn a_copy_is_one_call() {
         let functions = [c"cuLaunchKernel", c"cuMemcpyDtoD_v2", c"cuModuleLoadData"];
         let counts = || functions.map(|function| count_of(function).expect("a simulated driver"));
         let mut before = counts();
-        let mut calls = |to: &[i64], (from, strides): (&DeviceBuffer, &[i64]), shape: &[u64]| {
+        let mut calls = |to: &[i64], (from, strides): (&DeviceBuffer, &[i64]), shape: &[usize]| {
             let to = Elements { buffer: &a, offset: 0, strides: to };
             let from = Elements { buffer: from, offset: 1024, strides };
             copy_elements(to, from, shape, 4).expect("a copy");

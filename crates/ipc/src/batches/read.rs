@@ -99,8 +99,8 @@ fn next(stream: &DeviceBuffer) -> Result<Option<(DeviceMessage, DeviceBuffer)>, 
         Err(Error::EndOfStream) => return Ok(None),
         message => message?,
     };
-    let end = message.frame.body_offset() + message.body.size();
-    let rest = stream.slice_with_length(end, stream.size() - end)?;
+    let end = message.frame.body_offset() as usize + message.body.len();
+    let rest = stream.slice(end..)?;
     Ok(Some((message, rest)))
 }
 
@@ -128,8 +128,8 @@ fn batch_of(
     }
     let mut flat = FlatArrays::default();
     for buffer in batch.buffers().into_iter().flatten() {
-        let (position, size) = range_in_body(buffer, message.body.size())?;
-        flat.buffers.push(Some(message.body.slice_with_length(position, size)?));
+        let (position, size) = range_in_body(buffer, message.body.len() as u64)?;
+        flat.buffers.push(Some(message.body.slice_with_length(position as usize, size as usize)?));
     }
     // `facts` were checked: no number below is negative, but the count of nulls that nobody has counted.
     let nodes = batch.nodes().into_iter().flatten();

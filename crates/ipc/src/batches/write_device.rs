@@ -156,7 +156,7 @@ impl Messages {
         let (mut found, mut body_length) = (Vec::new(), 0u64);
         let mut places = Vec::new();
         for buffer in flat.buffers {
-            let size = buffer.as_ref().map_or(0, DeviceBuffer::size);
+            let size = buffer.as_ref().map_or(0, DeviceBuffer::len) as u64;
             places.push(Buffer::new(body_length.cast_signed(), size.cast_signed()));
             found.extend(buffer.map(|buffer| (buffer, body_length)));
             body_length = body_length.saturating_add(size).next_multiple_of(ALIGNMENT);
@@ -197,15 +197,16 @@ impl Messages {
     }
 
     fn write(&self, context: &Context) -> Result<DeviceBuffer, Error> {
-        let whole = DeviceBuffer::allocate(context, self.end)?;
+        let whole = DeviceBuffer::allocate(context, self.end as usize)?;
         whole.fill(0)?; // between the buffers, too
         let metadata = DeviceBuffer::gathered(context, &[&self.metadata])?;
         let ends = self.starts.iter().skip(1).map(|(from, _)| *from);
-        let ends = ends.chain([metadata.size()]);
+        let ends = ends.chain([metadata.len() as u64]);
         let heads = self.starts.iter().zip(ends);
         let heads = heads.map(|((from, to), end)| piece(0, *from, *to, end - from));
         let bodies = self.buffers.iter().enumerate();
-        let bodies = bodies.map(|(index, (buffer, to))| piece(index + 1, 0, *to, buffer.size()));
+        let bodies =
+            bodies.map(|(index, (buffer, to))| piece(index + 1, 0, *to, buffer.len() as u64));
         let pieces: Vec<_> = heads.chain(bodies).filter(|piece| piece.count > 0).collect();
         let buffers = self.buffers.iter().map(|(buffer, _)| buffer);
         let from: Vec<_> = [&metadata].into_iter().chain(buffers).map(Some).collect();

@@ -126,7 +126,7 @@ impl DeviceArray {
     /// As [`copy_from`](Self::copy_from), and [`Error::Buffer`] for a stream of another context.
     pub fn copy_from_in(&self, when: CopyOrder<'_>, source: &Self) -> Result<Completed, Error> {
         let (from, shape) = self.matched(source)?;
-        let size = u64::from(self.element().size());
+        let size = self.element().size() as usize;
         let (to, from) = (self.elements(&self.layout), source.elements(&from));
         Ok(copy_elements_in(when, to, from, &shape, size)?)
     }
@@ -205,7 +205,7 @@ impl DeviceArray {
     }
 
     /// Another array's layout, repeated to this one's shape.
-    fn matched(&self, source: &Self) -> Result<(Layout, Vec<u64>), Error> {
+    fn matched(&self, source: &Self) -> Result<(Layout, Vec<usize>), Error> {
         let (from, to) = (source.element(), self.element());
         if from != to {
             let text = format!("elements of type {from} cannot be copied to elements of type {to}");
@@ -213,7 +213,7 @@ impl DeviceArray {
         }
         let shape = self.layout.shape();
         let from = source.layout.broadcast_to(shape)?;
-        Ok((from, shape.iter().map(|length| length.unsigned_abs()).collect()))
+        Ok((from, shape.iter().map(|length| length.unsigned_abs() as usize).collect()))
     }
 
     fn elements<'a>(&'a self, layout: &'a Layout) -> Elements<'a> {
@@ -222,7 +222,7 @@ impl DeviceArray {
 
     fn check_size(&self, size: usize) -> Result<(), Error> {
         match self.layout.size() {
-            needed if needed == size as u64 => Ok(()),
+            needed if needed == size => Ok(()),
             needed => invalid(format!("the elements have {needed} bytes, the host memory {size}")),
         }
     }

@@ -42,16 +42,16 @@ impl DeviceArray {
     /// # Errors
     ///
     /// [`Error::Invalid`] for elements that do not lie within the buffer.
-    pub fn new(buffer: &DeviceBuffer, offset: u64, layout: Layout) -> Result<Self, Error> {
+    pub fn new(buffer: &DeviceBuffer, offset: usize, layout: Layout) -> Result<Self, Error> {
         let span = layout.span();
-        let start = offset.checked_add_signed(span.start);
+        let start = offset.checked_add_signed(span.start as isize);
         match start.and_then(|start| buffer.slice_with_length(start, span.size).ok()) {
             Some(buffer) => Ok(Self { buffer, layout }),
             None => invalid(format!(
                 "elements of {} bytes from byte {} on do not fit into a buffer of {} bytes",
                 span.size,
-                i128::from(offset) + i128::from(span.start),
-                buffer.size()
+                offset as i128 + i128::from(span.start),
+                buffer.len()
             )),
         }
     }
@@ -72,7 +72,7 @@ impl DeviceArray {
     ///
     /// [`Error::Invalid`] for a size of more than 63 bits, which no memory has.
     pub fn of_bytes(buffer: &DeviceBuffer) -> Result<Self, Error> {
-        let layout = Layout::row_major(ElementType::uint(1), vec![buffer.size().cast_signed()])?;
+        let layout = Layout::row_major(ElementType::uint(1), vec![buffer.len() as i64])?;
         Self::new(buffer, 0, layout)
     }
 
@@ -107,12 +107,12 @@ impl DeviceArray {
     /// The device address of the first element, for a consumer who was made ready for.  Asking for it
     /// [exposes](DeviceBuffer::expose) the memory.
     pub fn address(&self, ready: &Ready) -> u64 {
-        self.buffer.address(ready) + self.first()
+        self.buffer.address(ready) + self.first() as u64
     }
 
     /// The same address, without exposing the memory: other libraries must not get it.
     pub fn private_address(&self) -> u64 {
-        self.buffer.private_address() + self.first()
+        self.buffer.private_address() + self.first() as u64
     }
 
     /// Fails if not all elements begin at multiples of `alignment`, where a kernel of another library would
@@ -133,7 +133,7 @@ impl DeviceArray {
     /// # Errors
     ///
     /// [`Error::Unsupported`].
-    pub fn check_aligned(&self, alignment: u64) -> Result<(), Error> {
+    pub fn check_aligned(&self, alignment: usize) -> Result<(), Error> {
         let layout = &self.layout;
         if layout.count() == 0 {
             return Ok(());
@@ -141,7 +141,7 @@ impl DeviceArray {
         let dimensions = layout.shape().iter().zip(layout.strides());
         let strides = dimensions.filter(|(length, _)| **length > 1);
         let places = strides.map(|(_, stride)| stride.unsigned_abs());
-        match places.fold(self.private_address(), |all, place| all | place) % alignment {
+        match places.fold(self.private_address(), |all, place| all | place) % alignment as u64 {
             0 => Ok(()),
             _ => Err(Error::Unsupported(format!(
                 "not all elements begin at multiples of {alignment} bytes, and kernels of other libraries \
@@ -151,7 +151,7 @@ impl DeviceArray {
     }
 
     /// Where in the buffer the first element begins, in bytes.
-    fn first(&self) -> u64 {
-        self.layout.span().start.unsigned_abs()
+    fn first(&self) -> usize {
+        self.layout.span().start.unsigned_abs() as usize
     }
 }

@@ -11,8 +11,8 @@ impl DeviceArray {
     /// As [`Layout::index`].
     pub fn index(&self, entries: &[Index]) -> Result<Self, Error> {
         let (layout, offset) = self.layout.index(entries)?;
-        let first = self.first().cast_signed() + offset;
-        Self::new(&self.buffer, first.cast_unsigned(), layout)
+        let first = self.first() as i64 + offset;
+        Self::new(&self.buffer, first as usize, layout)
     }
 
     /// One field of structures; see [`Layout::field`].
@@ -20,7 +20,7 @@ impl DeviceArray {
     /// # Errors
     ///
     /// As [`Layout::field`].
-    pub fn field(&self, offset: u64, element: ElementType, shape: &[i64]) -> Result<Self, Error> {
+    pub fn field(&self, offset: usize, element: ElementType, shape: &[i64]) -> Result<Self, Error> {
         let layout = self.layout.field(offset, element, shape)?;
         let offset = if layout.size() == 0 { 0 } else { offset };
         Self::new(&self.buffer, self.first() + offset, layout)

@@ -31,7 +31,7 @@ impl From<(DeviceBuffer, Ready)> for Memory {
 #[derive(Debug)]
 pub struct HostBytes {
     address: u64,
-    size: u64,
+    size: usize,
     _owner: Box<dyn Any + Send + Sync>,
 }
 
@@ -41,7 +41,7 @@ impl HostBytes {
     /// # Safety
     ///
     /// The bytes must be readable as long as `owner` lives.
-    pub unsafe fn new(address: *const u8, size: u64, owner: Box<dyn Any + Send + Sync>) -> Self {
+    pub unsafe fn new(address: *const u8, size: usize, owner: Box<dyn Any + Send + Sync>) -> Self {
         let address = if size == 0 { 0 } else { address as u64 };
         Self { address, size, _owner: owner }
     }
@@ -94,7 +94,7 @@ impl Tensor {
     /// [`Error::Unsupported`] for a type, strides or a number of dimensions that DLPack cannot describe.
     pub fn new(memory: Memory, layout: Layout) -> Result<Self, Error> {
         let available = match &memory {
-            Memory::Device(buffer, _) => buffer.size(),
+            Memory::Device(buffer, _) => buffer.len(),
             Memory::Host(bytes) => bytes.size,
         };
         let span = layout.span();

@@ -154,9 +154,9 @@ impl Layout {
     /// assert_eq!((field.shape(), field.strides()), (&[5, 2][..], &[12, 4][..]));
     /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
     /// ```
-    pub fn field(&self, offset: u64, element: ElementType, shape: &[i64]) -> Result<Self, Error> {
+    pub fn field(&self, offset: usize, element: ElementType, shape: &[i64]) -> Result<Self, Error> {
         let own = Self::row_major(element, shape.to_vec())?;
-        let structure = u64::from(self.element.size());
+        let structure = self.element.size() as usize;
         if offset.checked_add(own.size).is_none_or(|end| end > structure) {
             return invalid(format!(
                 "a field of {} bytes from byte {offset} on does not fit into a structure of \

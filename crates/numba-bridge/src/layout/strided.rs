@@ -30,7 +30,7 @@ pub struct Layout {
     pub(super) shape: Vec<i64>,
     pub(super) strides: Vec<i64>,
     /// All elements together, in bytes.
-    pub(super) size: u64,
+    pub(super) size: usize,
     pub(super) span: Span,
 }
 
@@ -49,7 +49,7 @@ pub struct Span {
     /// Where the range begins: 0, or negative for negative strides.
     pub start: i64,
     /// The size, in bytes.
-    pub size: u64,
+    pub size: usize,
 }
 
 impl Layout {
@@ -141,7 +141,7 @@ impl Layout {
     }
 
     /// The size of all elements together, in bytes.
-    pub fn size(&self) -> u64 {
+    pub fn size(&self) -> usize {
         self.size
     }
 
@@ -220,7 +220,7 @@ impl Layout {
 }
 
 /// The size of all elements together, in bytes.
-fn size(element: ElementType, shape: &[i64]) -> Result<u64, Error> {
+fn size(element: ElementType, shape: &[i64]) -> Result<usize, Error> {
     if let Some(length) = shape.iter().find(|length| **length < 0) {
         return invalid(format!("the array's shape has a length of {length}"));
     }
@@ -230,7 +230,7 @@ fn size(element: ElementType, shape: &[i64]) -> Result<u64, Error> {
     let size =
         shape.iter().try_fold(i64::from(element.size()), |size, length| size.checked_mul(*length));
     let size = size.ok_or_else(|| Error::Invalid("the array's size overflows".into()))?;
-    Ok(size.unsigned_abs())
+    Ok(size as usize) // no length is negative
 }
 
 /// The strides of an array without elements are never used, so they may saturate.
@@ -255,5 +255,5 @@ fn span(element: ElementType, shape: &[i64], strides: &[i64]) -> Option<Span> {
             end = end.checked_add(reach)?;
         }
     }
-    Some(Span { start, size: end.checked_sub(start)?.unsigned_abs() })
+    Some(Span { start, size: end.checked_sub(start)?.unsigned_abs() as usize })
 }

@@ -166,14 +166,14 @@ impl PyContext {
         let copy = || {
             let data = Data::of(data)?;
             let available = match &data {
-                Data::Host(data) => data.bytes()?.len() as u64,
-                Data::Device(data) => device_buffer(data)?.size(),
+                Data::Host(data) => data.bytes()?.len(),
+                Data::Device(data) => device_buffer(data)?.len(),
             };
-            let offset = u64::try_from(offset).map_err(|_| out_of_range("offset"))?;
+            let offset = usize::try_from(offset).map_err(|_| out_of_range("offset"))?;
             if offset > available || (offset == available && available > 0) {
                 return Err(out_of_range("offset"));
             }
-            let size = u64::try_from(size).unwrap_or(available - offset);
+            let size = usize::try_from(size).unwrap_or(available - offset);
             if size > available - offset {
                 return Err(PyValueError::new_err(
                     "requested larger slice than available in device buffer",
@@ -186,7 +186,7 @@ impl PyContext {
                         // Another thread may have resized it meanwhile.
                         let bytes = data
                             .bytes()?
-                            .get(offset as usize..(offset + size) as usize)
+                            .get(offset..offset + size)
                             .ok_or_else(|| out_of_range("size"))?;
                         py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)
                     })?;
@@ -202,7 +202,7 @@ impl PyContext {
             Ok(buffer)
         };
         let buffer = traced(py, Area::Transfer, "Context.buffer_from_data", copy, |copy| {
-            self.facts(copy.size())
+            self.facts(copy.len())
         })?;
         wrap_buffer(py, buffer)
     }

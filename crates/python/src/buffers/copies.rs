@@ -79,16 +79,17 @@ impl Methods {
         let (py, buffer) = (slf.py(), device_buffer(slf)?);
         let copy = || {
             let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
-            let available = after(position, buffer.size())?;
+            let available = after(position, buffer.len())?;
             check_pool("memory_pool", memory_pool.as_ref())?;
             let room = match &buf {
-                None => u64::MAX,
-                Some(out) => span(out)
-                    .ok_or_else(|| incorrect_type("buf", "pyarrow.lib.Buffer", out))?
-                    .size
-                    .cast_unsigned(),
+                None => usize::MAX,
+                Some(out) => {
+                    let span = span(out);
+                    span.ok_or_else(|| incorrect_type("buf", "pyarrow.lib.Buffer", out))?.size
+                        as usize
+                }
             };
-            let size = if nbytes < 0 { available.min(room) } else { nbytes.cast_unsigned() };
+            let size = if nbytes < 0 { available.min(room) } else { nbytes as usize };
             if size > room {
                 return Err(PyValueError::new_err("requested copy does not fit into host buffer"));
             }
@@ -99,7 +100,7 @@ impl Methods {
                 None => allocate(py, size, memory_pool, resizable)?,
                 Some(out) => out,
             };
-            let position = position.cast_unsigned();
+            let position = position as usize;
             let chosen = ChosenOrder::of(py, stream, &[buffer.context()])?;
             chosen.copy(py, &[buffer.context()], |order| {
                 let (bytes, mut owner) = (host_bytes_mut(&out, size)?, owner_for(order, &out));
@@ -113,7 +114,7 @@ impl Methods {
             })?;
             Ok((out, size))
         };
-        let facts = |(_, size): &(_, u64)| facts_of(buffer, *size);
+        let facts = |(_, size): &(_, usize)| facts_of(buffer, *size);
         let copied = traced(py, Area::Transfer, "CudaBuffer.copy_to_host", copy, facts);
         copied.map(|(out, _)| out)
     }
@@ -163,17 +164,17 @@ impl Methods {
         position: i64,
         nbytes: i64,
         stream: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<u64> {
+    ) -> PyResult<usize> {
         let (py, buffer) = (slf.py(), device_buffer(slf)?);
         let copy = || {
             let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
-            let room = after(position, buffer.size())?;
-            let position = position.cast_unsigned();
+            let room = after(position, buffer.len())?;
+            let position = position as usize;
             let data = match Data::of(data)? {
                 Data::Host(data) => data,
                 Data::Device(data) => {
                     let data = device_buffer(&data)?;
-                    let size = to_copy(nbytes, data.size(), room, "from host buffer")?;
+                    let size = to_copy(nbytes, data.len(), room, "from host buffer")?;
                     return copy_device(py, buffer, position, data, size, stream);
                 }
             };
@@ -183,9 +184,9 @@ impl Methods {
                 // The object is asked again for what is to outlive this call, and may give something else.
                 Some(_) => HostData::Buffer(data.buffer()?),
             };
-            let size = to_copy(nbytes, data.bytes()?.len() as u64, room, "from host buffer")?;
+            let size = to_copy(nbytes, data.bytes()?.len(), room, "from host buffer")?;
             chosen.copy(py, &[buffer.context()], |order| {
-                let bytes = data.bytes()?.get(..size as usize);
+                let bytes = data.bytes()?.get(..size);
                 let bytes = bytes.ok_or_else(|| out_of_range("nbytes"))?;
                 let mut owner = owner_for(order, data.object());
                 let copied = py.detach(|| {
@@ -198,7 +199,7 @@ impl Methods {
             })?;
             Ok(size)
         };
-        let facts = |size: &u64| facts_of(buffer, *size);
+        let facts = |size: &usize| facts_of(buffer, *size);
         traced(py, Area::Transfer, "CudaBuffer.copy_from_host", copy, facts)
     }
 
@@ -245,16 +246,16 @@ impl Methods {
         position: i64,
         nbytes: i64,
         stream: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<u64> {
+    ) -> PyResult<usize> {
         let (py, buffer) = (slf.py(), device_buffer(slf)?);
         let copy = || {
             let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
-            let room = after(position, buffer.size())?;
+            let room = after(position, buffer.len())?;
             let data = cuda_buffer_argument(buf)?;
-            let size = to_copy(nbytes, data.size(), room, "from device buffer")?;
-            copy_device(py, buffer, position.cast_unsigned(), data, size, stream)
+            let size = to_copy(nbytes, data.len(), room, "from device buffer")?;
+            copy_device(py, buffer, position as usize, data, size, stream)
         };
-        let facts = |size: &u64| facts_of(buffer, *size);
+        let facts = |size: &usize| facts_of(buffer, *size);
         traced(py, Area::Transfer, "CudaBuffer.copy_from_device", copy, facts)
     }
 
@@ -300,7 +301,7 @@ impl Methods {
         let (py, buffer) = (slf.py(), device_buffer(slf)?);
         let fill = || {
             let stream = stream.map(|stream| ask("stream", stream)).transpose()?;
-            after(position, buffer.size())?;
+            after(position, buffer.len())?;
             let value = u8::try_from(value).map_err(|_| {
                 PyValueError::new_err(format!("value argument must be from 0 to 255, not {value}"))
             })?;
@@ -309,9 +310,9 @@ impl Methods {
             chosen.copy(py, &[buffer.context()], |order| {
                 py.detach(|| part.fill_in(order, value)).or_raise(py).map(drop)
             })?;
-            Ok(part.size())
+            Ok(part.len())
         };
-        let facts = |size: &u64| facts_of(buffer, *size);
+        let facts = |size: &usize| facts_of(buffer, *size);
         traced(py, Area::Transfer, "CudaBuffer.fill", fill, facts).map(drop)
     }
 }
@@ -328,7 +329,8 @@ pub(super) fn writing_options<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<WritingOptions<'py>> {
     let part = part(buffer.py(), cuda_buffer_argument(buffer)?, position, nbytes)?;
-    let offset = offset.map(|offset| non_negative("offset", offset)).transpose()?;
+    let offset =
+        offset.map(|offset| PyResult::Ok(non_negative("offset", offset)? as u64)).transpose()?;
     Ok((wrap_slice(buffer, part)?, offset, direct, kvikio, progress))
 }
 
@@ -338,7 +340,7 @@ type WritingOptions<'py> =
 /// A new host buffer, which pyarrow allocates if the caller names a pool or wants to resize it.
 fn allocate<'py>(
     py: Python<'py>,
-    size: u64,
+    size: usize,
     memory_pool: Option<Bound<'py, PyAny>>,
     resizable: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -353,11 +355,11 @@ fn allocate<'py>(
 fn copy_device(
     py: Python<'_>,
     buffer: &DeviceBuffer,
-    position: u64,
+    position: usize,
     data: &DeviceBuffer,
-    size: u64,
+    size: usize,
     stream: Option<Named>,
-) -> PyResult<u64> {
+) -> PyResult<usize> {
     let data = data.slice_with_length(0, size).or_raise(py)?;
     let contexts = [buffer.context(), data.context()];
     ChosenOrder::of(py, stream, &contexts)?.copy(py, &contexts, |order| {
@@ -374,20 +376,20 @@ fn part(
     position: i64,
     nbytes: i64,
 ) -> PyResult<DeviceBuffer> {
-    let room = after(position, buffer.size())?;
+    let room = after(position, buffer.len())?;
     let size = to_copy(nbytes, room, room, "in device buffer")?;
-    buffer.slice_with_length(position.cast_unsigned(), size).or_raise(py)
+    buffer.slice_with_length(position as usize, size).or_raise(py)
 }
 
 /// How many bytes there are from a position on.
-fn after(position: i64, size: u64) -> PyResult<u64> {
-    let position = u64::try_from(position).ok().filter(|position| *position <= size);
+fn after(position: i64, size: usize) -> PyResult<usize> {
+    let position = usize::try_from(position).ok().filter(|position| *position <= size);
     position.map(|position| size - position).ok_or_else(|| out_of_range("position"))
 }
 
 /// How many bytes to copy of `available` ones into `room`.
-fn to_copy(nbytes: i64, available: u64, room: u64, whence: &str) -> PyResult<u64> {
-    let Ok(size) = u64::try_from(nbytes) else { return Ok(available.min(room)) };
+fn to_copy(nbytes: i64, available: usize, room: usize, whence: &str) -> PyResult<usize> {
+    let Ok(size) = usize::try_from(nbytes) else { return Ok(available.min(room)) };
     if size > available {
         return Err(more_than_available(whence));
     }

@@ -118,7 +118,7 @@ impl Methods {
             let handle = wait_for_signals(py, export)?.or_raise(py)?;
             Ok(PyIpcMemHandle { handle })
         };
-        let facts = |_: &_| facts_of(buffer, buffer.size());
+        let facts = |_: &_| facts_of(buffer, buffer.len());
         traced(py, Area::Ipc, "CudaBuffer.export_for_ipc", export, facts)
     }
 
@@ -169,8 +169,8 @@ impl Methods {
         length: Option<i64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let buffer = device_buffer(slf)?;
-        let size = buffer.size();
-        let start = u64::try_from(offset).map_err(|_| out_of_range("offset"))?;
+        let size = buffer.len();
+        let start = usize::try_from(offset).map_err(|_| out_of_range("offset"))?;
         if start > size || (start == size && size > 0) {
             return Err(out_of_range("offset"));
         }
@@ -250,13 +250,13 @@ impl Methods {
         let py = slf.py();
         let buffer = device_buffer(slf)?;
         let copy = || {
-            PyBytes::new_with(py, buffer.size() as usize, |out| {
+            PyBytes::new_with(py, buffer.len(), |out| {
                 copy_for_signals(py, buffer.context(), || {
                     py.detach(|| buffer.copy_to_host(0, out)).or_raise(py)
                 })
             })
         };
-        let facts = |_: &_| facts_of(buffer, buffer.size());
+        let facts = |_: &_| facts_of(buffer, buffer.len());
         traced(py, Area::Transfer, "CudaBuffer.to_pybytes", copy, facts)
     }
 
@@ -388,14 +388,14 @@ impl Methods {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let buffer = device_buffer(slf)?;
-        let size = buffer.size().cast_signed();
+        let size = buffer.len() as i64;
         if let Ok(key) = key.cast::<PySlice>() {
             let step = key.getattr(intern!(py, "step"))?;
             if !step.is_none() && step.extract::<i64>()? != 1 {
                 return Err(PyIndexError::new_err("only slices with step 1 supported"));
             }
             let indices = key.indices(size as isize)?;
-            return part(slf, buffer, indices.start as u64, indices.slicelength as u64);
+            return part(slf, buffer, indices.start as usize, indices.slicelength as usize);
         }
         let index: i64 = key.extract()?;
         let index = if index < 0 { index + size } else { index };
@@ -403,7 +403,7 @@ impl Methods {
             return Err(PyIndexError::new_err("index out of bounds"));
         }
         let mut byte = [0];
-        py.detach(|| buffer.copy_to_host(index.cast_unsigned(), &mut byte)).or_raise(py)?;
+        py.detach(|| buffer.copy_to_host(index as usize, &mut byte)).or_raise(py)?;
         Ok(byte[0].into_pyobject(py)?.into_any())
     }
 
@@ -412,11 +412,11 @@ impl Methods {
         let context = buffer.context();
         let copy = || {
             let copied =
-                py.detach(|| DeviceBuffer::allocate(context, buffer.size())).or_raise(py)?;
+                py.detach(|| DeviceBuffer::allocate(context, buffer.len())).or_raise(py)?;
             py.detach(|| copied.copy_from_device(0, buffer)).or_raise(py)?;
             wrap_buffer(py, if buffer.is_mutable() { copied } else { copied.read_only() })
         };
-        let facts = |_: &_| facts_of(buffer, buffer.size());
+        let facts = |_: &_| facts_of(buffer, buffer.len());
         traced(py, Area::Transfer, "CudaBuffer.__copy__", copy, facts)
     }
 
@@ -442,15 +442,15 @@ impl Methods {
     }
 }
 
-pub(super) fn facts_of(buffer: &DeviceBuffer, nbytes: u64) -> Facts {
+pub(super) fn facts_of(buffer: &DeviceBuffer, nbytes: usize) -> Facts {
     Facts::new(nbytes, buffer.context().device().number())
 }
 
 fn part<'py>(
     whole: &Bound<'py, Methods>,
     buffer: &DeviceBuffer,
-    offset: u64,
-    size: u64,
+    offset: usize,
+    size: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     wrap_slice(whole, buffer.slice_with_length(offset, size).or_raise(whole.py())?)
 }

@@ -8,7 +8,7 @@ use crate::pyarrow::to_pyarrow::{wrap_host_buffer, wrap_host_slice, wrap_memory_
 use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_context::{Context, Device};
 use arrow_cuda_host_io::HostBuffer;
-use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 pub(crate) const CLASS: Class = Class {
@@ -150,7 +150,6 @@ pub(crate) fn new_host_buffer(
     device: i32,
 ) -> PyResult<Bound<'_, PyAny>> {
     let size = non_negative("size", size.0)?;
-    let size = usize::try_from(size).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
     let count = py.detach(Device::count).or_raise(py)?;
     let Some(number) = u32::try_from(device).ok().filter(|number| *number < count) else {
         let text = format!(
@@ -163,6 +162,6 @@ pub(crate) fn new_host_buffer(
         let buffer = py.detach(|| HostBuffer::allocate(&Context::primary(number)?, size));
         wrap_host_buffer(py, buffer.or_raise(py)?)
     };
-    let facts = |_: &_| Facts::new(size as u64, number);
+    let facts = |_: &_| Facts::new(size, number);
     traced(py, Area::Allocation, "new_host_buffer", allocate, facts)
 }

@@ -243,7 +243,7 @@ impl PyContext {
             let size = non_negative("nbytes", nbytes)?;
             wrap_buffer(py, self.allocate(py, size)?)
         };
-        let facts = |_: &_| self.facts(nbytes.cast_unsigned());
+        let facts = |_: &_| self.facts(nbytes as usize);
         traced(py, Area::Allocation, "Context.new_buffer", allocate, facts)
     }
 
@@ -273,12 +273,12 @@ impl PyContext {
 
 impl PyContext {
     /// For the records of calls.
-    pub(crate) fn facts(&self, nbytes: u64) -> Facts {
+    pub(crate) fn facts(&self, nbytes: usize) -> Facts {
         Facts::new(nbytes, self.device_number())
     }
 
     /// New device memory, or an exception that says how much is free.
-    pub(crate) fn allocate(&self, py: Python<'_>, size: u64) -> PyResult<DeviceBuffer> {
+    pub(crate) fn allocate(&self, py: Python<'_>, size: usize) -> PyResult<DeviceBuffer> {
         py.detach(|| DeviceBuffer::allocate(&self.context, size)).or_raise(py)
     }
 }

@@ -73,9 +73,8 @@ pub(crate) fn set_transfer_limits(
     pinned_bytes: Option<i64>,
     begin_after: Option<i64>,
 ) -> PyResult<()> {
-    let checked = |name, value: Option<i64>| {
-        value.map(|value| non_negative(name, value).map(|value| value as usize)).transpose()
-    };
+    let checked =
+        |name, value: Option<i64>| value.map(|value| non_negative(name, value)).transpose();
     let mut limits = match checked("threads", threads)? {
         None => TransferLimits::of_this_machine(),
         Some(threads) if threads > MAX_THREADS => {

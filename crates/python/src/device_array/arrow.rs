@@ -65,9 +65,9 @@ impl PyDeviceArray {
         let run = (is_run && !entries.contains(&Index::New)).then(|| {
             let start = match part.buffer().is_empty() {
                 true => 0,
-                false => (part.private_address() - self.array.private_address()) / size,
+                false => ((part.private_address() - self.array.private_address()) / size) as usize,
             };
-            (start, part.layout().count().unsigned_abs())
+            (start, part.layout().count() as usize)
         });
         match (run, &arrow.bits, &arrow.validity) {
             (Some((start, count)), Some(bits), validity) => {
@@ -95,7 +95,7 @@ impl PyDeviceArray {
     fn is_valid(&self, py: Python<'_>, validity: &Bits, element: &DeviceArray) -> PyResult<bool> {
         let size = u64::from(element.element().size());
         let place = (element.private_address() - self.array.private_address()) / size;
-        Ok(validity.slice(place, 1).zeros(py)? == 0)
+        Ok(validity.slice(place as usize, 1).zeros(py)? == 0)
     }
 
     /// What Arrow knows of all elements, perhaps in another shape, in which the bytes of a bitmap are bytes.
@@ -137,14 +137,14 @@ pub(super) fn array_of_arrow(
     values: &Bound<'_, PyAny>,
     dtype: &Bound<'_, PyAny>,
     shape: &Bound<'_, PyAny>,
-    offset: u64,
+    offset: usize,
     validity: Option<&Bound<'_, PyAny>>,
     is_bitmap: bool,
 ) -> PyResult<PyDeviceArray> {
     let py = values.py();
     let shape = integers(shape)?;
     let values = cuda_buffer_argument(values)?;
-    let count = shape.first().map_or(1, |length| length.unsigned_abs());
+    let count = shape.first().map_or(1, |length| length.unsigned_abs() as usize);
     let bits = is_bitmap.then(|| Bits::new(values, offset, count)).transpose()?;
     let validity = match validity {
         Some(bitmap) => Some(Bits::new(cuda_buffer_argument(bitmap)?, offset, count)?),
@@ -157,7 +157,7 @@ pub(super) fn array_of_arrow(
             let layout = Layout::row_major(dtype.element(), shape).or_raise(py)?;
             // An empty array may begin where the buffer ends, which is outside of it.
             let offset = if layout.size() == 0 { 0 } else { offset };
-            let offset = offset.saturating_mul(dtype.element().size().into());
+            let offset = offset.saturating_mul(dtype.element().size() as usize);
             DeviceArray::new(values, offset, layout).or_raise(py)?
         }
     };
@@ -172,7 +172,7 @@ pub(super) fn with_arrow_type(
     py: Python<'_>,
     array: &PyDeviceArray,
     kind: Py<PyAny>,
-    bits: Option<(u64, u64)>,
+    bits: Option<(usize, usize)>,
 ) -> PyResult<PyDeviceArray> {
     let buffer = array.array.buffer();
     let bits = bits.map(|(first, count)| Bits::new(buffer, first, count)).transpose()?;
@@ -204,7 +204,7 @@ pub(super) fn numbers(array: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray
     let Elements { code, bits, offset, length } = elements;
     let element = ElementType::from_dlpack(DLDataType { code, bits, lanes: 1 }).or_raise(py)?;
     let layout = Layout::row_major(element, vec![length]).or_raise(py)?;
-    let offset = offset.unsigned_abs().saturating_mul(element.size().into());
+    let offset = (offset.unsigned_abs() as usize).saturating_mul(element.size() as usize);
     let found = DeviceArray::new(values, offset, layout).or_raise(py)?;
     let kind = array.getattr(intern!(py, "type"))?.unbind();
     let arrow = Arc::new(ArrowData::new(kind, values.clone(), None, None));
@@ -212,14 +212,15 @@ pub(super) fn numbers(array: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray
 }
 
 /// Values, a validity bitmap, where in both an Arrow array begins, and its length in elements.
-type Parts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, u64, u64);
+type Parts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, usize, usize);
 
 /// The parts of the Arrow array that an array is.
 #[pyfunction(name = "_arrow_parts")]
 pub(super) fn arrow_parts<'py>(array: &Bound<'py, PyDeviceArray>) -> PyResult<Parts<'py>> {
     let py = array.py();
     let array = array.get();
-    let rows = array.array.layout().shape().first().map_or(1, |length| length.unsigned_abs());
+    let rows =
+        array.array.layout().shape().first().map_or(1, |length| length.unsigned_abs() as usize);
     let found = array.arrow.as_ref().and_then(|arrow| {
         let bits = arrow.bits.as_ref().or(arrow.validity.as_ref())?;
         Some((arrow, bits))

@@ -18,38 +18,38 @@ pub(super) struct ArrowData {
     pub(super) validity: Option<Bits>,
     /// The array's own bits, where its elements are the bytes of a bitmap.
     pub(super) bits: Option<Bits>,
-    nulls: PyOnceLock<u64>,
+    nulls: PyOnceLock<usize>,
 }
 
 /// Part of a bitmap in device memory, the lowest bit of each byte first.
 #[derive(Clone)]
 pub(super) struct Bits {
     pub(super) buffer: DeviceBuffer,
-    pub(super) first: u64,
-    pub(super) count: u64,
+    pub(super) first: usize,
+    pub(super) count: usize,
 }
 
 impl Bits {
-    pub(super) fn new(buffer: &DeviceBuffer, first: u64, count: u64) -> PyResult<Self> {
+    pub(super) fn new(buffer: &DeviceBuffer, first: usize, count: usize) -> PyResult<Self> {
         match first.checked_add(count) {
-            Some(end) if end.div_ceil(8) <= buffer.size() => {
+            Some(end) if end.div_ceil(8) <= buffer.len() => {
                 Ok(Self { buffer: buffer.clone(), first, count })
             }
             _ => Err(PyValueError::new_err(format!(
                 "{count} bits from bit {first} on do not fit into {} bytes",
-                buffer.size()
+                buffer.len()
             ))),
         }
     }
 
-    pub(super) fn slice(&self, start: u64, count: u64) -> Self {
+    pub(super) fn slice(&self, start: usize, count: usize) -> Self {
         Self { buffer: self.buffer.clone(), first: self.first + start, count }
     }
 
     /// Which of the bits are in a run of the bytes that contain them: the first one, and how many.
-    pub(super) fn of_bytes(&self, start: u64, count: u64) -> (u64, u64) {
+    pub(super) fn of_bytes(&self, start: usize, count: usize) -> (usize, usize) {
         let before = self.first % 8;
-        let place = |byte: u64| (8 * byte).clamp(before, before + self.count) - before;
+        let place = |byte: usize| (8 * byte).clamp(before, before + self.count) - before;
         let (first, end) = (place(start), place(start + count));
         (first, end - first)
     }
@@ -65,7 +65,7 @@ impl Bits {
         DeviceArray::of_bytes(&self.bytes().or_raise(py)?).or_raise(py)
     }
 
-    pub(super) fn zeros(&self, py: Python<'_>) -> PyResult<u64> {
+    pub(super) fn zeros(&self, py: Python<'_>) -> PyResult<usize> {
         let mut bytes = py.detach(|| self.bytes()?.to_vec()).or_raise(py)?;
         // The first and the last byte may contain bits of others.
         if let Some(byte) = bytes.first_mut() {
@@ -74,12 +74,12 @@ impl Bits {
         if let Some(byte) = bytes.last_mut() {
             *byte &= u8::MAX >> ((self.first + self.count).wrapping_neg() % 8);
         }
-        let ones: u64 = bytes.iter().map(|byte| u64::from(byte.count_ones())).sum();
+        let ones: usize = bytes.iter().map(|byte| byte.count_ones() as usize).sum();
         Ok(self.count - ones)
     }
 
     /// The same bits in memory of their own, of which the first one is at `place` of its byte.
-    pub(super) fn copied(&self, py: Python<'_>, place: u64) -> PyResult<Self> {
+    pub(super) fn copied(&self, py: Python<'_>, place: usize) -> PyResult<Self> {
         let distance = self.first % 8 - place;
         let buffer = py.detach(|| -> Result<_, arrow_cuda_buffer::Error> {
             let mut bytes = self.bytes()?.to_vec()?;
@@ -90,7 +90,7 @@ impl Bits {
                     next = std::mem::replace(byte, shifted);
                 }
             }
-            let copy = DeviceBuffer::allocate(self.buffer.context(), bytes.len() as u64)?;
+            let copy = DeviceBuffer::allocate(self.buffer.context(), bytes.len())?;
             copy.copy_from_host(0, &bytes)?;
             Ok(copy)
         });
@@ -123,11 +123,11 @@ impl ArrowData {
     }
 
     /// The position of the first bit in the first byte, and the number of bits.
-    pub(super) fn bit_range(&self) -> Option<(u64, u64)> {
+    pub(super) fn bit_range(&self) -> Option<(usize, usize)> {
         self.bits.as_ref().map(|bits| (bits.first % 8, bits.count))
     }
 
-    pub(super) fn null_count(&self, py: Python<'_>) -> PyResult<u64> {
+    pub(super) fn null_count(&self, py: Python<'_>) -> PyResult<usize> {
         let Some(validity) = &self.validity else { return Ok(0) };
         self.nulls.get_or_try_init(py, || validity.zeros(py)).copied()
     }

@@ -87,7 +87,7 @@ impl PyDeviceArray {
     /// >>> DeviceArray.empty((2, 3))[:, ::2].nbytes
     /// 32
     #[getter]
-    fn nbytes(&self) -> u64 {
+    fn nbytes(&self) -> usize {
         self.array.layout().size()
     }
 
@@ -215,7 +215,7 @@ impl PyDeviceArray {
     /// >>> DeviceArray.from_arrow(pa.array([7, None, 9])).null_count
     /// 1
     #[getter]
-    fn null_count(&self, py: Python<'_>) -> PyResult<u64> {
+    fn null_count(&self, py: Python<'_>) -> PyResult<usize> {
         self.arrow.as_ref().map_or(Ok(0), |arrow| arrow.null_count(py))
     }
 
@@ -251,7 +251,7 @@ impl PyDeviceArray {
     /// >>> DeviceArray.from_arrow(pa.array([True] * 9)[3:]).bit_offset
     /// 3
     #[getter]
-    fn bit_offset(&self) -> u64 {
+    fn bit_offset(&self) -> usize {
         self.arrow.as_ref().and_then(|arrow| arrow.bit_range()).map_or(0, |(first, _)| first)
     }
 
@@ -268,7 +268,7 @@ impl PyDeviceArray {
     /// >>> array.bit_length, array.shape
     /// (9, (2,))
     #[getter]
-    fn bit_length(&self) -> Option<u64> {
+    fn bit_length(&self) -> Option<usize> {
         self.arrow.as_ref().and_then(|arrow| arrow.bit_range()).map(|(_, count)| count)
     }
 

@@ -26,7 +26,7 @@ impl PyDeviceArray {
         dtype: Option<&Bound<'_, PyAny>>,
         shape: Option<&Bound<'_, PyAny>>,
         strides: Option<&Bound<'_, PyAny>>,
-        offset: u64,
+        offset: usize,
     ) -> PyResult<Self> {
         let py = obj.py();
         if is_buffer(obj)? {
@@ -44,7 +44,7 @@ impl PyDeviceArray {
             let (buffer, element) = (device_buffer(&buffer)?, dtype.element());
             let shape = match shape {
                 Some(shape) => shape,
-                None => vec![whole_elements(buffer, offset, &dtype)?.cast_signed()],
+                None => vec![whole_elements(buffer, offset, &dtype)? as i64],
             };
             let layout = match strides {
                 None => Layout::row_major(element, shape),
@@ -177,8 +177,8 @@ impl PyDeviceArray {
 }
 
 /// How many elements a buffer has from an offset on, in bytes.
-fn whole_elements(buffer: &DeviceBuffer, offset: u64, dtype: &DType) -> PyResult<u64> {
-    let (bytes, size) = (buffer.size().saturating_sub(offset), u64::from(dtype.element().size()));
+fn whole_elements(buffer: &DeviceBuffer, offset: usize, dtype: &DType) -> PyResult<usize> {
+    let (bytes, size) = (buffer.len().saturating_sub(offset), dtype.element().size() as usize);
     if !bytes.is_multiple_of(size) {
         return Err(PyValueError::new_err(format!(
             "{bytes} bytes are no whole number of elements of {size} bytes: pass the shape, or a slice of the buffer"

@@ -167,7 +167,7 @@ fn by_interface(
         let place = (memory.address, span.size, memory.is_mutable);
         foreign_memory::view(py, &context, place, arrival, base)?
     };
-    let first = span.start.unsigned_abs();
+    let first = span.start.unsigned_abs() as usize;
     let array = DeviceArray::new(&buffer, first, memory.layout).or_raise(py)?;
     Ok(Some(match elements {
         Elements::Whole(dtype) => PyDeviceArray::new(array, dtype),

@@ -20,7 +20,7 @@ pub(super) fn booleans_of_bits(
 ) -> PyResult<PyDeviceArray> {
     let bits = bits_of(array)?;
     let boolean: ElementType = "|b1".parse().or_raise(py)?;
-    let layout = Layout::row_major(boolean, vec![bits.count.cast_signed()]).or_raise(py)?;
+    let layout = Layout::row_major(boolean, vec![bits.count as i64]).or_raise(py)?;
     let context = bits.buffer.context();
     let made = PyDeviceArray::allocate(py, context, DType::of_element(boolean), layout)?;
     let [set, clear] = [!is_inverted, is_inverted].map(|bit| [u8::from(bit)]);
@@ -38,7 +38,7 @@ pub(super) fn filled(
 ) -> PyResult<PyDeviceArray> {
     let (values, bits) = (array.array.buffer(), bits_of(validity)?);
     let (dtype, layout) = (array.dtype.clone_ref(py), array.array.layout().clone());
-    let size = u64::from(array.array.element().size());
+    let size = array.array.element().size() as usize;
     let made = PyDeviceArray::allocate(py, values.context(), dtype, layout)?;
     let sources = [Source::Each(values), Source::One(element)];
     fill(py, made.array.buffer(), size, bits, sources)?;
@@ -56,7 +56,7 @@ fn bits_of(array: &PyDeviceArray) -> PyResult<&Bits> {
 fn fill(
     py: Python<'_>,
     to: &DeviceBuffer,
-    size: u64,
+    size: usize,
     bits: &Bits,
     [set, clear]: [Source<'_>; 2],
 ) -> PyResult<()> {

@@ -9,8 +9,8 @@ pub(crate) fn out_of_range(argument: &str) -> PyErr {
     PyValueError::new_err(format!("{argument} argument is out-of-range"))
 }
 
-pub(crate) fn non_negative(argument: &str, value: i64) -> PyResult<u64> {
-    u64::try_from(value).map_err(|_| {
+pub(crate) fn non_negative(argument: &str, value: i64) -> PyResult<usize> {
+    usize::try_from(value).map_err(|_| {
         PyValueError::new_err(format!("{argument} argument must be non-negative, not {value}"))
     })
 }

@@ -61,7 +61,7 @@ pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayInterface>> 
 pub(crate) enum Elements {
     Whole(DType),
     /// Single bits, of which the interface describes the bytes.
-    Bits(u64),
+    Bits(usize),
 }
 
 /// The interface of an object, and its elements.
@@ -165,7 +165,7 @@ fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<ArrayInterface> {
     let required = |key| required(dict, key);
     let (address, is_read_only) = data(&required(intern!(py, "data"))?)?;
     let (shape, element) = match bit_count(dict)? {
-        Some(count) => (vec![count.div_ceil(8).cast_signed()], ElementType::uint(1)),
+        Some(count) => (vec![count.div_ceil(8) as i64], ElementType::uint(1)),
         None => (
             integers(&required(intern!(py, "shape"))?)?,
             element_of(&required(intern!(py, "typestr"))?)?,
@@ -185,7 +185,7 @@ fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<ArrayInterface> {
 
 /// How many elements there are, if they are single bits, the lowest bit of each byte first: masks of cuDF.  NumPy has
 /// no such type.
-fn bit_count(dict: &Bound<'_, PyDict>) -> PyResult<Option<u64>> {
+fn bit_count(dict: &Bound<'_, PyDict>) -> PyResult<Option<usize>> {
     let py = dict.py();
     let typestr = required(dict, intern!(py, "typestr"))?;
     if !typestr.extract::<&str>().is_ok_and(|typestr| BITS.contains(&typestr)) {
@@ -194,7 +194,7 @@ fn bit_count(dict: &Bound<'_, PyDict>) -> PyResult<Option<u64>> {
     let shape = integers(&required(dict, intern!(py, "shape"))?)?;
     let has_strides = optional(dict, intern!(py, "strides"))?.is_some();
     match shape[..] {
-        [count] if count >= 0 && !has_strides => Ok(Some(count.unsigned_abs())),
+        [count] if count >= 0 && !has_strides => Ok(Some(count as usize)),
         _ => Err(PyValueError::new_err(
             "an array of single bits has one dimension and no strides: other ones are not supported",
         )),

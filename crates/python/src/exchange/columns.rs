@@ -73,7 +73,7 @@ fn buffer_over(
     span: Bound<'_, PyAny>,
 ) -> PyResult<DeviceBuffer> {
     let py = span.py();
-    let (address, size): (u64, u64) =
+    let (address, size): (u64, usize) =
         (span.getattr("ptr")?.extract()?, span.getattr("size")?.extract()?);
     match size {
         0 => DeviceBuffer::allocate(context, 0).or_raise(py),

@@ -12,7 +12,7 @@ use pyo3::types::PyString;
 pub(crate) struct Field {
     pub(crate) dtype: DType,
     /// Where in the structure it begins, in bytes.
-    pub(crate) offset: u64,
+    pub(crate) offset: usize,
     /// The lengths of its own dimensions, if it is an array.
     pub(crate) shape: Vec<i64>,
 }
@@ -94,10 +94,10 @@ impl DType {
     }
 
     /// The number of which the addresses of elements have to be multiples, for kernels that load them.
-    pub(crate) fn alignment(&self, py: Python<'_>) -> PyResult<u64> {
+    pub(crate) fn alignment(&self, py: Python<'_>) -> PyResult<usize> {
         match &self.described {
-            Some(dtype) => Ok(dtype.bind(py).alignment() as u64),
-            None => Ok(1 << u64::from(self.element.size()).trailing_zeros()),
+            Some(dtype) => Ok(dtype.bind(py).alignment()),
+            None => Ok(1 << self.element.size().trailing_zeros()),
         }
     }
 

@@ -62,7 +62,7 @@ pub(crate) fn empty<'py>(py: Python<'py>, context: &Context) -> PyResult<Bound<'
 pub(crate) fn view_memory<'py>(
     context: &Bound<'py, PyAny>,
     address: u64,
-    size: u64,
+    size: usize,
     owner: Py<PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = context.py();
@@ -80,7 +80,7 @@ pub(crate) fn view_memory<'py>(
 pub(crate) fn view(
     py: Python<'_>,
     context: &Context,
-    (address, size, is_mutable): (u64, u64, bool),
+    (address, size, is_mutable): (u64, usize, bool),
     arrival: Arrival,
     base: Option<Py<PyAny>>,
 ) -> PyResult<DeviceBuffer> {

@@ -25,7 +25,7 @@ pub(crate) fn in_context<'py>(
 pub(crate) fn allocation_of<'py>(
     py: Python<'py>,
     handle: &PyIpcMemHandle,
-) -> PyResult<(Bound<'py, PyBytes>, u64)> {
+) -> PyResult<(Bound<'py, PyBytes>, usize)> {
     let (allocation, offset) = handle
         .handle
         .allocation()

@@ -47,7 +47,7 @@ pub(crate) fn assemble<'py>(
 #[pyfunction(name = "_new_packed_buffer")]
 pub(crate) fn new_packed_buffer<'py>(
     context: &Bound<'py, PyAny>,
-    nbytes: u64,
+    nbytes: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = context.py();
     let context = context_argument(context)?.context();

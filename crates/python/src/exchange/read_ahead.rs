@@ -72,7 +72,7 @@ pub(crate) fn copy_ahead<'py>(
         Ok((copies, nbytes, device))
     };
     let facts = |(_, nbytes, device): &(_, i64, _)| Facts {
-        nbytes: u64::try_from(*nbytes).ok(),
+        nbytes: usize::try_from(*nbytes).ok(),
         device: *device,
     };
     let (copies, nbytes, _) = traced(py, Area::Transfer, "copy_to", copy, facts)?;

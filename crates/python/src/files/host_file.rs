@@ -13,7 +13,7 @@ use arrow_cuda_host_io::HostFile;
 use pyo3::prelude::*;
 
 /// The bytes that are copied between two calls of a progress callback.
-const PIECE: u64 = 64 << 20;
+const PIECE: usize = 64 << 20;
 
 /// Copies an open file, from `offset` on, into a whole buffer.  Errors name the file as `name` does.
 #[pyfunction(name = "_copy_from_file")]
@@ -26,10 +26,10 @@ pub(super) fn copy_from_file(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let (py, buffer) = (buffer.py(), cuda_buffer_argument(buffer)?);
-    let size = buffer.size();
+    let size = buffer.len();
     let file = duplicate(descriptor).map_err(|error| of_descriptor(&error, name))?;
-    let file = py.detach(|| HostFile::to_read(file, offset, size, direct));
-    let copy = |at, size| file.copy_to_device(offset.saturating_add(at), buffer, at, size);
+    let file = py.detach(|| HostFile::to_read(file, offset, size as u64, direct));
+    let copy = |at, size| file.copy_to_device(offset.saturating_add(at as u64), buffer, at, size);
     copy_pieces(buffer.context(), offset, size, progress, name, copy)
 }
 
@@ -63,8 +63,8 @@ pub(super) fn copy_to_file(
     let buffer = cuda_buffer_argument(buffer)?;
     let file = duplicate(descriptor).map_err(|error| of_descriptor(&error, name))?;
     let file = HostFile::to_write(file, direct);
-    let copy = |at, size| file.copy_from_device(offset.saturating_add(at), buffer, at, size);
-    copy_pieces(buffer.context(), offset, buffer.size(), progress, name, copy)
+    let copy = |at, size| file.copy_from_device(offset.saturating_add(at as u64), buffer, at, size);
+    copy_pieces(buffer.context(), offset, buffer.len(), progress, name, copy)
 }
 
 /// Whether most of a part of an open file is in the page cache.
@@ -82,22 +82,22 @@ pub(super) fn reading_options<'py>(
     kvikio: Option<bool>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<ReadingOptions<'py>> {
-    let offset = non_negative("offset", offset)?;
+    let offset = non_negative("offset", offset)? as u64;
     let nbytes = nbytes.map(|nbytes| non_negative("nbytes", nbytes)).transpose()?;
     Ok((offset, nbytes, direct, kvikio, progress))
 }
 
 type ReadingOptions<'py> =
-    (u64, Option<u64>, Option<bool>, Option<bool>, Option<Bound<'py, PyAny>>);
+    (u64, Option<usize>, Option<bool>, Option<bool>, Option<Bound<'py, PyAny>>);
 
 /// Makes a copy, in pieces if there is a callback, which is called after each.
 fn copy_pieces(
     context: &Context,
     offset: u64,
-    size: u64,
+    size: usize,
     progress: Option<&Bound<'_, PyAny>>,
     name: &Bound<'_, PyAny>,
-    copy: impl Fn(u64, u64) -> Result<(), Error> + Sync,
+    copy: impl Fn(usize, usize) -> Result<(), Error> + Sync,
 ) -> PyResult<()> {
     let py = name.py();
     let copy = |at, size| {
@@ -109,7 +109,7 @@ fn copy_pieces(
     let mut done = 0;
     while done < size {
         // Pieces end at whole pages of the file.
-        let piece = PIECE - offset.saturating_add(done) % PIECE;
+        let piece = PIECE - offset.saturating_add(done as u64) as usize % PIECE;
         let piece = piece.min(size - done);
         copy(done, piece)?;
         done += piece;

@@ -77,7 +77,7 @@ impl Methods {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         slf.call_method0("_assert_readable")?;
-        let size = nbytes.map_or(Ok(u64::MAX), |nbytes| non_negative("nbytes", nbytes))?;
+        let size = nbytes.map_or(Ok(usize::MAX), |nbytes| non_negative("nbytes", nbytes))?;
         let reader = reader(slf)?;
         let part = py.detach(|| reader.read_buffer(size)).or_raise(py)?;
         let whole = wrap_buffer(py, reader.buffer().clone())?;

@@ -151,7 +151,7 @@ impl Methods {
         // It may grow meanwhile.
         while let Some(size) = source.rest()? {
             let file = source.to_read(size)?;
-            py.detach(|| writer.write_file(&file, source.position, size)).or_raise(py)?;
+            py.detach(|| writer.write_file(&file, source.position, size as usize)).or_raise(py)?;
             source.position += size;
             call_out(&stream.getattr("seek")?, (source.position,))?;
         }
@@ -259,8 +259,7 @@ impl Methods {
         let py = slf.py();
         let writer = open_writer(slf)?;
         let size = non_negative("buffer_size", buffer_size)?;
-        py.detach(|| writer.set_buffer_size(usize::try_from(size).unwrap_or(usize::MAX)))
-            .or_raise(py)
+        py.detach(|| writer.set_buffer_size(size)).or_raise(py)
     }
 
     /// The number of unflushed bytes in the host buffer.

@@ -94,7 +94,7 @@ impl PyIpcMemHandle {
         check_pool("pool", pool.as_ref())?;
         let bytes = self.handle.to_bytes();
         let buffer = pyarrow(py)?.lib.allocate_buffer.bind(py).call1((bytes.len(), pool))?;
-        for (out, byte) in host_bytes_mut(&buffer, bytes.len() as u64)?.iter_mut().zip(bytes) {
+        for (out, byte) in host_bytes_mut(&buffer, bytes.len())?.iter_mut().zip(bytes) {
             out.write(byte);
         }
         Ok(buffer)

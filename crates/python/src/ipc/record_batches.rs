@@ -54,7 +54,7 @@ pub(crate) fn serialize_record_batch<'py>(
         let mut message = payload(&on_host(batch)?)?;
         py.detach(|| uploaded(&mut message, context)).or_raise(py)
     };
-    let facts = |written: &DeviceBuffer| Facts::new(written.size(), context.device().number());
+    let facts = |written: &DeviceBuffer| Facts::new(written.len(), context.device().number());
     wrap_buffer(py, traced(py, Area::Transfer, "serialize_record_batch", write, facts)?)
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn read_message<'py>(
     // libarrow trusts a message's metadata, so it is validated first.
     let reader = reader(&file)?;
     let position = py.detach(|| reader.position()).or_raise(py)?;
-    let rest = py.detach(|| reader.read_buffer_at(position, u64::MAX)).or_raise(py)?;
+    let rest = py.detach(|| reader.read_buffer_at(position, usize::MAX)).or_raise(py)?;
     let ipc = py.import("pyarrow.ipc")?;
     let read = || ipc.call_method1("read_message", (&file,));
     match py.detach(|| DeviceMessage::read(&rest)) {

@@ -21,7 +21,7 @@ struct PythonAllocator {
 
 // SAFETY: the program promises it: the documentation of `set_allocator` asks for it.
 unsafe impl Allocator for PythonAllocator {
-    fn allocate(&self, context: &Context, size: u64) -> CudaResult<Allocation> {
+    fn allocate(&self, context: &Context, size: usize) -> CudaResult<Allocation> {
         let allocate = |py: Python<'_>| match self.ask(py, context, size) {
             // Work that is complete may still retain memory of the allocator's, which is released here, where
             // the GIL is held; the work itself may need it.
@@ -37,7 +37,7 @@ unsafe impl Allocator for PythonAllocator {
 }
 
 impl PythonAllocator {
-    fn ask(&self, py: Python<'_>, context: &Context, size: u64) -> CudaResult<Allocation> {
+    fn ask(&self, py: Python<'_>, context: &Context, size: usize) -> CudaResult<Allocation> {
         // Other libraries allocate on the current device.
         let _entered = context.enter()?;
         let failed = |error| failure(py, error);
@@ -99,7 +99,7 @@ struct Memory {
 
 enum Release {
     /// By a function.
-    Call { deallocate: Arc<Owner>, address: u64, size: u64 },
+    Call { deallocate: Arc<Owner>, address: u64, size: usize },
     /// With the object that owns it.
     Drop(Owner),
 }
@@ -241,7 +241,7 @@ fn not_an_allocator(object: &Bound<'_, PyAny>) -> PyErr {
 pub(crate) fn allocate<'py>(
     py: Python<'py>,
     context: &PyContext,
-    size: u64,
+    size: usize,
     is_own: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let allocate = || DeviceBuffer::allocate(context.context(), size);

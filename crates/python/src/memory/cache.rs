@@ -222,7 +222,7 @@ pub(crate) fn set_cache_limit(
     context: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let nbytes = non_negative("nbytes", nbytes.0)?;
-    with_context(py, context, |context| context.cache().set_limit(nbytes))
+    with_context(py, context, |context| context.cache().set_limit(nbytes as u64))
 }
 
 fn with_context<T: Send>(

@@ -25,7 +25,7 @@ impl PyCallbackMemory {
     }
 
     /// The address; 0 for no bytes.
-    fn allocate(&self, py: Python<'_>, size: u64, _stream: &Bound<'_, PyAny>) -> PyResult<u64> {
+    fn allocate(&self, py: Python<'_>, size: usize, _stream: &Bound<'_, PyAny>) -> PyResult<u64> {
         if size == 0 {
             return Ok(0);
         }

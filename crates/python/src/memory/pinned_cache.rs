@@ -105,5 +105,5 @@ pub(crate) fn empty_pinned_cache(py: Python<'_>) -> PyResult<u64> {
 #[pyfunction]
 pub(crate) fn set_pinned_cache_limit(py: Python<'_>, nbytes: ByteCount) -> PyResult<()> {
     let nbytes = non_negative("nbytes", nbytes.0)?;
-    py.detach(|| Cache::Pinned.set_limit(nbytes)).or_raise(py)
+    py.detach(|| Cache::Pinned.set_limit(nbytes as u64)).or_raise(py)
 }

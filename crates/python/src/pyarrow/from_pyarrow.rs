@@ -129,10 +129,9 @@ pub(crate) fn host_bytes<'a>(buffer: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]>
 #[expect(clippy::mut_from_ref, reason = "the memory is the buffer's, not the reference's")]
 pub(crate) fn host_bytes_mut<'a>(
     buffer: &'a Bound<'_, PyAny>,
-    size: u64,
+    size: usize,
 ) -> PyResult<&'a mut [MaybeUninit<u8>]> {
     let span = host_span(buffer)?;
-    let size = usize::try_from(size).map_err(|_| expected("Buffer", buffer))?;
     if size == 0 {
         return Ok(&mut []);
     }

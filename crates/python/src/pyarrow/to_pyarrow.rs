@@ -136,7 +136,7 @@ pub(crate) fn replaced<'py>(
 }
 
 /// A new `pyarrow.Buffer` of that size on the host, uninitialised.
-pub(crate) fn allocate_host<'py>(py: Python<'py>, size: u64) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn allocate_host<'py>(py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyAny>> {
     let size = i64::try_from(size).map_err(|error| PyValueError::new_err(error.to_string()))?;
     // SAFETY: the GIL is held.
     made(py, |bridge| unsafe { bridge.allocate_host(size) })

@@ -37,7 +37,7 @@ pub(crate) fn to_capsule<'py>(
     let is_copied = place.is_some();
     let (memory, layout) = match place {
         None => {
-            let size = u64::from(array.element().size());
+            let size = array.element().size();
             array.check_aligned(1 << size.trailing_zeros()).or_raise(py)?;
             let ready = make_ready(py, buffer, consumer)?;
             ((buffer.clone(), ready).into(), array.layout().clone())

@@ -56,7 +56,7 @@ pub(crate) fn array_of(
         let base = Some(owner.into_any().unbind());
         foreign_memory::view(py, home, (address, size, is_mutable), arrival, base)?
     };
-    let array = DeviceArray::new(&buffer, start.unsigned_abs(), layout).or_raise(py)?;
+    let array = DeviceArray::new(&buffer, start.unsigned_abs() as usize, layout).or_raise(py)?;
     if is_elsewhere || copy == Some(true) {
         let order = array.order().unwrap_or(Order::C);
         return Ok((py.detach(|| array.copy_to(context, order)).or_raise(py)?, dtype));
