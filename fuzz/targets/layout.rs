@@ -2,7 +2,7 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use arrow_cuda_numba_bridge::{ElementType, Index, Layout, Order, Slice};
+use arrow_cuda_numba_bridge::{ElementType, Index, StridedLayout, Order, Slice};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]
@@ -44,7 +44,7 @@ fn order(is_c: bool) -> Order {
 
 impl Step {
     /// The view, and where its first element begins.
-    fn apply(&self, layout: &Layout) -> Option<(Layout, i64)> {
+    fn apply(&self, layout: &StridedLayout) -> Option<(StridedLayout, i64)> {
         let here = |view| (view, 0);
         match self {
             Self::Index(entries) => {
@@ -78,7 +78,7 @@ impl Entry {
 }
 
 /// The range of bytes that a view touches, from the first array's first element.
-fn reach(layout: &Layout, offset: i128) -> (i128, i128) {
+fn reach(layout: &StridedLayout, offset: i128) -> (i128, i128) {
     let span = layout.span();
     let start = offset + i128::from(span.start);
     (start, start + span.size as i128)
@@ -87,8 +87,8 @@ fn reach(layout: &Layout, offset: i128) -> (i128, i128) {
 fuzz_target!(|views: Views| {
     let element = opaque(views.item_size.into());
     let made = match views.strides {
-        None => Layout::row_major(element, views.shape),
-        Some(strides) => Layout::strided(element, views.shape, strides),
+        None => StridedLayout::row_major(element, views.shape),
+        Some(strides) => StridedLayout::strided(element, views.shape, strides),
     };
     let Ok(mut layout) = made else { return };
     let mut offset = 0;

@@ -5,7 +5,7 @@ use crate::node::Node;
 use crate::{DeviceArrayData, DeviceRecordBatch, Error, trim, types};
 use arrow_cuda_buffer::{DeviceBuffer, join_into_new};
 use arrow_cuda_context::Context;
-use arrow_cuda_layout::{Change, JoinError, JoinPiece, Joined, Reads, join as plan, reach};
+use arrow_cuda_layout::{Change, JoinError, JoinPiece, Joined, Reads, plan_join, reach};
 use arrow_schema::DataType;
 use std::iter::Enumerate;
 use std::{slice, vec};
@@ -74,7 +74,7 @@ fn concat(context: &Context, parts: &[&Node<DeviceBuffer>]) -> Result<Node<Devic
     let sizes: Vec<_> = from.iter().map(|buffer| buffer.len() as u64).collect();
     let read = |wanted: &[_], numbers: &mut [_]| trim::read_numbers(&from, wanted, numbers);
     let found = reach(&arrays, &sizes, Reads::ToJoin, read)?.ok_or(JoinError::Invalid)?;
-    let planned = plan(&arrays, &[parts.len()], &found)?;
+    let planned = plan_join(&arrays, &[parts.len()], &found)?;
     let sizes: Vec<_> = planned.sizes.iter().map(|size| *size as usize).collect();
     let to = DeviceBuffer::suballocate(context, &sizes)?;
     let mut whole = Whole {

@@ -5,7 +5,7 @@
 //! ```
 
 use arrow_cuda::arrow_array::Float32Array;
-use arrow_cuda::tensor::DeviceArray;
+use arrow_cuda::tensor::StridedArray;
 use arrow_cuda::tensor::dlpack::Imported;
 use arrow_cuda::{Consumer, Context, DeviceArrayData, Error};
 
@@ -14,7 +14,7 @@ fn main() -> Result<(), Error> {
     let column = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
 
     // The consumer works on the legacy default stream, so nothing is waited for.
-    let tensor = DeviceArray::try_from(&column)?.to_dlpack(Consumer::OnDefaultStream)?;
+    let tensor = StridedArray::try_from(&column)?.to_dlpack(Consumer::OnDefaultStream)?;
     let structure = tensor.into_versioned(false);
 
     // The other library's part.

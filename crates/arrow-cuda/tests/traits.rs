@@ -1,6 +1,6 @@
 //! Traits that programs expect of all types.
 
-use arrow_cuda::tensor::DeviceArray;
+use arrow_cuda::tensor::StridedArray;
 use arrow_cuda::{
     BufferReader, BufferWriter, Context, CudaError, DeviceArrayData, DeviceBuffer,
     DeviceRecordBatch, DeviceSlice, Error, Event, HostBuffer, Stream,
@@ -20,7 +20,7 @@ fn threads_and_panics_may_meet_them() {
     is_shared::<DeviceSlice<i32>>();
     is_shared::<DeviceArrayData>();
     is_shared::<DeviceRecordBatch>();
-    is_shared::<DeviceArray>();
+    is_shared::<StridedArray>();
     is_shared::<HostBuffer>();
     is_shared::<Error>();
 }

@@ -4,7 +4,7 @@ use crate::layout::{Content, Layout};
 use crate::node::{ArrayBounds, ArrayNode, Reach, places};
 use std::fmt;
 
-/// One array of the result of [`join`].
+/// One array of the result of [`plan_join`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Joined {
@@ -93,7 +93,7 @@ impl Change {
     }
 }
 
-/// The plan that [`join`] makes.
+/// The plan that [`plan_join`] makes.
 #[derive(Debug, Default)]
 pub struct Join {
     /// The arrays of the result: one for each column, each followed by its children, without dictionaries.
@@ -132,7 +132,11 @@ impl std::error::Error for JoinError {}
 /// # Errors
 ///
 /// See [`JoinError`].
-pub fn join(arrays: &[ArrayNode], columns: &[usize], found: &Reach) -> Result<Join, JoinError> {
+pub fn plan_join(
+    arrays: &[ArrayNode],
+    columns: &[usize],
+    found: &Reach,
+) -> Result<Join, JoinError> {
     let mut plan = Plan { arrays, places: places(arrays), found, join: Join::default() };
     let mut next = 0;
     for count in columns {

@@ -16,7 +16,7 @@ mod reach;
 mod scattered;
 mod whole;
 
-pub use join::{Change, Join, JoinError, JoinPiece, Joined, join};
+pub use join::{Change, Join, JoinError, JoinPiece, Joined, plan_join};
 pub use layout::{Content, Layout};
 pub use lower::lower;
 pub use node::{ArrayNode, ByteRange, Reach, Reached, Reads, Wanted};

@@ -119,7 +119,7 @@ pub enum Reads {
     OfSlices = 1,
     /// All offsets; of others also few that may lead to much, as in a slice whose buffers end with it.
     All = 2,
-    /// All offsets, for [`join`](crate::join()): children begin with the first element that is reached, whatever
+    /// All offsets, for [`plan_join`](crate::plan_join()): children begin with the first element that is reached, whatever
     /// bits lie before it in its parent.
     ToJoin = 3,
 }

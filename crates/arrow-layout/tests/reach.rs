@@ -1,7 +1,7 @@
 //! The parts of their buffers that slices reach.
 
 use arrow_cuda_layout::{
-    ArrayNode, ByteRange, JoinError, Layout, Reach, Reached, Reads, Wanted, join, lower, reach,
+    ArrayNode, ByteRange, JoinError, Layout, Reach, Reached, Reads, Wanted, lower, plan_join, reach,
 };
 use proptest::prelude::*;
 
@@ -134,10 +134,10 @@ fn numbers_that_no_array_has_are_errors() {
             let arrays_found = vec![Reached { offset, ..reached }; 2];
             let ranges = vec![range(9); 3];
             let found = Reach { arrays: arrays_found, ranges, ..Reach::default() };
-            assert!(join(&arrays, &[1], &found).is_err(), "{layout:?} {width} {offset}");
+            assert!(plan_join(&arrays, &[1], &found).is_err(), "{layout:?} {width} {offset}");
         }
     }
-    assert_eq!(join(&[], &[usize::MAX], &Reach::default()).err(), Some(JoinError::Invalid));
+    assert_eq!(plan_join(&[], &[usize::MAX], &Reach::default()).err(), Some(JoinError::Invalid));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn the_only_offset_of_nothing_may_be_any_number() {
         Ok::<_, ()>(true)
     });
     let found = found.expect("nothing fails").expect("nothing is contradicted");
-    let plan = join(&arrays, &[1], &found).expect("an empty array");
+    let plan = plan_join(&arrays, &[1], &found).expect("an empty array");
     assert_eq!((plan.arrays[0].length, plan.arrays[1].length), (0, 0));
     assert_eq!((plan.pieces, plan.sizes), (vec![], vec![0; 3]));
 }
@@ -506,7 +506,7 @@ proptest! {
                 prop_assert_eq!(bytes.len() as u64, found.ranges[*number].size);
             }
             if reads == Reads::ToJoin
-                && let Ok(plan) = join(&arrays, &columns, &found)
+                && let Ok(plan) = plan_join(&arrays, &columns, &found)
             {
                 prop_assert!(plan.pieces.iter().all(|piece| piece.to < plan.sizes.len()));
             }

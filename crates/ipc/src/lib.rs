@@ -47,7 +47,7 @@ pub use frame::{Frame, PREFIX};
 pub use handle::IpcMemHandle;
 pub use message::DeviceMessage;
 pub use message_index::{MessageIndex, Source};
-pub use metadata::{Content, Metadata};
+pub use metadata::{MessageKind, Metadata};
 pub use plain::PlainMessage;
 #[cfg(any(feature = "cudarc", feature = "cust"))]
 pub use share::export_adopted;

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::body_buffer::{BodyBuffer, BodyBuffers};
 use crate::frame::Frame;
-use crate::metadata::{Content, Metadata};
+use crate::metadata::{MessageKind, Metadata};
 use crate::outline::{MessageLocation, blocks, schema_message};
 use crate::plain::PlainMessage;
 use arrow_cuda_buffer::{Error as BufferError, read_at};
@@ -100,7 +100,7 @@ pub struct MessageIndex {
 
 /// A message that was added: where its body begins in the file, and where it ends.
 struct ReadMessage {
-    content: Content,
+    kind: MessageKind,
     body: u64,
     end: u64,
 }
@@ -184,8 +184,8 @@ impl MessageIndex {
         let length = length.try_into().map_or(0, u32::from_le_bytes);
         let footer = (size - TRAILER).checked_sub(u64::from(length)).ok_or_else(cut_off)?;
         let footer = source.part(footer, u64::from(length))?;
-        let is_swapped = Content::Schema { is_swapped: true };
-        if Metadata::parse_footer(&footer)?.content == is_swapped {
+        let is_swapped = MessageKind::Schema { is_swapped: true };
+        if Metadata::parse_footer(&footer)?.kind == is_swapped {
             return Ok(false);
         }
         let damaged = |error: InvalidFlatbuffer| Error::Message(format!("invalid footer: {error}"));
@@ -195,10 +195,12 @@ impl MessageIndex {
         for (list, places) in blocks(&footer).map_err(damaged)?.into_iter().enumerate() {
             for MessageLocation { position, body_offset, body_length } in places {
                 let Some(read) = self.read_message(source, position)? else { return Ok(false) };
-                match (list, read.content) {
+                match (list, read.kind) {
                     // All batches of a file have the same dictionaries.
-                    (0, Content::Dictionary { id, .. }) if !known.insert(id) => return Ok(false),
-                    (0, Content::Dictionary { .. }) | (1, Content::Batch) => {}
+                    (0, MessageKind::Dictionary { id, .. }) if !known.insert(id) => {
+                        return Ok(false);
+                    }
+                    (0, MessageKind::Dictionary { .. }) | (1, MessageKind::Batch) => {}
                     // Skipped, its rows would be lost.
                     _ => {
                         return Err(Error::Message(format!(
@@ -235,9 +237,9 @@ impl MessageIndex {
         }
         let body = position + frame.body_offset();
         let address = self.all.last().map_or(BODIES, |last| last.body.0 + last.body.1);
-        let made = match facts.content {
-            Content::Schema { is_swapped: false } => PlainMessage::of_schema(metadata, address),
-            Content::Batch | Content::Dictionary { is_delta: false, .. } => {
+        let made = match facts.kind {
+            MessageKind::Schema { is_swapped: false } => PlainMessage::of_schema(metadata, address),
+            MessageKind::Batch | MessageKind::Dictionary { is_delta: false, .. } => {
                 let prefix = |at| {
                     let mut prefix = [0; 8];
                     source.read(body + at, &mut prefix).map(|()| i64::from_le_bytes(prefix))
@@ -250,6 +252,6 @@ impl MessageIndex {
             _ => return Ok(None),
         };
         self.all.push(made);
-        Ok(Some(ReadMessage { content: facts.content, body, end: body + facts.body_length }))
+        Ok(Some(ReadMessage { kind: facts.kind, body, end: body + facts.body_length }))
     }
 }

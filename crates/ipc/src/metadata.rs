@@ -6,7 +6,7 @@ use arrow_ipc::{Buffer, Endianness, RecordBatch};
 
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum MessageKind {
     /// A schema, which has no body.
     Schema {
         /// Whether the byte order of the following batches differs from this machine's.
@@ -36,7 +36,7 @@ pub enum Content {
 #[non_exhaustive]
 pub struct Metadata {
     /// The kind of the message.
-    pub content: Content,
+    pub kind: MessageKind,
     /// The body's length, in bytes.
     pub body_length: u64,
     /// Facts about the columns in the body; `None` for a message without columns.
@@ -80,16 +80,16 @@ impl Metadata {
             }),
             defect: check_columns(batch).err(),
         };
-        let (content, columns) = match outline.header {
-            Header::Schema(order) => (Content::Schema { is_swapped: is_swapped(order) }, None),
+        let (kind, columns) = match outline.header {
+            Header::Schema(order) => (MessageKind::Schema { is_swapped: is_swapped(order) }, None),
             Header::Dictionary(values) => {
-                let content = Content::Dictionary { id: values.id(), is_delta: values.isDelta() };
-                (content, Some(columns(values.data())))
+                let kind = MessageKind::Dictionary { id: values.id(), is_delta: values.isDelta() };
+                (kind, Some(columns(values.data())))
             }
-            Header::Batch(batch) => (Content::Batch, Some(columns(Some(batch)))),
-            Header::Other => (Content::Other, None),
+            Header::Batch(batch) => (MessageKind::Batch, Some(columns(Some(batch)))),
+            Header::Other => (MessageKind::Other, None),
         };
-        Ok(Self { content, body_length, columns })
+        Ok(Self { kind, body_length, columns })
     }
 
     /// Reads the footer of an IPC file as if it were a schema message.
@@ -101,8 +101,8 @@ impl Metadata {
         let order = byte_order(footer)
             .map_err(|error| Error::Message(format!("invalid footer: {error}")))?
             .ok_or_else(|| Error::Message("the footer has no schema".into()))?;
-        let content = Content::Schema { is_swapped: is_swapped(order) };
-        Ok(Self { content, body_length: 0, columns: None })
+        let kind = MessageKind::Schema { is_swapped: is_swapped(order) };
+        Ok(Self { kind, body_length: 0, columns: None })
     }
 
     /// Checks the body's length, of which `available` bytes exist, and the lengths and null counts of arrays.  Whether

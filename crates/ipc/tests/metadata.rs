@@ -1,6 +1,6 @@
 //! Parsed metadata against messages that are built field by field.
 
-use arrow_cuda_ipc::{Content, Error, Metadata};
+use arrow_cuda_ipc::{Error, MessageKind, Metadata};
 use arrow_ipc::{
     BodyCompression, BodyCompressionArgs, Buffer, CompressionType, DictionaryBatch,
     DictionaryBatchArgs, Endianness, FieldNode, Footer, FooterArgs, KeyValue, KeyValueArgs,
@@ -143,11 +143,11 @@ proptest! {
     #[test]
     fn all_fields_of_a_batch_are_read(told in described(), is_delta: Option<bool>) {
         let metadata = Metadata::parse(&told.written(is_delta))?;
-        let content = match is_delta {
-            None => Content::Batch,
-            Some(is_delta) => Content::Dictionary { id: 1, is_delta },
+        let kind = match is_delta {
+            None => MessageKind::Batch,
+            Some(is_delta) => MessageKind::Dictionary { id: 1, is_delta },
         };
-        prop_assert_eq!(metadata.content, content);
+        prop_assert_eq!(metadata.kind, kind);
         prop_assert_eq!(metadata.body_length, told.body_length.cast_unsigned());
         prop_assert_eq!(metadata.is_compressed(), told.counts_as_compressed());
         prop_assert_eq!(metadata.check(metadata.body_length).is_ok(), told.is_valid());
@@ -177,19 +177,19 @@ proptest! {
         order in prop_oneof![Just(Endianness::Little), Just(Endianness::Big)],
         text: Vec<u8>,
     ) {
-        let content = Content::Schema { is_swapped: order == Endianness::Big };
+        let kind = MessageKind::Schema { is_swapped: order == Endianness::Big };
         let mut builder = Builder::new();
         let header = schema(&mut builder, order, &text).as_union_value();
         let message = MessageArgs { header_type: MessageHeader::Schema, header: Some(header), ..<_>::default() };
         let message = Message::create(&mut builder, &message);
         let metadata = Metadata::parse(&finished(builder, message))?;
-        prop_assert_eq!(metadata.content, content);
+        prop_assert_eq!(metadata.kind, kind);
         prop_assert!(!metadata.stays_on_device());
 
         let mut builder = Builder::new();
         let schema = Some(schema(&mut builder, order, &text));
         let footer = Footer::create(&mut builder, &FooterArgs { schema, ..<_>::default() });
-        prop_assert_eq!(Metadata::parse_footer(&finished(builder, footer))?.content, content);
+        prop_assert_eq!(Metadata::parse_footer(&finished(builder, footer))?.kind, kind);
     }
 
     /// arrow-ipc's own verification checks more, and is right if it accepts a message.
@@ -211,16 +211,16 @@ proptest! {
                 prop_assert_eq!(read.body_length, message.bodyLength().cast_unsigned());
                 let values = message.header_as_dictionary_batch();
                 let delta = values.map(|values| values.isDelta());
-                let content = match message.header_type() {
-                    MessageHeader::RecordBatch => Content::Batch,
+                let kind = match message.header_type() {
+                    MessageHeader::RecordBatch => MessageKind::Batch,
                     MessageHeader::DictionaryBatch => {
                         let id = values.map_or(0, |values| values.id());
-                        Content::Dictionary { id, is_delta: delta == Some(true) }
+                        MessageKind::Dictionary { id, is_delta: delta == Some(true) }
                     }
-                    MessageHeader::Schema => read.content,
-                    _ => Content::Other,
+                    MessageHeader::Schema => read.kind,
+                    _ => MessageKind::Other,
                 };
-                prop_assert_eq!(read.content, content);
+                prop_assert_eq!(read.kind, kind);
             }
         }
     }

@@ -3,7 +3,7 @@
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Ready};
 use arrow_cuda_numba_bridge::dlpack::Tensor;
-use arrow_cuda_numba_bridge::{ElementType, Layout};
+use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
 use criterion::{BenchmarkId, Criterion};
 
 fn main() {
@@ -15,7 +15,7 @@ fn main() {
         let name = BenchmarkId::new("versioned", format!("{} dimensions", shape.len()));
         group.bench_with_input(name, &shape, |timer, shape| {
             timer.iter(|| {
-                let layout = Layout::row_major(ElementType::float(4), shape.clone());
+                let layout = StridedLayout::row_major(ElementType::float(4), shape.clone());
                 let tensor = Tensor::new(
                     (buffer.clone(), Ready::by_caller()).into(),
                     layout.expect("small numbers"),

@@ -1,6 +1,6 @@
 //! Layouts: the arithmetic for each array before its memory is accessed.
 
-use arrow_cuda_numba_bridge::{ElementType, Layout};
+use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
 use criterion::{BatchSize, Criterion};
 use std::hint::black_box;
 
@@ -15,7 +15,7 @@ fn main() {
     group.bench_function("row-major", |timer| {
         timer.iter_batched(
             || shape.clone(),
-            |shape| Layout::row_major(black_box(element), shape),
+            |shape| StridedLayout::row_major(black_box(element), shape),
             BatchSize::SmallInput,
         );
     });
@@ -23,11 +23,13 @@ fn main() {
         group.bench_function(format!("strided, {name}"), |timer| {
             timer.iter_batched(
                 || (shape.clone(), strides.to_vec()),
-                |(shape, strides)| Layout::strided(element, shape, strides).expect("small numbers"),
+                |(shape, strides)| {
+                    StridedLayout::strided(element, shape, strides).expect("small numbers")
+                },
                 BatchSize::SmallInput,
             );
         });
-        let layout = Layout::strided(element, shape.clone(), strides.to_vec());
+        let layout = StridedLayout::strided(element, shape.clone(), strides.to_vec());
         let layout = layout.expect("small numbers");
         group.bench_function(format!("is contiguous, {name}"), |timer| {
             timer.iter(|| black_box(&layout).is_contiguous());

@@ -8,7 +8,7 @@ use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Consumer, Context};
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::dlpack::{Imported, Tensor};
-use arrow_cuda_numba_bridge::{DeviceArray, Error, Layout};
+use arrow_cuda_numba_bridge::{Error, StridedArray, StridedLayout};
 
 fn main() {
     if let Err(error) = run() {
@@ -21,10 +21,10 @@ fn run() -> Result<(), Error> {
     let context = Context::primary(0).map_err(arrow_cuda_buffer::Error::from)?;
     let buffer = DeviceBuffer::allocate(&context, 24).map_err(arrow_cuda_buffer::Error::from)?;
     buffer.fill(0)?;
-    let layout = Layout::row_major("<f4".parse()?, vec![2, 3])?;
+    let layout = StridedLayout::row_major("<f4".parse()?, vec![2, 3])?;
 
     // What Python libraries read as `__cuda_array_interface__`.
-    let array = DeviceArray::new(&buffer, 0, layout.clone())?;
+    let array = StridedArray::new(&buffer, 0, layout.clone())?;
     let ready = context.make_ready_for(Consumer::Unknown, &[]);
     let interface = ArrayInterface::of(&array, &ready.map_err(arrow_cuda_buffer::Error::from)?);
     println!("{} {:?}", interface.element, interface.shape);

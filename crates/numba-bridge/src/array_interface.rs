@@ -2,7 +2,7 @@
 //! to each other.
 
 use crate::error::invalid;
-use crate::{DeviceArray, ElementType, Error, Layout, Span};
+use crate::{ElementType, Error, Span, StridedArray, StridedLayout};
 use arrow_cuda_context::{Pending, Ready};
 
 /// The version of the interface in exported descriptions.
@@ -41,7 +41,7 @@ pub struct ArrayMemory {
     /// The start of the elements' span; 0 without elements.
     pub address: u64,
     /// How the elements lie in it.
-    pub layout: Layout,
+    pub layout: StridedLayout,
     /// Whether it may be written to.
     pub is_mutable: bool,
     /// The work that may still write to it.
@@ -50,7 +50,7 @@ pub struct ArrayMemory {
 
 impl ArrayInterface {
     /// Describes an array that was made ready for any consumer: without pending work.
-    pub fn of(array: &DeviceArray, ready: &Ready) -> Self {
+    pub fn of(array: &StridedArray, ready: &Ready) -> Self {
         let layout = array.layout();
         let strides = (!layout.is_row_major()).then(|| layout.strides().to_vec());
         Self {
@@ -76,8 +76,8 @@ impl ArrayInterface {
         }
         let shape = self.shape.clone();
         let layout = match &self.strides {
-            None => Layout::row_major(self.element, shape)?,
-            Some(strides) => Layout::strided(self.element, shape, strides.clone())?,
+            None => StridedLayout::row_major(self.element, shape)?,
+            Some(strides) => StridedLayout::strided(self.element, shape, strides.clone())?,
         };
         let Span { start, size } = layout.span();
         let address = match self.address.unwrap_or(0) {

@@ -1,7 +1,7 @@
 //! Arrow columns on a device as arrays.
 
 use crate::error::unsupported;
-use crate::{DeviceArray, ElementType, Error, Layout};
+use crate::{ElementType, Error, StridedArray, StridedLayout};
 use arrow_cuda_array::DeviceArrayData;
 use arrow_schema::DataType;
 
@@ -43,11 +43,11 @@ impl TryFrom<&DataType> for ElementType {
 /// use arrow_array::Int64Array;
 /// use arrow_cuda_array::DeviceArrayData;
 /// use arrow_cuda_context::{Consumer, Context};
-/// use arrow_cuda_numba_bridge::DeviceArray;
+/// use arrow_cuda_numba_bridge::StridedArray;
 ///
 /// let numbers = Int64Array::from(vec![1, 2, 3]);
 /// let column = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
-/// let array = DeviceArray::try_from(&column.slice(1, 2)?)?;
+/// let array = StridedArray::try_from(&column.slice(1, 2)?)?;
 /// assert_eq!(array.layout().shape(), [2]);
 /// let tensor = array.to_dlpack(Consumer::OnDefaultStream)?; // for another library
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -56,7 +56,7 @@ impl TryFrom<&DataType> for ElementType {
 /// Fails with [`Error::Unsupported`] for other types, for columns with nulls, which arrays do not have, and for memory
 /// that is not aligned, such as that of a message at an odd address; with driver errors where the nulls have to be
 /// counted.
-impl TryFrom<&DeviceArrayData> for DeviceArray {
+impl TryFrom<&DeviceArrayData> for StridedArray {
     type Error = Error;
 
     fn try_from(column: &DeviceArrayData) -> Result<Self, Error> {
@@ -65,7 +65,7 @@ impl TryFrom<&DeviceArrayData> for DeviceArray {
         let Some(values) = elements.buffers().first() else {
             return unsupported(format!("{} has no elements", elements.data_type()));
         };
-        let layout = Layout::row_major(element, shape)?;
+        let layout = StridedLayout::row_major(element, shape)?;
         let size = element.size() as usize;
         let array = Self::new(values, elements.offset() * size, layout)?;
         array.check_aligned(size)?;

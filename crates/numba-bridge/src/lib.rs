@@ -1,5 +1,5 @@
-//! [`DeviceArray`]: DeviceArray
-//! [`Layout`]: Layout
+//! [`StridedArray`]: StridedArray
+//! [`StridedLayout`]: StridedLayout
 //! [`ElementType`]: ElementType
 //! [`dlpack`]: dlpack
 //! [`array_interface`]: array_interface
@@ -19,6 +19,6 @@ pub mod dlpack;
 mod error;
 mod layout;
 
-pub use array::DeviceArray;
+pub use array::StridedArray;
 pub use error::Error;
-pub use layout::{ElementType, Index, Kind, Layout, MAX_DIMENSIONS, Order, Slice, Span};
+pub use layout::{ElementType, Index, Kind, MAX_DIMENSIONS, Order, Slice, Span, StridedLayout};

@@ -8,7 +8,7 @@ mod common;
 use arrow_cuda_context::{Context, Ready};
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use arrow_cuda_numba_bridge::dlpack::{Imported, Tensor};
-use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Error, Layout, Order};
+use arrow_cuda_numba_bridge::{ElementType, Error, Order, StridedArray, StridedLayout};
 use common::{simulator, with_cudarc};
 use std::thread;
 
@@ -17,7 +17,7 @@ fn live_allocations() -> Option<u64> {
 }
 
 /// Both protocols describe the array, and a tensor keeps its memory.
-fn goes_by_both_protocols(array: DeviceArray) {
+fn goes_by_both_protocols(array: StridedArray) {
     let (layout, address) = (array.layout().clone(), array.address(&Ready::by_caller()));
     let described = ArrayInterface::of(&array, &Ready::by_caller()).memory();
     let described = described.expect("a description");
@@ -37,8 +37,8 @@ fn goes_by_both_protocols(array: DeviceArray) {
     assert_eq!(live_allocations(), before.map(|count| count - 1));
 }
 
-fn columns() -> Layout {
-    Layout::dense(ElementType::uint(2), vec![2, 3], Order::Fortran).expect("a layout")
+fn columns() -> StridedLayout {
+    StridedLayout::dense(ElementType::uint(2), vec![2, 3], Order::Fortran).expect("a layout")
 }
 
 #[test]
@@ -50,12 +50,12 @@ fn a_buffer_of_cust_is_an_array() {
             let numbers: Vec<u16> = (1..=count).collect();
             cust::memory::DeviceBuffer::from_slice(&numbers).expect("room")
         };
-        let array = DeviceArray::from_cust(&context, theirs(6), columns()).expect("an array");
+        let array = StridedArray::from_cust(&context, theirs(6), columns()).expect("an array");
         assert_eq!(array.to_vec(Order::C).expect("a device")[..6], [1, 0, 3, 0, 5, 0]);
-        let short = DeviceArray::from_cust(&context, theirs(5), columns());
+        let short = StridedArray::from_cust(&context, theirs(5), columns());
         assert!(matches!(short, Err(Error::Invalid(_))), "{short:?}");
-        let bytes = Layout::row_major(ElementType::uint(1), vec![6]).expect("a layout");
-        let other = DeviceArray::from_cust(&context, theirs(6), bytes);
+        let bytes = StridedLayout::row_major(ElementType::uint(1), vec![6]).expect("a layout");
+        let other = StridedArray::from_cust(&context, theirs(6), bytes);
         assert!(other.expect_err("of another size").to_string().contains("'|u1'"));
         drop(current);
         goes_by_both_protocols(array);
@@ -70,7 +70,7 @@ fn a_slice_of_cudarc_is_an_array() {
             cudarc.new_stream().map_err(arrow_cuda_driver::CudaError::of_cudarc)
         });
         let theirs = stream.expect("a stream").clone_htod(&[1u16, 2, 3, 4, 5, 6]).expect("room");
-        let array = DeviceArray::from_cudarc(theirs, columns()).expect("an array");
+        let array = StridedArray::from_cudarc(theirs, columns()).expect("an array");
         assert_eq!(array.to_vec(Order::C).expect("a device")[..6], [1, 0, 3, 0, 5, 0]);
         goes_by_both_protocols(array);
     });

@@ -3,7 +3,7 @@
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
 use arrow_cuda_context::{Context, Ready, Stream};
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
-use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Error, Layout, Order};
+use arrow_cuda_numba_bridge::{ElementType, Error, Order, StridedArray, StridedLayout};
 use std::mem::MaybeUninit;
 
 fn context() -> Context {
@@ -11,9 +11,9 @@ fn context() -> Context {
 }
 
 /// A matrix of two-byte elements, the bytes of which count up.
-fn matrix(rows: i64, columns: i64, order: Order) -> (DeviceArray, Vec<u8>) {
-    let layout = Layout::dense(ElementType::int(2), vec![rows, columns], order);
-    let array = DeviceArray::allocate(&context(), layout.expect("small")).expect("room");
+fn matrix(rows: i64, columns: i64, order: Order) -> (StridedArray, Vec<u8>) {
+    let layout = StridedLayout::dense(ElementType::int(2), vec![rows, columns], order);
+    let array = StridedArray::allocate(&context(), layout.expect("small")).expect("room");
     let bytes: Vec<u8> = (0..array.layout().size()).map(|at| at as u8).collect();
     array.copy_from_host(&bytes, Order::C).expect("a copy");
     (array, bytes)
@@ -21,8 +21,9 @@ fn matrix(rows: i64, columns: i64, order: Order) -> (DeviceArray, Vec<u8>) {
 
 #[test]
 fn elements_without_bytes_are_filled_with_nothing() {
-    let layout = Layout::row_major("V0".parse().expect("a type"), vec![3]).expect("a layout");
-    let array = DeviceArray::allocate(&context(), layout).expect("no memory");
+    let layout =
+        StridedLayout::row_major("V0".parse().expect("a type"), vec![3]).expect("a layout");
+    let array = StridedArray::allocate(&context(), layout).expect("no memory");
     assert_eq!(array.fill(&[]), Ok(()));
     assert_eq!(array.to_vec(Order::C), Ok(vec![]));
 }
@@ -71,8 +72,8 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     assert_eq!(array.to_vec(Order::C), Ok(bytes));
     let buffer = DeviceBuffer::allocate(&context(), 8).expect("room");
     for (offset, lengths, strides) in [(0, 5, 2), (7, 1, 2), (0, 2, -2), (usize::MAX, 1, 2)] {
-        let layout = Layout::strided(ElementType::int(2), vec![lengths], vec![strides]);
-        let outside = DeviceArray::new(&buffer, offset, layout.expect("small numbers"));
+        let layout = StridedLayout::strided(ElementType::int(2), vec![lengths], vec![strides]);
+        let outside = StridedArray::new(&buffer, offset, layout.expect("small numbers"));
         assert!(matches!(outside, Err(Error::Invalid(_))));
     }
 }

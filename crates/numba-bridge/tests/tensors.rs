@@ -1,7 +1,7 @@
 //! Tensors in memory of the host.
 
 use arrow_cuda_numba_bridge::dlpack::{HostBytes, Imported, Memory, Tensor, abi};
-use arrow_cuda_numba_bridge::{ElementType, Error, Layout};
+use arrow_cuda_numba_bridge::{ElementType, Error, StridedLayout};
 use rstest::rstest;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ fn host_memory_keeps_its_owner(#[values(0, 1000)] size: usize) {
     let bytes: Arc<Vec<u8>> = Arc::new((0..size).map(|at| at as u8).collect());
     // SAFETY: the owner keeps the bytes.
     let host = || unsafe { HostBytes::new(bytes.as_ptr(), size, Box::new(bytes.clone())) };
-    let layout = |size| Layout::row_major(ElementType::uint(1), vec![size]).expect("small");
+    let layout = |size| StridedLayout::row_major(ElementType::uint(1), vec![size]).expect("small");
     let too_long = Tensor::new(Memory::Host(host()), layout(size as i64 + 1));
     assert!(matches!(too_long, Err(Error::Invalid(_))));
     let tensor = Tensor::new(Memory::Host(host()), layout(size as i64)).expect("it fits");
@@ -36,7 +36,7 @@ fn columns_that_are_no_arrays_are_refused() {
     use arrow_cuda_array::{ArrayParts, DeviceArrayData};
     use arrow_cuda_buffer::DeviceBuffer;
     use arrow_cuda_context::{Consumer, Context};
-    use arrow_cuda_numba_bridge::{DeviceArray, Order};
+    use arrow_cuda_numba_bridge::{Order, StridedArray};
     use arrow_schema::DataType;
 
     let context = Context::primary(0).expect("a device");
@@ -46,18 +46,18 @@ fn columns_that_are_no_arrays_are_refused() {
     let lists = (0..4).map(|row| Some([row, row + 10].map(Some)));
     let lists = FixedSizeListArray::from_iter_primitive::<Int32Type, _, _>(lists, 2);
     let part = there(&lists).slice(1, 2).expect("within");
-    let array = DeviceArray::try_from(&part).expect("numbers");
+    let array = StridedArray::try_from(&part).expect("numbers");
     assert_eq!(array.layout().shape(), [2, 2]);
     let numbers = [1i32, 11, 2, 12].map(i32::to_ne_bytes).concat();
     assert_eq!(array.to_vec(Order::C).expect("alive"), numbers);
     assert!(array.to_dlpack(Consumer::AfterEvent).is_err(), "nobody could wait for the event");
 
-    assert!(DeviceArray::try_from(&there(&Int32Array::from(vec![Some(1), None]))).is_err());
-    assert!(DeviceArray::try_from(&there(&StringArray::from(vec!["a"]))).is_err());
+    assert!(StridedArray::try_from(&there(&Int32Array::from(vec![Some(1), None]))).is_err());
+    assert!(StridedArray::try_from(&there(&StringArray::from(vec!["a"]))).is_err());
     let bytes = DeviceBuffer::allocate(&context, 17).expect("room");
     let odd = vec![bytes.slice(1..).expect("within")];
     let parts = ArrayParts { buffers: odd, ..ArrayParts::new(DataType::Float64, 2) };
     let odd = DeviceArrayData::new(&context, parts).expect("enough bytes");
-    assert!(DeviceArray::try_from(&odd).is_err(), "a kernel would fault");
-    assert!(DeviceArray::try_from(&there(&Float64Array::from(vec![1.5]))).is_ok());
+    assert!(StridedArray::try_from(&odd).is_err(), "a kernel would fault");
+    assert!(StridedArray::try_from(&there(&Float64Array::from(vec![1.5]))).is_ok());
 }

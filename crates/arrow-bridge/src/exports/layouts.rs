@@ -75,7 +75,7 @@ exported! {
         };
         let found = find(arrays, sizes, Reads::ToJoin, |wanted, out| reader.read(wanted, out))?
             .ok_or_else(|| Fault::from(JoinError::Invalid))?;
-        let plan = arrow_cuda_layout::join(arrays, columns, &found)?;
+        let plan = arrow_cuda_layout::plan_join(arrays, columns, &found)?;
         let context = buffers.iter().flatten().next().map_or(context, |buffer| buffer.context());
         let sizes: Vec<_> = plan.sizes.iter().map(|size| *size as usize).collect();
         let result = RustBuffer::suballocate(context, &sizes)?;

@@ -2,7 +2,7 @@
 
 use super::buffers::host;
 use crate::ffi::{MessageFacts, MessageKind};
-use arrow_cuda_ipc::{Content, Metadata};
+use arrow_cuda_ipc::{self as ipc, Metadata};
 
 exported! {
     /// Reads the metadata of an IPC message, or the footer of an IPC file as if it were a schema
@@ -26,17 +26,17 @@ impl MessageFacts {
     };
 
     pub(crate) fn of(metadata: &Metadata) -> Self {
-        let kind = match metadata.content {
-            Content::Schema { .. } => MessageKind::Schema,
-            Content::Dictionary { .. } => MessageKind::Dictionary,
-            Content::Batch => MessageKind::Batch,
-            Content::Other => MessageKind::Other,
+        let kind = match metadata.kind {
+            ipc::MessageKind::Schema { .. } => MessageKind::Schema,
+            ipc::MessageKind::Dictionary { .. } => MessageKind::Dictionary,
+            ipc::MessageKind::Batch => MessageKind::Batch,
+            ipc::MessageKind::Other => MessageKind::Other,
         };
         Self {
             kind,
             body_size: metadata.body_length.cast_signed(),
-            is_swapped: metadata.content == Content::Schema { is_swapped: true },
-            is_delta: matches!(metadata.content, Content::Dictionary { is_delta: true, .. }),
+            is_swapped: metadata.kind == ipc::MessageKind::Schema { is_swapped: true },
+            is_delta: matches!(metadata.kind, ipc::MessageKind::Dictionary { is_delta: true, .. }),
             stays_on_device: metadata.stays_on_device(),
         }
     }

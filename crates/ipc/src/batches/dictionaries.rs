@@ -1,7 +1,7 @@
 //! The dictionaries of a stream: which of them a batch needs, and their values so far.
 
 use crate::Error;
-use crate::metadata::{Content, Metadata};
+use crate::metadata::{MessageKind, Metadata};
 use arrow_array::new_empty_array;
 use arrow_cuda_array::{DeviceArrayData, child_types};
 use arrow_cuda_context::Context;
@@ -35,9 +35,9 @@ impl Kind {
 impl Dictionaries {
     /// A stream's schema, from the metadata of its first message, and its dictionaries, which have no values yet.
     pub(super) fn of_schema(metadata: &[u8]) -> Result<(SchemaRef, Self), Error> {
-        match Metadata::parse(metadata)?.content {
-            Content::Schema { is_swapped: false } => {}
-            Content::Schema { is_swapped: true } => {
+        match Metadata::parse(metadata)?.kind {
+            MessageKind::Schema { is_swapped: false } => {}
+            MessageKind::Schema { is_swapped: true } => {
                 return Err(Error::Message("the stream has another byte order".into()));
             }
             _ => return Err(Error::Message("the stream does not begin with its schema".into())),

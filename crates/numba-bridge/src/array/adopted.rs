@@ -1,23 +1,23 @@
 //! Arrays in memory that `cust` and `cudarc` have allocated.
 
 use crate::error::invalid;
-use crate::{DeviceArray, Error, Layout};
+use crate::{Error, StridedArray, StridedLayout};
 use arrow_cuda_buffer::DeviceBuffer;
 
-impl DeviceArray {
+impl StridedArray {
     /// An array in a buffer of `cust`, which the result owns from now on, and with it each tensor or view of it.
     ///
     /// ```
     /// use arrow_cuda_context::{Consumer, Context};
     /// use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
     /// use arrow_cuda_numba_bridge::dlpack::Tensor;
-    /// use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout};
+    /// use arrow_cuda_numba_bridge::{StridedArray, ElementType, StridedLayout};
     ///
     /// let context = Context::primary(0)?;
     /// let current = context.enter()?;
     /// let theirs = cust::memory::DeviceBuffer::from_slice(&[1f32, 2., 3., 4., 5., 6.]).expect("room");
-    /// let layout = Layout::row_major(ElementType::float(4), vec![2, 3])?;
-    /// let array = DeviceArray::from_cust(&context, theirs, layout)?;
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::from_cust(&context, theirs, layout)?;
     ///
     /// let ready = context.make_ready_for(Consumer::Unknown, &[])?;
     /// assert_eq!(ArrayInterface::of(&array, &ready).shape, [2, 3]); // `__cuda_array_interface__`
@@ -34,7 +34,7 @@ impl DeviceArray {
     pub fn from_cust<T>(
         context: &arrow_cuda_context::Context,
         buffer: cust::memory::DeviceBuffer<T>,
-        layout: Layout,
+        layout: StridedLayout,
     ) -> Result<Self, Error>
     where
         T: cust::memory::DeviceCopy + Send + Sync + 'static,
@@ -47,23 +47,23 @@ impl DeviceArray {
     ///
     /// ```
     /// use arrow_cuda_context::{Consumer, Context};
-    /// use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Index, Layout, Order};
+    /// use arrow_cuda_numba_bridge::{StridedArray, ElementType, Index, StridedLayout, Order};
     ///
     /// let stream = Context::primary(0)?.to_cudarc()?.new_stream()?;
     /// let theirs = stream.clone_htod(&[1u8, 2, 3, 4, 5, 6])?;
-    /// let layout = Layout::row_major(ElementType::uint(1), vec![2, 3])?;
-    /// let array = DeviceArray::from_cudarc(theirs, layout)?;
+    /// let layout = StridedLayout::row_major(ElementType::uint(1), vec![2, 3])?;
+    /// let array = StridedArray::from_cudarc(theirs, layout)?;
     /// assert_eq!(array.index(&[Index::Rest, Index::At(1)])?.to_vec(Order::C)?, [2, 5]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`DeviceArray::from_cust`]; those of [`DeviceBuffer::from_cudarc`].
+    /// As [`StridedArray::from_cust`]; those of [`DeviceBuffer::from_cudarc`].
     #[cfg(feature = "cudarc")]
     pub fn from_cudarc<T>(
         slice: cudarc::driver::CudaSlice<T>,
-        layout: Layout,
+        layout: StridedLayout,
     ) -> Result<Self, Error>
     where
         T: Send + Sync + 'static,
@@ -73,7 +73,7 @@ impl DeviceArray {
     }
 }
 
-fn check_element<T>(layout: &Layout) -> Result<(), Error> {
+fn check_element<T>(layout: &StridedLayout) -> Result<(), Error> {
     let (told, size) = (layout.element(), size_of::<T>());
     match u64::from(told.size()) == size as u64 {
         true => Ok(()),

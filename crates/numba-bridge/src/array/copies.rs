@@ -3,14 +3,14 @@
 //! Elements that are dense on both sides are one copy of bytes.  Other elements are gathered into dense memory,
 //! or scattered from it, on the device.
 
-use super::DeviceArray;
+use super::StridedArray;
 use crate::error::invalid;
-use crate::{Error, Layout, Order};
+use crate::{Error, Order, StridedLayout};
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, Elements, copy_elements_in};
 use arrow_cuda_context::{Completed, Context, Retained};
 use std::mem::MaybeUninit;
 
-impl DeviceArray {
+impl StridedArray {
     /// Copies the elements to the host, one after the other in an order.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl DeviceArray {
             return Ok(self.buffer.fill(byte)?);
         }
         self.buffer.check_mutable()?;
-        let one = self.temporary(Layout::row_major(self.element(), Vec::new())?)?;
+        let one = self.temporary(StridedLayout::row_major(self.element(), Vec::new())?)?;
         one.buffer.copy_from_host(0, element)?;
         self.copy_from(&one)
     }
@@ -164,7 +164,7 @@ impl DeviceArray {
     ///
     /// As [`copy`](Self::copy).
     pub fn copy_to(&self, context: &Context, order: Order) -> Result<Self, Error> {
-        let layout = Layout::dense(self.element(), self.layout.shape().to_vec(), order)?;
+        let layout = StridedLayout::dense(self.element(), self.layout.shape().to_vec(), order)?;
         let copy = Self::allocate(context, layout)?;
         copy.copy_from(self)?;
         Ok(copy)
@@ -183,11 +183,11 @@ impl DeviceArray {
 
     /// A new array of this shape and type, for a while.
     fn empty_like(&self, order: Order) -> Result<Self, Error> {
-        let layout = Layout::dense(self.element(), self.layout.shape().to_vec(), order)?;
+        let layout = StridedLayout::dense(self.element(), self.layout.shape().to_vec(), order)?;
         self.temporary(layout)
     }
 
-    fn temporary(&self, layout: Layout) -> Result<Self, Error> {
+    fn temporary(&self, layout: StridedLayout) -> Result<Self, Error> {
         let buffer = DeviceBuffer::allocate_packed(self.buffer.context(), layout.size());
         Ok(Self { buffer: buffer.map_err(arrow_cuda_buffer::Error::from)?, layout })
     }
@@ -205,7 +205,7 @@ impl DeviceArray {
     }
 
     /// Another array's layout, repeated to this one's shape.
-    fn matched(&self, source: &Self) -> Result<(Layout, Vec<usize>), Error> {
+    fn matched(&self, source: &Self) -> Result<(StridedLayout, Vec<usize>), Error> {
         let (from, to) = (source.element(), self.element());
         if from != to {
             let text = format!("elements of type {from} cannot be copied to elements of type {to}");
@@ -216,7 +216,7 @@ impl DeviceArray {
         Ok((from, shape.iter().map(|length| length.unsigned_abs() as usize).collect()))
     }
 
-    fn elements<'a>(&'a self, layout: &'a Layout) -> Elements<'a> {
+    fn elements<'a>(&'a self, layout: &'a StridedLayout) -> Elements<'a> {
         Elements { buffer: &self.buffer, offset: self.first(), strides: layout.strides() }
     }
 

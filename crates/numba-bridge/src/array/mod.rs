@@ -7,7 +7,7 @@ mod copies;
 mod views;
 
 use crate::error::invalid;
-use crate::{ElementType, Error, Layout};
+use crate::{ElementType, Error, StridedLayout};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Ready};
 
@@ -18,10 +18,10 @@ use arrow_cuda_context::{Context, Ready};
 ///
 /// ```
 /// use arrow_cuda_context::{Context, Ready};
-/// use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Index, Layout, Order};
+/// use arrow_cuda_numba_bridge::{StridedArray, ElementType, Index, StridedLayout, Order};
 ///
-/// let layout = Layout::row_major(ElementType::int(2), vec![2, 3])?;
-/// let array = DeviceArray::allocate(&Context::primary(0)?, layout)?;
+/// let layout = StridedLayout::row_major(ElementType::int(2), vec![2, 3])?;
+/// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
 /// array.copy_from_host(&[1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0], Order::C)?;
 ///
 /// let column = array.index(&[Index::Rest, Index::At(1)])?;
@@ -29,20 +29,20 @@ use arrow_cuda_context::{Context, Ready};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct DeviceArray {
+pub struct StridedArray {
     /// All bytes that the elements span, and no others.
     buffer: DeviceBuffer,
-    layout: Layout,
+    layout: StridedLayout,
 }
 
-impl DeviceArray {
+impl StridedArray {
     /// An array over a buffer's memory, whose first element begins `offset` bytes after the
     /// buffer's start.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for elements that do not lie within the buffer.
-    pub fn new(buffer: &DeviceBuffer, offset: usize, layout: Layout) -> Result<Self, Error> {
+    pub fn new(buffer: &DeviceBuffer, offset: usize, layout: StridedLayout) -> Result<Self, Error> {
         let span = layout.span();
         let start = offset.checked_add_signed(span.start as isize);
         match start.and_then(|start| buffer.slice_with_length(start, span.size).ok()) {
@@ -61,10 +61,10 @@ impl DeviceArray {
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::{Context, Ready};
-    /// use arrow_cuda_numba_bridge::DeviceArray;
+    /// use arrow_cuda_numba_bridge::StridedArray;
     ///
     /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 3)?;
-    /// assert_eq!(DeviceArray::of_bytes(&buffer)?.layout().shape(), [3]);
+    /// assert_eq!(StridedArray::of_bytes(&buffer)?.layout().shape(), [3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -72,7 +72,7 @@ impl DeviceArray {
     ///
     /// [`Error::Invalid`] for a size of more than 63 bits, which no memory has.
     pub fn of_bytes(buffer: &DeviceBuffer) -> Result<Self, Error> {
-        let layout = Layout::row_major(ElementType::uint(1), vec![buffer.len() as i64])?;
+        let layout = StridedLayout::row_major(ElementType::uint(1), vec![buffer.len() as i64])?;
         Self::new(buffer, 0, layout)
     }
 
@@ -81,7 +81,7 @@ impl DeviceArray {
     /// # Errors
     ///
     /// Driver errors; [`Error::Invalid`] for a layout with gaps or overlaps.
-    pub fn allocate(context: &Context, layout: Layout) -> Result<Self, Error> {
+    pub fn allocate(context: &Context, layout: StridedLayout) -> Result<Self, Error> {
         if !layout.is_contiguous() {
             return invalid("a new array has neither gaps nor overlaps");
         }
@@ -95,7 +95,7 @@ impl DeviceArray {
     }
 
     /// How the elements lie in the memory.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &StridedLayout {
         &self.layout
     }
 
@@ -121,12 +121,12 @@ impl DeviceArray {
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::Context;
-    /// use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout};
+    /// use arrow_cuda_numba_bridge::{StridedArray, ElementType, StridedLayout};
     ///
     /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 12)?;
-    /// let layout = Layout::row_major(ElementType::int(8), vec![1])?;
-    /// assert!(DeviceArray::new(&buffer, 0, layout.clone())?.check_aligned(8).is_ok());
-    /// assert!(DeviceArray::new(&buffer, 4, layout)?.check_aligned(8).is_err());
+    /// let layout = StridedLayout::row_major(ElementType::int(8), vec![1])?;
+    /// assert!(StridedArray::new(&buffer, 0, layout.clone())?.check_aligned(8).is_ok());
+    /// assert!(StridedArray::new(&buffer, 4, layout)?.check_aligned(8).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -4,7 +4,7 @@ use super::abi::{
     self, DLDataType, DLDevice, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor,
 };
 use crate::error::{invalid, unsupported};
-use crate::{DeviceArray, Error, Layout};
+use crate::{Error, StridedArray, StridedLayout};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Consumer, Context, Ready};
 use std::any::Any;
@@ -51,21 +51,21 @@ impl HostBytes {
 #[derive(Debug)]
 pub struct Tensor {
     memory: Memory,
-    layout: Layout,
+    layout: StridedLayout,
     dtype: DLDataType,
     ndim: i32,
 }
 
-impl DeviceArray {
+impl StridedArray {
     /// The array as a tensor for another library, made ready for its consumer, who may have to wait as `consumer`
     /// says.
     ///
     /// ```
     /// use arrow_cuda_context::{Consumer, Context};
-    /// use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout};
+    /// use arrow_cuda_numba_bridge::{StridedArray, ElementType, StridedLayout};
     ///
-    /// let layout = Layout::row_major(ElementType::float(4), vec![2, 3])?;
-    /// let array = DeviceArray::allocate(&Context::primary(0)?, layout)?;
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
     /// let tensor = array.to_dlpack(Consumer::OnDefaultStream)?;
     /// let structure = tensor.into_versioned(false); // whose owner is the other library
     /// # drop(unsafe { arrow_cuda_numba_bridge::dlpack::Imported::versioned(structure) });
@@ -92,7 +92,7 @@ impl Tensor {
     ///
     /// [`Error::Invalid`] when the elements do not lie within the memory, and
     /// [`Error::Unsupported`] for a type, strides or a number of dimensions that DLPack cannot describe.
-    pub fn new(memory: Memory, layout: Layout) -> Result<Self, Error> {
+    pub fn new(memory: Memory, layout: StridedLayout) -> Result<Self, Error> {
         let available = match &memory {
             Memory::Device(buffer, _) => buffer.len(),
             Memory::Host(bytes) => bytes.size,
@@ -184,7 +184,7 @@ impl Tensor {
 }
 
 /// The strides, without the sign of those along which there is no second element.
-fn steps(layout: &Layout) -> impl Iterator<Item = i64> {
+fn steps(layout: &StridedLayout) -> impl Iterator<Item = i64> {
     let is_empty = layout.size() == 0;
     layout.shape().iter().zip(layout.strides()).map(move |(length, stride)| {
         if is_empty || *length < 2 { stride.saturating_abs() } else { *stride }

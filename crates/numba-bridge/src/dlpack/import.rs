@@ -2,7 +2,7 @@
 
 use super::abi::{self, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor};
 use crate::error::{invalid, unsupported};
-use crate::{ElementType, Error, Layout, MAX_DIMENSIONS, Span};
+use crate::{ElementType, Error, MAX_DIMENSIONS, Span, StridedLayout};
 use std::ptr::NonNull;
 use std::slice;
 
@@ -32,7 +32,7 @@ pub struct ImportedMemory {
     /// The start of the elements' span; 0 without elements.
     pub address: u64,
     /// How the elements lie in it.
-    pub layout: Layout,
+    pub layout: StridedLayout,
     /// Whether they may be written to.
     pub is_mutable: bool,
 }
@@ -125,14 +125,14 @@ unsafe fn memory(tensor: &DLTensor, is_mutable: bool) -> Result<ImportedMemory, 
     let element = ElementType::from_dlpack(tensor.dtype)?;
     let shape = list(tensor.shape).to_vec();
     let layout = if tensor.strides.is_null() {
-        Layout::row_major(element, shape)?
+        StridedLayout::row_major(element, shape)?
     } else {
         let item_size = i64::from(element.size());
         let strides = list(tensor.strides).iter().map(|stride| stride.checked_mul(item_size));
         let Some(strides) = strides.collect() else {
             return invalid("the tensor's strides overflow");
         };
-        Layout::strided(element, shape, strides)?
+        StridedLayout::strided(element, shape, strides)?
     };
     let Span { start, size } = layout.span();
     let mut address = 0;

@@ -1,7 +1,7 @@
 //! Indexing and slicing, as NumPy's basic indexing does it, and fields of structures.
 
 use super::strided::row_major_strides;
-use super::{Layout, MAX_DIMENSIONS};
+use super::{MAX_DIMENSIONS, StridedLayout};
 use crate::error::invalid;
 use crate::{ElementType, Error};
 
@@ -29,14 +29,14 @@ pub struct Slice {
     pub step: Option<i64>,
 }
 
-impl Layout {
+impl StridedLayout {
     /// The part of the array that an index expression names, and the distance of its first element
     /// from the array's own, in bytes.
     ///
     /// ```
-    /// use arrow_cuda_numba_bridge::{ElementType, Index, Layout, Slice};
+    /// use arrow_cuda_numba_bridge::{ElementType, Index, StridedLayout, Slice};
     ///
-    /// let matrix = Layout::row_major(ElementType::float(4), vec![3, 4])?;
+    /// let matrix = StridedLayout::row_major(ElementType::float(4), vec![3, 4])?;
     /// let every_other = Index::Slice(Slice { step: Some(2), ..Slice::default() });
     /// let (part, offset) = matrix.index(&[Index::At(-1), every_other])?;
     /// assert_eq!((part.shape(), part.strides(), offset), (&[2][..], &[8][..], 32));
@@ -136,7 +136,7 @@ impl Slice {
     }
 }
 
-impl Layout {
+impl StridedLayout {
     /// One field of elements that are structures, relative to where it begins in the first of them.
     ///
     /// It begins `offset` bytes after its structure's start.  Where it is an array itself, of the
@@ -147,9 +147,9 @@ impl Layout {
     /// [`Error::Invalid`] for a negative length, and for a field that leaves the structure.
     ///
     /// ```
-    /// use arrow_cuda_numba_bridge::{ElementType, Layout};
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
     ///
-    /// let structures = Layout::row_major("|V12".parse()?, vec![5])?;
+    /// let structures = StridedLayout::row_major("|V12".parse()?, vec![5])?;
     /// let field = structures.field(4, ElementType::float(4), &[2])?;
     /// assert_eq!((field.shape(), field.strides()), (&[5, 2][..], &[12, 4][..]));
     /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())

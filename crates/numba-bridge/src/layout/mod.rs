@@ -7,4 +7,4 @@ mod strided;
 
 pub use element_type::{ElementType, Kind};
 pub use index::{Index, Slice};
-pub use strided::{Layout, MAX_DIMENSIONS, Order, Span};
+pub use strided::{MAX_DIMENSIONS, Order, Span, StridedLayout};

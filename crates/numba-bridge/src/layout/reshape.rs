@@ -1,18 +1,18 @@
 //! Other shapes, orders and element types for the same memory, without moving an element.
 
-use super::{Layout, Order};
+use super::{Order, StridedLayout};
 use crate::error::invalid;
 use crate::{ElementType, Error};
 
-impl Layout {
+impl StridedLayout {
     /// The same elements in another shape; one length may be -1, which the others determine.
     ///
     /// `order` says in which order the elements are counted, in both shapes.
     ///
     /// ```
-    /// use arrow_cuda_numba_bridge::{ElementType, Layout, Order};
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout, Order};
     ///
-    /// let six = Layout::row_major(ElementType::float(4), vec![6])?;
+    /// let six = StridedLayout::row_major(ElementType::float(4), vec![6])?;
     /// let matrix = six.reshape(&[2, -1], Order::C)?;
     /// assert_eq!((matrix.shape(), matrix.strides()), (&[2, 3][..], &[12, 4][..]));
     /// assert_eq!(matrix.transpose(&[1, 0])?, matrix.clone().reversed());

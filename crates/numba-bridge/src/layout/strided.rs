@@ -11,21 +11,21 @@ pub const MAX_DIMENSIONS: usize = 64;
 ///
 /// Lengths count elements, strides are in **bytes**: the distance between neighbours along a
 /// dimension, negative for one that is stored backwards.  The size and the [`span`](Self::span) of
-/// every `Layout` fit into 63 bits; elements may have gaps between them, or overlap.
+/// every `StridedLayout` fit into 63 bits; elements may have gaps between them, or overlap.
 ///
 /// ```
-/// use arrow_cuda_numba_bridge::{ElementType, Layout, Span};
+/// use arrow_cuda_numba_bridge::{ElementType, StridedLayout, Span};
 ///
-/// let rows = Layout::row_major(ElementType::float(4), vec![2, 3])?;
+/// let rows = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
 /// assert_eq!((rows.strides(), rows.size()), (&[12, 4][..], 24));
 ///
-/// let backwards = Layout::strided(ElementType::float(4), vec![5], vec![-4])?;
+/// let backwards = StridedLayout::strided(ElementType::float(4), vec![5], vec![-4])?;
 /// assert_eq!(backwards.span(), Span { start: -16, size: 20 });
 /// assert!(backwards.is_contiguous());
 /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct StridedLayout {
     pub(super) element: ElementType,
     pub(super) shape: Vec<i64>,
     pub(super) strides: Vec<i64>,
@@ -52,7 +52,7 @@ pub struct Span {
     pub size: usize,
 }
 
-impl Layout {
+impl StridedLayout {
     /// Contiguous elements, with the last dimension the densest: NumPy's and C's order.
     ///
     /// # Errors

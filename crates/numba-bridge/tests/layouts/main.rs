@@ -2,7 +2,7 @@
 
 mod views;
 
-use arrow_cuda_numba_bridge::{ElementType, Layout, Span};
+use arrow_cuda_numba_bridge::{ElementType, Span, StridedLayout};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ proptest! {
         let places = places(&shape, &strides);
         let covered: BTreeSet<i64> =
             places.iter().flat_map(|place| *place..place + item_size).collect();
-        let layout = Layout::strided(bytes(item_size as u32), shape.clone(), strides.clone());
+        let layout = StridedLayout::strided(bytes(item_size as u32), shape.clone(), strides.clone());
         let layout = layout.expect("small numbers");
         let expected = match (covered.first(), covered.last()) {
             (Some(first), Some(last)) => {
@@ -88,8 +88,8 @@ proptest! {
         layout in prop::collection::vec((any::<i64>(), any::<i64>()), 0..5), item_size in 0..9u32,
     ) {
         let (shape, strides): (Vec<i64>, Vec<i64>) = layout.into_iter().unzip();
-        drop(Layout::row_major(bytes(item_size), shape.clone()));
-        if let Ok(layout) = Layout::strided(bytes(item_size), shape, strides) {
+        drop(StridedLayout::row_major(bytes(item_size), shape.clone()));
+        if let Ok(layout) = StridedLayout::strided(bytes(item_size), shape, strides) {
             let span = layout.span();
             prop_assert!(span.start <= 0 && span.start.unsigned_abs() as usize <= span.size);
             if layout.is_contiguous() {
@@ -102,9 +102,9 @@ proptest! {
 #[test]
 fn an_array_without_elements_has_no_bytes() {
     for shape in [vec![0], vec![i64::MAX, i64::MAX, 0]] {
-        let layout = Layout::row_major(bytes(8), shape).expect("a layout");
+        let layout = StridedLayout::row_major(bytes(8), shape).expect("a layout");
         assert_eq!((layout.size(), layout.span()), (0, Span::default()));
     }
-    let layout = Layout::strided(bytes(8), vec![0, 2], vec![i64::MAX, 3]).expect("a layout");
+    let layout = StridedLayout::strided(bytes(8), vec![0, 2], vec![i64::MAX, 3]).expect("a layout");
     assert_eq!((layout.size(), layout.is_contiguous()), (0, true));
 }

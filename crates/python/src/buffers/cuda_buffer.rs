@@ -13,7 +13,7 @@ use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of, wrap_slice};
 use crate::signals::{copy_for_signals, wait_for_signals};
 use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_buffer::{DeviceBuffer, range};
-use arrow_cuda_numba_bridge::DeviceArray;
+use arrow_cuda_numba_bridge::StridedArray;
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError};
 use pyo3::ffi;
 use pyo3::intern;
@@ -317,7 +317,7 @@ impl Methods {
     /// True
     #[getter]
     fn __cuda_array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
-        let bytes = DeviceArray::of_bytes(device_buffer(slf)?).or_raise(slf.py())?;
+        let bytes = StridedArray::of_bytes(device_buffer(slf)?).or_raise(slf.py())?;
         array_interface::to_dict(slf.py(), &bytes, &DType::of_element(bytes.element()))
     }
 
@@ -363,7 +363,7 @@ impl Methods {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let request = Request { stream, max_version, dl_device, copy };
-        let bytes = DeviceArray::of_bytes(device_buffer(slf)?).or_raise(slf.py())?;
+        let bytes = StridedArray::of_bytes(device_buffer(slf)?).or_raise(slf.py())?;
         export::to_capsule(slf.py(), &bytes, &request)
     }
 

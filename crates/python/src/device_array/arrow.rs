@@ -11,7 +11,7 @@ use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_bridge::Elements;
 use arrow_cuda_numba_bridge::dlpack::abi::DLDataType;
-use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Index, Layout};
+use arrow_cuda_numba_bridge::{ElementType, Index, StridedArray, StridedLayout};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -57,7 +57,7 @@ impl PyDeviceArray {
         &self,
         py: Python<'_>,
         entries: &[Index],
-        part: &DeviceArray,
+        part: &StridedArray,
     ) -> PyResult<Option<Arc<ArrowData>>> {
         let Some(arrow) = &self.arrow else { return Ok(None) };
         let size = u64::from(part.element().size());
@@ -92,7 +92,7 @@ impl PyDeviceArray {
         }
     }
 
-    fn is_valid(&self, py: Python<'_>, validity: &Bits, element: &DeviceArray) -> PyResult<bool> {
+    fn is_valid(&self, py: Python<'_>, validity: &Bits, element: &StridedArray) -> PyResult<bool> {
         let size = u64::from(element.element().size());
         let place = (element.private_address() - self.array.private_address()) / size;
         Ok(validity.slice(place as usize, 1).zeros(py)? == 0)
@@ -102,7 +102,7 @@ impl PyDeviceArray {
     pub(super) fn arrow_of_view(
         &self,
         py: Python<'_>,
-        view: &DeviceArray,
+        view: &StridedArray,
     ) -> PyResult<Option<Arc<ArrowData>>> {
         self.check_no_nulls(py)?;
         let is_same = view.layout() == self.array.layout();
@@ -114,7 +114,7 @@ impl PyDeviceArray {
     pub(super) fn arrow_of_copy(
         &self,
         py: Python<'_>,
-        copy: &DeviceArray,
+        copy: &StridedArray,
     ) -> PyResult<Option<Arc<ArrowData>>> {
         let Some(arrow) = &self.arrow else { return Ok(None) };
         // The values begin where the bitmap does.
@@ -154,11 +154,11 @@ pub(super) fn array_of_arrow(
     let array = match &bits {
         Some(bits) => bits.to_bytes(py)?,
         None => {
-            let layout = Layout::row_major(dtype.element(), shape).or_raise(py)?;
+            let layout = StridedLayout::row_major(dtype.element(), shape).or_raise(py)?;
             // An empty array may begin where the buffer ends, which is outside of it.
             let offset = if layout.size() == 0 { 0 } else { offset };
             let offset = offset.saturating_mul(dtype.element().size() as usize);
-            DeviceArray::new(values, offset, layout).or_raise(py)?
+            StridedArray::new(values, offset, layout).or_raise(py)?
         }
     };
     let arrow = ArrowData::new(kind, values.clone(), validity, bits);
@@ -203,9 +203,9 @@ pub(super) fn numbers(array: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray
     };
     let Elements { code, bits, offset, length } = elements;
     let element = ElementType::from_dlpack(DLDataType { code, bits, lanes: 1 }).or_raise(py)?;
-    let layout = Layout::row_major(element, vec![length]).or_raise(py)?;
+    let layout = StridedLayout::row_major(element, vec![length]).or_raise(py)?;
     let offset = (offset.unsigned_abs() as usize).saturating_mul(element.size() as usize);
-    let found = DeviceArray::new(values, offset, layout).or_raise(py)?;
+    let found = StridedArray::new(values, offset, layout).or_raise(py)?;
     let kind = array.getattr(intern!(py, "type"))?.unbind();
     let arrow = Arc::new(ArrowData::new(kind, values.clone(), None, None));
     Ok(Some(PyDeviceArray::with_arrow(found, DType::of_element(element), Some(arrow))))

@@ -2,7 +2,7 @@
 
 use crate::errors::OrRaise;
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_numba_bridge::DeviceArray;
+use arrow_cuda_numba_bridge::StridedArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -61,8 +61,8 @@ impl Bits {
     }
 
     /// The bytes that contain the bits, as an array.
-    pub(super) fn to_bytes(&self, py: Python<'_>) -> PyResult<DeviceArray> {
-        DeviceArray::of_bytes(&self.bytes().or_raise(py)?).or_raise(py)
+    pub(super) fn to_bytes(&self, py: Python<'_>) -> PyResult<StridedArray> {
+        StridedArray::of_bytes(&self.bytes().or_raise(py)?).or_raise(py)
     }
 
     pub(super) fn zeros(&self, py: Python<'_>) -> PyResult<usize> {

@@ -5,7 +5,7 @@ use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::tracing::Facts;
 use arrow_cuda_context::Context;
-use arrow_cuda_numba_bridge::{DeviceArray, Layout, Order};
+use arrow_cuda_numba_bridge::{Order, StridedArray, StridedLayout};
 use pyo3::exceptions::{PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -56,7 +56,7 @@ use std::sync::Arc;
 /// array([1., 4.], dtype=float32)
 #[pyclass(frozen, weakref, name = "DeviceArray", module = "pyarrow_cuda_compat")]
 pub(crate) struct PyDeviceArray {
-    pub(super) array: DeviceArray,
+    pub(super) array: StridedArray,
     pub(super) dtype: DType,
     /// The elements' Arrow type and nulls, if the array came from Arrow.
     pub(super) arrow: Option<Arc<ArrowData>>,
@@ -65,12 +65,12 @@ pub(crate) struct PyDeviceArray {
 }
 
 impl PyDeviceArray {
-    pub(crate) fn new(array: DeviceArray, dtype: DType) -> Self {
+    pub(crate) fn new(array: StridedArray, dtype: DType) -> Self {
         Self::with_arrow(array, dtype, None)
     }
 
     pub(super) fn with_arrow(
-        array: DeviceArray,
+        array: StridedArray,
         dtype: DType,
         arrow: Option<Arc<ArrowData>>,
     ) -> Self {
@@ -93,9 +93,9 @@ impl PyDeviceArray {
         py: Python<'_>,
         context: &Context,
         dtype: DType,
-        layout: Layout,
+        layout: StridedLayout,
     ) -> PyResult<Self> {
-        let array = py.detach(|| DeviceArray::allocate(context, layout)).or_raise(py)?;
+        let array = py.detach(|| StridedArray::allocate(context, layout)).or_raise(py)?;
         Ok(Self::new(array, dtype))
     }
 }
@@ -110,7 +110,7 @@ pub(super) fn order_argument(order: &str) -> PyResult<Order> {
 
 /// The order that an argument names for an array: 'A' is Fortran's only if that is the array's own, and
 /// 'K' the array's own.
-pub(super) fn order_for(array: &DeviceArray, order: &str) -> PyResult<Order> {
+pub(super) fn order_for(array: &StridedArray, order: &str) -> PyResult<Order> {
     match (order, array.order()) {
         ("A" | "a", own) => Ok(own.unwrap_or(Order::C)),
         ("K" | "k", Some(own)) => Ok(own),

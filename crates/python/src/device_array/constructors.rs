@@ -12,7 +12,7 @@ use crate::pyarrow::from_pyarrow::{
 use crate::pyarrow::to_pyarrow::wrap_memory_of;
 use crate::tracing::{Area, traced};
 use arrow_cuda_buffer::DeviceBuffer;
-use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Layout, Order};
+use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
 use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -47,10 +47,10 @@ impl PyDeviceArray {
                 None => vec![whole_elements(buffer, offset, &dtype)? as i64],
             };
             let layout = match strides {
-                None => Layout::row_major(element, shape),
-                Some(strides) => Layout::strided(element, shape, strides),
+                None => StridedLayout::row_major(element, shape),
+                Some(strides) => StridedLayout::strided(element, shape, strides),
             };
-            let array = DeviceArray::new(buffer, offset, layout.or_raise(py)?).or_raise(py)?;
+            let array = StridedArray::new(buffer, offset, layout.or_raise(py)?).or_raise(py)?;
             return Ok(Self::new(array, dtype));
         }
         if dtype.is_some() || shape.is_some() || strides.is_some() || offset != 0 {
@@ -118,7 +118,8 @@ impl PyDeviceArray {
                 Some(dtype) => DType::of(dtype)?,
                 None => DType::of_element(ElementType::float(8)),
             };
-            let layout = Layout::dense(dtype.element(), lengths(shape)?, order_argument(order)?);
+            let layout =
+                StridedLayout::dense(dtype.element(), lengths(shape)?, order_argument(order)?);
             let context = context_or_first(py, context)?;
             Self::allocate(py, &context, dtype, layout.or_raise(py)?)
         };

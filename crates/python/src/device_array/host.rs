@@ -11,7 +11,7 @@ use crate::pyarrow::to_pyarrow::allocate_host;
 use crate::signals::copy_for_signals;
 use crate::streams::argument::{ChosenOrder, optional_stream, owner_for};
 use arrow_cuda_context::Context;
-use arrow_cuda_numba_bridge::{DeviceArray, Layout, Order};
+use arrow_cuda_numba_bridge::{Order, StridedArray, StridedLayout};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object, npy_intp};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -125,7 +125,7 @@ pub(super) fn assign(target: &PyDeviceArray, value: &Bound<'_, PyAny>) -> PyResu
     }
     let element = target.array.element();
     // Before anything is copied: does it fit?
-    let one = Layout::row_major(element, shape.clone()).or_raise(py)?;
+    let one = StridedLayout::row_major(element, shape.clone()).or_raise(py)?;
     one.broadcast_to(target.array.layout().shape()).or_raise(py)?;
     if target.array.layout().size() == 0 {
         return Ok(());
@@ -154,7 +154,7 @@ pub(super) fn upload(
     order: Order,
 ) -> PyResult<PyDeviceArray> {
     let shape = host.shape().iter().map(|length| *length as i64).collect();
-    let layout = Layout::dense(dtype.element(), shape, order).or_raise(py)?;
+    let layout = StridedLayout::dense(dtype.element(), shape, order).or_raise(py)?;
     let made = PyDeviceArray::allocate(py, context, dtype, layout)?;
     copy_up(py, &made.array, host, &ChosenOrder::NOW)?;
     Ok(made)
@@ -232,7 +232,8 @@ fn empty<'py>(
     order: Order,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let layout = like.array.layout();
-    let layout = Layout::dense(layout.element(), layout.shape().to_vec(), order).or_raise(py)?;
+    let layout =
+        StridedLayout::dense(layout.element(), layout.shape().to_vec(), order).or_raise(py)?;
     let buffer = allocate_host(py, layout.size())?;
     let memory = host_bytes_mut(&buffer, layout.size())?.as_mut_ptr();
     let mut shape: Vec<npy_intp> = layout.shape().iter().map(|length| *length as _).collect();
@@ -263,7 +264,7 @@ fn empty<'py>(
 
 fn copy_down(
     py: Python<'_>,
-    source: &DeviceArray,
+    source: &StridedArray,
     out: &Bound<'_, PyUntypedArray>,
     order: Order,
     chosen: &ChosenOrder,
@@ -281,7 +282,7 @@ fn copy_down(
 
 fn copy_up(
     py: Python<'_>,
-    target: &DeviceArray,
+    target: &StridedArray,
     host: &Bound<'_, PyUntypedArray>,
     chosen: &ChosenOrder,
 ) -> PyResult<()> {
@@ -307,8 +308,8 @@ fn copy_up(
 
 fn copy_across(
     py: Python<'_>,
-    target: &DeviceArray,
-    source: &DeviceArray,
+    target: &StridedArray,
+    source: &StridedArray,
     chosen: &ChosenOrder,
 ) -> PyResult<()> {
     let contexts = [target.buffer().context(), source.buffer().context()];

@@ -13,7 +13,7 @@ use crate::pyarrow::from_pyarrow::{
 use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::{DeviceBuffer, context_of};
 use arrow_cuda_context::Context;
-use arrow_cuda_numba_bridge::DeviceArray;
+use arrow_cuda_numba_bridge::StridedArray;
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyBufferError, PyValueError};
@@ -168,7 +168,7 @@ fn by_interface(
         foreign_memory::view(py, &context, place, arrival, base)?
     };
     let first = span.start.unsigned_abs() as usize;
-    let array = DeviceArray::new(&buffer, first, memory.layout).or_raise(py)?;
+    let array = StridedArray::new(&buffer, first, memory.layout).or_raise(py)?;
     Ok(Some(match elements {
         Elements::Whole(dtype) => PyDeviceArray::new(array, dtype),
         Elements::Bits(count) => PyDeviceArray::of_bits(py, &Bits::new(array.buffer(), 0, count)?)?,

@@ -6,7 +6,7 @@ use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
 use crate::signals::copy_for_signals;
 use arrow_cuda_buffer::{DeviceBuffer, Source, select};
-use arrow_cuda_numba_bridge::{ElementType, Layout};
+use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) fn booleans_of_bits(
 ) -> PyResult<PyDeviceArray> {
     let bits = bits_of(array)?;
     let boolean: ElementType = "|b1".parse().or_raise(py)?;
-    let layout = Layout::row_major(boolean, vec![bits.count as i64]).or_raise(py)?;
+    let layout = StridedLayout::row_major(boolean, vec![bits.count as i64]).or_raise(py)?;
     let context = bits.buffer.context();
     let made = PyDeviceArray::allocate(py, context, DType::of_element(boolean), layout)?;
     let [set, clear] = [!is_inverted, is_inverted].map(|bit| [u8::from(bit)]);

@@ -4,7 +4,7 @@ use super::class::{PyDeviceArray, order_for};
 use crate::bounded_sequences::{integers, lengths};
 use crate::errors::OrRaise;
 use crate::exchange::dtype::DType;
-use arrow_cuda_numba_bridge::{Error, Layout, Order};
+use arrow_cuda_numba_bridge::{Error, Order, StridedLayout};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -292,7 +292,7 @@ impl PyDeviceArray {
     fn viewed(
         &self,
         py: Python<'_>,
-        change: impl FnOnce(&Layout) -> Result<Layout, Error>,
+        change: impl FnOnce(&StridedLayout) -> Result<StridedLayout, Error>,
     ) -> PyResult<Self> {
         let array = self.array.with_layout(change).or_raise(py)?;
         let arrow = self.arrow_of_view(py, &array)?;

@@ -7,7 +7,7 @@ use crate::exchange::lazy_tensors::{check_resolved, method_of};
 use crate::signals::wait_for_signals;
 use arrow_cuda_context::{Consumer, Ready};
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
-use arrow_cuda_numba_bridge::{DeviceArray, ElementType, Kind};
+use arrow_cuda_numba_bridge::{ElementType, Kind, StridedArray};
 use pyo3::exceptions::{
     PyException, PyLookupError, PyOSError, PyOverflowError, PySyntaxError, PyTypeError,
     PyUnicodeError, PyValueError,
@@ -18,7 +18,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 pub(crate) fn to_dict<'py>(
     py: Python<'py>,
-    array: &DeviceArray,
+    array: &StridedArray,
     dtype: &DType,
 ) -> PyResult<Bound<'py, PyDict>> {
     let ready = match array.buffer().is_empty() {

@@ -9,7 +9,7 @@ use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Consumer, Context, Ready, Stream};
 use arrow_cuda_numba_bridge::dlpack::{HostBytes, Memory, Tensor, abi, consumer_on};
-use arrow_cuda_numba_bridge::{DeviceArray, Error, Layout, Order};
+use arrow_cuda_numba_bridge::{Error, Order, StridedArray, StridedLayout};
 use pyo3::prelude::*;
 
 /// The arguments that a consumer passes to `__dlpack__`.
@@ -28,7 +28,7 @@ pub(crate) fn device(buffer: &DeviceBuffer) -> (i32, u32) {
 /// `__dlpack__`: the array, or a copy of it, in a capsule.
 pub(crate) fn to_capsule<'py>(
     py: Python<'py>,
-    array: &DeviceArray,
+    array: &StridedArray,
     request: &Request,
 ) -> PyResult<Bound<'py, PyAny>> {
     let consumer = consumer_on(request.stream).or_raise(py)?;
@@ -46,7 +46,7 @@ pub(crate) fn to_capsule<'py>(
             // The copy of an array with gaps is dense.
             let order = array.order().unwrap_or(Order::C);
             let shape = array.layout().shape().to_vec();
-            let layout = Layout::dense(array.element(), shape, order).or_raise(py)?;
+            let layout = StridedLayout::dense(array.element(), shape, order).or_raise(py)?;
             (copied(py, array, &place, order)?, layout)
         }
     };
@@ -111,7 +111,7 @@ fn make_ready(py: Python<'_>, buffer: &DeviceBuffer, consumer: Consumer) -> PyRe
 
 fn copied(
     py: Python<'_>,
-    array: &DeviceArray,
+    array: &StridedArray,
     place: &CopyDestination,
     order: Order,
 ) -> PyResult<Memory> {

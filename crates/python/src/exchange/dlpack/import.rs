@@ -9,7 +9,7 @@ use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Pending};
 use arrow_cuda_numba_bridge::dlpack::{ImportedMemory, abi};
-use arrow_cuda_numba_bridge::{DeviceArray, Order, Span};
+use arrow_cuda_numba_bridge::{Order, Span, StridedArray};
 use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
@@ -24,7 +24,7 @@ pub(crate) fn array_of(
     context: Option<&Context>,
     copy: Option<bool>,
     says_all: bool,
-) -> PyResult<(DeviceArray, DType)> {
+) -> PyResult<(StridedArray, DType)> {
     let py = x.py();
     let (tensor, pending) = match x.cast::<PyCapsule>() {
         // The stream for which the capsule was created is unknown.
@@ -56,7 +56,7 @@ pub(crate) fn array_of(
         let base = Some(owner.into_any().unbind());
         foreign_memory::view(py, home, (address, size, is_mutable), arrival, base)?
     };
-    let array = DeviceArray::new(&buffer, start.unsigned_abs() as usize, layout).or_raise(py)?;
+    let array = StridedArray::new(&buffer, start.unsigned_abs() as usize, layout).or_raise(py)?;
     if is_elsewhere || copy == Some(true) {
         let order = array.order().unwrap_or(Order::C);
         return Ok((py.detach(|| array.copy_to(context, order)).or_raise(py)?, dtype));
