@@ -4,6 +4,10 @@
 #![doc = include_str!("../README.md")] // with the links above
 #![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature an item needs
 
+// So no conversion between `usize` and the `u64` of addresses loses anything, in any crate.
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("there are CUDA drivers for 64-bit systems only");
+
 mod blocking;
 pub mod codes;
 #[cfg(feature = "cudarc")]
