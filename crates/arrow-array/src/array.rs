@@ -86,6 +86,17 @@ pub struct ArrayParts {
 
 impl ArrayParts {
     /// `length` elements of a type, without buffers, children, nulls or an offset yet.
+    ///
+    /// ```
+    /// use arrow_cuda_array::{ArrayParts, DeviceArrayData};
+    /// use arrow_cuda_context::Context;
+    /// use arrow_schema::DataType;
+    ///
+    /// let parts = ArrayParts::new(DataType::Null, 3); // an array of nulls has no buffers
+    /// let nulls = DeviceArrayData::new(&Context::primary(0)?, parts)?;
+    /// assert_eq!((nulls.len(), nulls.null_count()?), (3, 3));
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn new(data_type: DataType, length: usize) -> Self {
         Self {
             data_type,
@@ -102,6 +113,20 @@ impl ArrayParts {
 
 impl DeviceArrayData {
     /// An array of parts, all in the memory of one context.
+    ///
+    /// ```
+    /// use arrow_cuda_array::{ArrayParts, DeviceArrayData};
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_schema::DataType;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let bytes = DeviceBuffer::gathered(&context, &[&[1, 2, 3]])?;
+    /// let parts = ArrayParts { buffers: vec![bytes], ..ArrayParts::new(DataType::UInt8, 3) };
+    /// assert_eq!(DeviceArrayData::new(&context, parts.clone())?.len(), 3);
+    /// assert!(DeviceArrayData::new(&context, ArrayParts { length: 4, ..parts }).is_err());
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -147,6 +172,17 @@ impl DeviceArrayData {
     /// Copies an array to the device, by one allocation and one copy.  What a slice does not reach of its
     /// buffers is left out.
     ///
+    /// ```
+    /// use arrow_array::StringArray;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let words = StringArray::from(vec!["one", "two"]);
+    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &words)?;
+    /// assert_eq!(there.buffers()[1].to_vec()?, b"onetwo");
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
@@ -162,6 +198,19 @@ impl DeviceArrayData {
     /// Copies the array to the host, and validates it there.  What a slice does not reach of its buffers is
     /// left out.
     ///
+    /// ```
+    /// use arrow_array::cast::AsArray;
+    /// use arrow_array::Int32Array;
+    /// use arrow_array::types::Int32Type;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = Int32Array::from(vec![1, 2, 3]);
+    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
+    /// assert_eq!(there.to_array()?.as_primitive::<Int32Type>(), &numbers);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Arrow`] or [`Error::Invalid`] when what the buffers hold is not a valid array, or driver
@@ -176,6 +225,19 @@ impl DeviceArrayData {
     /// Copies the array to another context, perhaps of another device, by one allocation.  What a slice
     /// does not reach is left out, except behind offsets and views.
     ///
+    /// ```
+    /// use arrow_array::{Array, Int32Array};
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::{Context, Device};
+    ///
+    /// let numbers = Int32Array::from(vec![1, 2, 3]);
+    /// let first = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
+    /// let copy = first.copy_to(&Context::primary(Device::count()? - 1)?)?;
+    /// assert!(!copy.is_same_memory(&first));
+    /// assert_eq!(copy.to_array()?.to_data(), numbers.to_data());
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`from_array`](Self::from_array).
@@ -187,6 +249,17 @@ impl DeviceArrayData {
 
     /// The elements from `offset` on, as many as `length` says, which share the memory.
     ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+    /// assert_eq!(numbers.slice(1, 2)?.len(), 2);
+    /// assert!(numbers.slice(2, 2).is_err());
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Invalid`] when the array does not have them.
@@ -196,32 +269,97 @@ impl DeviceArrayData {
     }
 
     /// The context that the memory belongs to.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let numbers = DeviceArrayData::from_array(&context, &Int32Array::from(vec![1, 2, 3]))?;
+    /// assert_eq!(numbers.context(), &context);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn context(&self) -> &Context {
         &self.context
     }
 
     /// The type.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_schema::DataType;
+    ///
+    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+    /// assert_eq!(numbers.data_type(), &DataType::Int32);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn data_type(&self) -> &DataType {
         &self.node.data_type
     }
 
     /// The number of elements.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+    /// assert_eq!(numbers.len(), 3);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.node.length as usize
     }
 
     /// Whether there are no elements.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+    /// assert!(!numbers.is_empty() && numbers.slice(3, 0)?.is_empty());
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.node.length == 0
     }
 
     /// The position of the first element in the buffers, and in children that have as many elements.
+    ///
+    /// ```
+    /// use arrow_array::BooleanArray;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let bits = BooleanArray::from(vec![true, false, true]);
+    /// let bits = DeviceArrayData::from_array(&Context::primary(0)?, &bits)?.slice(1, 2)?;
+    /// assert_eq!(bits.offset(), 1);
+    /// assert_eq!(bits.buffers()[0].to_vec()?[0] & 0b111, 0b101); // from position 0 on
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn offset(&self) -> usize {
         self.node.offset as usize
     }
 
     /// How many elements are null by the bitmap; all of an array of nulls.  If that is unknown, as it is
     /// for some slices, the bitmap is copied to the host and counted.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = Int32Array::from(vec![Some(1), None, Some(3)]);
+    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
+    /// assert_eq!((there.null_count()?, there.slice(2, 1)?.null_count()?), (1, 0));
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -232,21 +370,69 @@ impl DeviceArrayData {
 
     /// A bit for each element from position 0 on, which is 0 for null.  None: there are no nulls, or the
     /// type has no bitmap.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = Int32Array::from(vec![Some(1), None, Some(3)]);
+    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
+    /// let bitmap = there.validity().map(|bits| bits.to_vec()).transpose()?;
+    /// assert!(bitmap.is_some_and(|bytes| bytes[0] & 0b111 == 0b101));
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn validity(&self) -> Option<&DeviceBuffer> {
         self.node.validity.as_ref()
     }
 
     /// The other buffers, in the format's order, each from position 0 on.
+    ///
+    /// ```
+    /// use arrow_array::StringArray;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let words = DeviceArrayData::from_array(&Context::primary(0)?, &StringArray::from(vec!["one", "two"]))?;
+    /// let [offsets, bytes] = words.buffers() else { panic!("strings have two buffers") };
+    /// assert_eq!((offsets.len(), bytes.to_vec()?), (12, b"onetwo".to_vec()));
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn buffers(&self) -> &[DeviceBuffer] {
         &self.node.buffers
     }
 
     /// The arrays within it, in the order of the type's fields.
+    ///
+    /// ```
+    /// use arrow_array::{StructArray, record_batch};
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let rows = StructArray::from(record_batch!(("x", Int64, [1, 2]), ("y", Utf8, ["one", "two"]))?);
+    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &rows)?;
+    /// let types: Vec<_> = there.children().map(|child| child.data_type().to_string()).collect();
+    /// assert_eq!(types, ["Int64", "Utf8"]);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn children(&self) -> impl ExactSizeIterator<Item = Self> {
         self.node.children.iter().map(|child| Self::checked(&self.context, child.clone()))
     }
 
     /// The values of a dictionary's keys.
+    ///
+    /// ```
+    /// use arrow_array::DictionaryArray;
+    /// use arrow_array::types::Int8Type;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let words: DictionaryArray<Int8Type> = vec!["one", "two", "one"].into_iter().collect();
+    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &words)?;
+    /// assert_eq!(there.buffers()[0].to_vec()?, [0, 1, 0]); // the keys
+    /// assert!(there.dictionary().is_some_and(|values| values.len() == 2));
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn dictionary(&self) -> Option<Self> {
         let values = self.node.dictionary.as_deref()?;
         Some(Self::checked(&self.context, values.clone()))
@@ -269,6 +455,20 @@ impl DeviceArrayData {
     }
 
     /// The array's parts.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::{ArrayParts, DeviceArrayData};
+    /// use arrow_cuda_context::Context;
+    /// use arrow_schema::DataType;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let numbers = DeviceArrayData::from_array(&context, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let parts = ArrayParts { data_type: DataType::Float32, ..numbers.into_parts() }; // the same bits
+    /// let floats = DeviceArrayData::new(&context, parts)?;
+    /// assert_eq!(floats.to_array()?.data_type(), &DataType::Float32);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn into_parts(self) -> ArrayParts {
         let (children, dictionary) = (self.children().collect(), self.dictionary());
         let node = self.node;

@@ -91,6 +91,22 @@ impl DeviceRecordBatch {
 
     /// The batch whose columns are the fields of an array of structs, which is not copied.
     ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use arrow_array::{StructArray, record_batch};
+    /// use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch};
+    /// use arrow_cuda_context::Context;
+    /// use arrow_schema::Schema;
+    ///
+    /// let rows = StructArray::from(record_batch!(("x", Int64, [1, 2, 3]))?);
+    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &rows)?;
+    /// let schema = Arc::new(Schema::new(rows.fields().clone()));
+    /// let batch = DeviceRecordBatch::from_struct(schema, &there.slice(1, 2)?)?;
+    /// assert_eq!((batch.num_rows(), batch.num_columns()), (2, 1));
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for an array that is not of structs with the schema's fields, or has nulls, and for nulls in
@@ -126,6 +142,18 @@ impl DeviceRecordBatch {
 
     /// The rows as an array of structs, which shares the memory.
     ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]), ("y", Int64, [4, 5, 6]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let rows = there.to_struct()?;
+    /// assert_eq!((rows.len(), rows.children().len()), (3, 2));
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for a batch whose parts do not fit together, which none of its constructors makes.
@@ -138,6 +166,17 @@ impl DeviceRecordBatch {
 
     /// Copies a batch to the device, by one allocation and one copy.
     ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]), ("y", Utf8, ["one", "two", "three"]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert_eq!(there.column(1).buffers()[1].to_vec()?, b"onetwothree");
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`DeviceArrayData::from_array`].
@@ -148,6 +187,18 @@ impl DeviceRecordBatch {
 
     /// Copies the batch to another context, perhaps of another device, by one allocation.
     ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::{Context, Device};
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let first = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let copy = first.copy_to(&Context::primary(Device::count()? - 1)?)?;
+    /// assert_eq!(copy.to_record_batch()?, batch);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`DeviceArrayData::copy_to`].
@@ -156,6 +207,17 @@ impl DeviceRecordBatch {
     }
 
     /// Copies the batch to the host, and validates it there.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert_eq!(there.to_record_batch()?, batch);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -168,41 +230,131 @@ impl DeviceRecordBatch {
     }
 
     /// The context that the memory belongs to.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let there = DeviceRecordBatch::from_record_batch(&context, &record_batch!(("x", Int64, [1, 2]))?)?;
+    /// assert_eq!(there.context(), &context);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn context(&self) -> &Context {
         &self.context
     }
 
     /// The schema.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert_eq!(there.schema(), batch.schema());
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
 
     /// The schema, by reference.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert_eq!(there.schema_ref().field(0).name(), "x");
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn schema_ref(&self) -> &SchemaRef {
         &self.schema
     }
 
     /// The number of rows.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert_eq!(there.num_rows(), 3);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn num_rows(&self) -> usize {
         self.num_rows
     }
 
     /// The number of columns.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]), ("y", Int64, [4, 5, 6]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert_eq!(there.num_columns(), 2);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn num_columns(&self) -> usize {
         self.columns.len()
     }
 
     /// Whether there are no rows.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert!(!there.is_empty() && there.slice(3, 0)?.is_empty());
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.num_rows == 0
     }
 
     /// The columns, each with as many elements as there are rows.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]), ("y", Int64, [4, 5, 6]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert!(there.columns().iter().all(|column| column.len() == 3));
+    /// assert!(there.columns().get(2).is_none());
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn columns(&self) -> &[DeviceArrayData] {
         &self.columns
     }
 
     /// A column by its number.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_schema::DataType;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2]), ("y", Utf8, ["one", "two"]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert_eq!(there.column(1).data_type(), &DataType::Utf8);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     ///
     /// # Panics
     ///
@@ -213,12 +365,35 @@ impl DeviceRecordBatch {
     }
 
     /// The first column with a name.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert!(there.column_by_name("x").is_some_and(|column| column.len() == 3));
+    /// assert!(there.column_by_name("y").is_none());
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn column_by_name(&self, name: &str) -> Option<&DeviceArrayData> {
         let (index, _) = self.schema.column_with_name(name)?;
         self.columns.get(index)
     }
 
     /// The batch of these columns, in this order, which shares the memory.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2]), ("y", Utf8, ["one", "two"]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert_eq!(there.project(&[1, 0])?.to_record_batch()?, batch.project(&[1, 0])?);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -232,6 +407,18 @@ impl DeviceRecordBatch {
 
     /// The rows from `offset` on, as many as `length` says, which share the memory.
     ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert_eq!(there.slice(1, 2)?.to_record_batch()?, batch.slice(1, 2));
+    /// assert!(there.slice(2, 2).is_err());
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Invalid`] when the batch does not have them.
@@ -243,6 +430,19 @@ impl DeviceRecordBatch {
     }
 
     /// The schema, the columns, and the number of rows.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let (schema, columns, num_rows) = there.into_parts();
+    /// assert_eq!((columns.len(), num_rows), (1, 3));
+    /// assert_eq!(DeviceRecordBatch::try_new(schema, columns)?.to_record_batch()?, batch);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn into_parts(self) -> (SchemaRef, Vec<DeviceArrayData>, usize) {
         (self.schema, self.columns, self.num_rows)
     }

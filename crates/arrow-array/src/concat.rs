@@ -53,6 +53,19 @@ impl DeviceArrayData {
 impl DeviceRecordBatch {
     /// One batch of the rows of several with the same schema: see [`DeviceArrayData::concat`].
     ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let parts = [there.slice(2, 1)?, there.slice(0, 2)?];
+    /// let whole = DeviceRecordBatch::concat(&parts)?;
+    /// assert_eq!(whole.to_record_batch()?, record_batch!(("x", Int64, [3, 1, 2]))?);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`DeviceArrayData::concat`].

@@ -9,6 +9,16 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 /// Why an array was not made, copied or exchanged.
+///
+/// ```
+/// use arrow_array::Int32Array;
+/// use arrow_cuda_array::{DeviceArrayData, Error};
+/// use arrow_cuda_context::Context;
+///
+/// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+/// assert!(matches!(numbers.slice(2, 2), Err(Error::Invalid(_))));
+/// # Ok::<(), arrow_cuda_array::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -98,12 +108,34 @@ impl From<Error> for io::Error {
 }
 
 /// An error of arrow-rs, with its text and its source.  Two are equal if their texts are.
+///
+/// ```
+/// use arrow_cuda_array::{ArrowFailure, Error};
+/// use arrow_schema::ArrowError;
+///
+/// let text = |failure: ArrowFailure| failure.to_string();
+/// let Error::Arrow(failure) = ArrowError::DivideByZero.into() else { panic!("another error") };
+/// assert_eq!(text(failure), ArrowError::DivideByZero.to_string());
+/// ```
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct ArrowFailure(Arc<ArrowError>);
 
 impl ArrowFailure {
     /// The error of arrow-rs.
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::{DeviceRecordBatch, Error};
+    /// use arrow_cuda_context::Context;
+    /// use arrow_schema::ArrowError;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let Err(Error::Arrow(failure)) = there.project(&[7]) else { panic!("there is one column") };
+    /// assert!(matches!(failure.error(), ArrowError::SchemaError(_)));
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn error(&self) -> &ArrowError {
         &self.0
     }

@@ -49,6 +49,20 @@ impl DeviceRecordBatch {
     /// Lists the batch without offsets, and without what slices do not reach.  That is a copy, but for the bytes that
     /// views lead to, which stay whole, and the values of dictionaries.
     ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let flat = there.slice(1, 2)?.to_flat()?;
+    /// assert_eq!(flat.nodes, [(2, Some(0))]);
+    /// let sizes: Vec<_> = flat.buffers.iter().flatten().map(|buffer| buffer.len()).collect();
+    /// assert_eq!(sizes, [16]); // without what the slice does not reach
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`concat`](Self::concat).
@@ -60,6 +74,24 @@ impl DeviceRecordBatch {
     }
 
     /// The batch of what a message lists, which is not copied.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use arrow_cuda_array::{DeviceRecordBatch, FlatArrays};
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_schema::{DataType, Field, Schema};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let mut flat = FlatArrays::default();
+    /// flat.nodes = vec![(3, Some(0))];
+    /// flat.buffers = vec![None, Some(DeviceBuffer::gathered(&context, &[&[1, 2, 3]])?)];
+    /// let schema = Arc::new(Schema::new(vec![Field::new("x", DataType::UInt8, false)]));
+    /// let batch = DeviceRecordBatch::from_flat(&context, schema, 3, flat)?;
+    /// assert_eq!((batch.num_rows(), batch.column(0).null_count()?), (3, 0));
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

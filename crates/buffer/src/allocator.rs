@@ -56,7 +56,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// device, but not whose it is.
 pub unsafe trait Allocator: Send + Sync {
     /// Allocates `size` bytes, more than 0, on the device of a primary context.  Work that is queued on
-    /// the default stream, or that comes after it, may use them.
+    /// the default stream, or that comes after it, may use them.  See [`Allocator`] for an example.
     ///
     /// # Errors
     ///
@@ -65,6 +65,16 @@ pub unsafe trait Allocator: Send + Sync {
 }
 
 /// Device memory that an [`Allocator`] has allocated.
+///
+/// ```
+/// use arrow_cuda_buffer::Allocation;
+/// use arrow_cuda_context::{Context, Placement, Ready};
+///
+/// let block = Context::primary(0)?.allocate(512, Placement::Packed)?;
+/// let memory = Allocation { address: block.address(&Ready::by_caller()), owner: Box::new(block) };
+/// assert!(memory.address.is_multiple_of(256)); // as buffers demand
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 pub struct Allocation {
     /// Its address on the device.
     pub address: u64,
@@ -84,6 +94,29 @@ thread_local! {
 /// Sets the allocator of new buffers in the primary context of device `device`; with `None`, the context allocates
 /// them again.  Existing buffers keep their memory.
 ///
+/// ```
+/// use arrow_cuda_buffer::{Allocation, Allocator, CudaError, CudaResult, DeviceBuffer, set_allocator};
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_driver::AllocatorError;
+/// use std::sync::Arc;
+///
+/// struct Exhausted;
+/// // SAFETY: it returns no memory.
+/// unsafe impl Allocator for Exhausted {
+///     fn allocate(&self, _: &Context, size: usize) -> CudaResult<Allocation> {
+///         let error = AllocatorError::new(format!("no room for {size} bytes"), None);
+///         Err(CudaError::Allocator(error.out_of_memory()))
+///     }
+/// }
+///
+/// let context = Context::primary(0)?;
+/// set_allocator(0, Some(Arc::new(Exhausted)))?;
+/// assert!(DeviceBuffer::allocate(&context, 8).is_err_and(|error| error.is_out_of_memory()));
+/// set_allocator(0, None)?;
+/// assert!(DeviceBuffer::allocate(&context, 8).is_ok());
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// In a forked child.
@@ -100,6 +133,16 @@ pub fn set_allocator(device: u32, allocator: Option<Arc<dyn Allocator>>) -> Cuda
 }
 
 /// Runs `work`, during which this thread's new buffers ignore [`set_allocator`]: the context allocates them.
+///
+/// ```
+/// use arrow_cuda_buffer::{DeviceBuffer, with_own_memory};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let buffer = with_own_memory(|| DeviceBuffer::allocate(&context, 8))?;
+/// assert!(buffer.lent_allocation().is_none() && buffer.block().is_some());
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 pub fn with_own_memory<T>(work: impl FnOnce() -> T) -> T {
     struct Before(bool);
     impl Drop for Before {

@@ -57,6 +57,15 @@ impl DeviceBuffer {
     /// Allocates `size` uninitialised bytes, in a segment of their own if that wastes little, so that
     /// other processes can import them and nothing else with them.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 1000)?;
+    /// assert!(buffer.len() == 1000 && buffer.is_mutable());
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`.
@@ -66,6 +75,17 @@ impl DeviceBuffer {
 
     /// Allocates `size` bytes, uninitialised, packed with other allocations: for the many small
     /// buffers of an Arrow array.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let bitmap = DeviceBuffer::allocate_packed(&context, 1)?;
+    /// let values = DeviceBuffer::allocate_packed(&context, 32)?;
+    /// assert_eq!((bitmap.len(), values.len()), (1, 32));
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -107,6 +127,21 @@ impl DeviceBuffer {
     /// The driver checks that the memory exists, is large enough, and belongs to the context's
     /// device, now and before each copy.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::{Context, Pending, Ready, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let theirs = DeviceBuffer::gathered(&context, &[b"abcd"])?; // as if of another library
+    /// let address = theirs.address(&Ready::by_caller());
+    /// let arrival = context.take_over(&Pending::Event(Stream::new(&context)?.record()?))?;
+    /// // SAFETY: the owner keeps the 4 bytes, which nobody writes to.
+    /// let ours =
+    ///     unsafe { DeviceBuffer::view(&context, address, 4, false, arrival, Box::new(theirs)) }?;
+    /// assert!(ours.to_vec()? == b"abcd" && !ours.is_mutable());
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Safety
     ///
     /// The memory must stay valid as long as `owner` lives, and must be the caller's to write where
@@ -130,6 +165,19 @@ impl DeviceBuffer {
     }
 
     /// Memory of another process, mapped at `address` as long as `mapping` lives.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::{Context, Ready};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let mapping = DeviceBuffer::gathered(&context, &[b"abcd"])?; // as if of another process
+    /// let address = mapping.address(&Ready::by_caller());
+    /// // SAFETY: 4 bytes are there as long as the mapping lives.
+    /// let imported = unsafe { DeviceBuffer::imported(&context, address, 4, Box::new(mapping)) };
+    /// assert!(imported.is_imported() && imported.equals_host(b"abcd")?);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -176,6 +224,16 @@ impl DeviceBuffer {
 
     /// The slice of `length` bytes from `offset` on, which shares the memory.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcdef"])?;
+    /// assert_eq!(buffer.slice_with_length(2, 3)?.to_vec()?, b"cde");
+    /// assert!(buffer.slice_with_length(5, 2).is_err());
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::OutOfBounds`] when the slice does not lie within the buffer.
@@ -192,6 +250,18 @@ impl DeviceBuffer {
     }
 
     /// A read-only view of the same memory.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::{DeviceBuffer, Error};
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
+    /// let view = buffer.read_only();
+    /// assert_eq!(view.fill(1), Err(Error::ReadOnly));
+    /// buffer.fill(2)?;
+    /// assert_eq!(view.to_vec()?, [2; 4]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     #[must_use]
     pub fn read_only(&self) -> Self {
         Self { is_mutable: false, ..self.clone() }
@@ -219,12 +289,33 @@ impl DeviceBuffer {
 
     /// The device address, without exposing the memory: for work that is complete, or retains the
     /// buffer, when the call returns or fails.  Other libraries must not get it.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+    /// let part = buffer.slice(3..)?;
+    /// assert_eq!(part.private_address(), buffer.private_address() + 3);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     pub fn private_address(&self) -> u64 {
         self.private_address
     }
 
     /// Marks the memory as exposed: other libraries may use it from now on, in work that this project does not
     /// know.  Once released, it is reused only when there is evidence that such work is complete.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+    /// assert!(buffer.block().is_some_and(|block| !block.is_exposed()));
+    /// buffer.expose();
+    /// assert!(buffer.block().is_some_and(|block| block.is_exposed()));
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     pub fn expose(&self) {
         if let Kind::Owned(block) = &self.memory.kind {
             block.expose();
@@ -259,22 +350,72 @@ impl DeviceBuffer {
     }
 
     /// Whether there are no bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// assert!(DeviceBuffer::allocate(&context, 0)?.is_empty());
+    /// assert!(!DeviceBuffer::allocate(&context, 1)?.is_empty());
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.size == 0
     }
 
     /// Whether the memory may be written to through this buffer.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+    /// assert!(buffer.is_mutable() && !buffer.read_only().is_mutable());
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     pub fn is_mutable(&self) -> bool {
         self.is_mutable
     }
 
     /// Whether the memory belongs to another process.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+    /// assert!(!buffer.is_imported()); // this process has allocated it
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     pub fn is_imported(&self) -> bool {
         matches!(self.memory.kind, Kind::Imported { .. })
     }
 
     /// The address and the size, in bytes, of the allocation that the memory belongs to, if an
     /// [`Allocator`](crate::Allocator) has made it.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::{Allocation, Allocator, CudaResult, DeviceBuffer, set_allocator};
+    /// use arrow_cuda_context::{Context, Placement, Ready};
+    /// use std::sync::Arc;
+    ///
+    /// struct Packed;
+    /// // SAFETY: blocks of the context are of its memory, and the owner keeps the block.
+    /// unsafe impl Allocator for Packed {
+    ///     fn allocate(&self, context: &Context, size: usize) -> CudaResult<Allocation> {
+    ///         let block = context.allocate(size as u64, Placement::Packed)?;
+    ///         Ok(Allocation { address: block.address(&Ready::by_caller()), owner: Box::new(block) })
+    ///     }
+    /// }
+    ///
+    /// set_allocator(0, Some(Arc::new(Packed)))?;
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+    /// let allocation = Some((buffer.private_address(), 8));
+    /// assert_eq!(buffer.slice(4..)?.lent_allocation(), allocation);
+    /// # set_allocator(0, None)?;
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     pub fn lent_allocation(&self) -> Option<(u64, usize)> {
         match &self.memory.kind {
             Kind::Lent { address, size, .. } => Some((*address, *size)),
@@ -326,11 +467,32 @@ impl DeviceBuffer {
     }
 
     /// The memory's context.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+    /// assert_eq!(buffer.context().device().number(), 0);
+    /// let neighbour = DeviceBuffer::allocate(buffer.context(), 8)?;
+    /// assert_eq!(neighbour.context(), buffer.context());
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     pub fn context(&self) -> &Context {
         &self.memory.context
     }
 
     /// The allocation that the buffer is or belongs to, if it was allocated here.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 1000)?;
+    /// let part = buffer.slice(10..20)?;
+    /// assert!(part.block().is_some_and(|block| block.size() == 1000));
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     pub fn block(&self) -> Option<&Block> {
         match &self.memory.kind {
             Kind::Owned(block) => Some(block),
@@ -340,6 +502,15 @@ impl DeviceBuffer {
 
     /// Fails when the driver no longer knows the memory.  A foreign owner may have freed it under
     /// the buffer, and some drivers crash on its use.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+    /// assert_eq!(buffer.check_memory(), Ok(())); // as always with an allocation of our own
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -363,6 +534,16 @@ impl DeviceBuffer {
     }
 
     /// Fails when the buffer is read-only.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::{DeviceBuffer, Error};
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
+    /// assert_eq!(buffer.check_mutable(), Ok(()));
+    /// assert_eq!(buffer.read_only().check_mutable(), Err(Error::ReadOnly));
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

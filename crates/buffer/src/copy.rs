@@ -12,6 +12,17 @@ use std::mem::MaybeUninit;
 impl DeviceBuffer {
     /// Copies `out.len()` bytes from `position` on to the host.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcdef"])?;
+    /// let mut bytes = [0; 3];
+    /// buffer.copy_to_host(2, &mut bytes)?;
+    /// assert_eq!(&bytes, b"cde");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::OutOfBounds`], or driver errors.
@@ -23,6 +34,19 @@ impl DeviceBuffer {
 
     /// As [`copy_to_host`](Self::copy_to_host), into memory that nobody has written to yet.
     /// All of it is initialised when the call succeeds.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcdef"])?;
+    /// let mut bytes = Vec::with_capacity(3);
+    /// buffer.copy_to_uninit(2, &mut bytes.spare_capacity_mut()[..3])?;
+    /// // SAFETY: the copy has initialised them.
+    /// unsafe { bytes.set_len(3) };
+    /// assert_eq!(bytes, b"cde");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -41,6 +65,26 @@ impl DeviceBuffer {
     ///
     /// A queued copy retains the buffer, and the `owner` of `out`, until it is complete; no other copy
     /// asks for an owner.  The result holds the owners of earlier work that is complete by now.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
+    /// use arrow_cuda_context::{Context, Stream};
+    /// use arrow_cuda_transfer::HostBuffer;
+    /// use std::sync::Arc;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// let buffer = DeviceBuffer::gathered(&context, &[b"abcdef"])?;
+    /// let pinned = Arc::new(HostBuffer::allocate(&context, 3)?);
+    /// let owner = || -> arrow_cuda_context::Retained { Box::new(Arc::clone(&pinned)) };
+    /// // SAFETY: the owner keeps the memory, which nobody uses before the copy is made.
+    /// unsafe {
+    ///     buffer.copy_to_host_in(CopyOrder::On(&stream), 2, pinned.private_ptr(), 3, owner)?;
+    /// }
+    /// stream.synchronize()?;
+    /// assert_eq!(pinned.as_slice(), b"cde");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -71,6 +115,17 @@ impl DeviceBuffer {
 
     /// Copies host bytes into the buffer, from `position` on.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::{DeviceBuffer, Error};
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcdef"])?;
+    /// buffer.copy_from_host(2, b"--")?;
+    /// assert_eq!(buffer.to_vec()?, b"ab--ef");
+    /// assert!(matches!(buffer.copy_from_host(5, b"--"), Err(Error::OutOfBounds(_))));
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or driver errors.
@@ -85,6 +140,26 @@ impl DeviceBuffer {
     ///
     /// A queued copy retains the buffer, and the `owner` of `data`, until it is complete; no other copy
     /// asks for an owner.  The result holds the owners of earlier work that is complete by now.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
+    /// use arrow_cuda_context::{Context, Stream};
+    /// use arrow_cuda_transfer::HostBuffer;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// let buffer = DeviceBuffer::gathered(&context, &[b"abcdef"])?;
+    /// let mut pinned = HostBuffer::allocate(&context, 2)?;
+    /// pinned.as_mut_slice().fill(b'-');
+    /// // SAFETY: the owner keeps the memory, which nobody changes.
+    /// unsafe {
+    ///     let data = pinned.private_ptr().cast_const();
+    ///     buffer.copy_from_host_in(CopyOrder::On(&stream), 2, data, 2, || Box::new(pinned))?;
+    /// }
+    /// stream.synchronize()?;
+    /// assert_eq!(buffer.to_vec()?, b"ab--ef");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -116,6 +191,19 @@ impl DeviceBuffer {
     }
 
     /// Copies another buffer, which may lie on another device, into this one.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let to = DeviceBuffer::gathered(&context, &[b"abcdef"])?;
+    /// to.copy_from_device(2, &DeviceBuffer::gathered(&context, &[b"--"])?)?;
+    /// assert_eq!(to.to_vec()?, b"ab--ef");
+    /// to.copy_from_device(1, &to.slice(..5)?)?; // the two may overlap
+    /// assert_eq!(to.to_vec()?, b"aab--e");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -190,6 +278,16 @@ impl DeviceBuffer {
 
     /// A new buffer with the same bytes in a context, perhaps of another device.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::{Context, Device};
+    ///
+    /// let here = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?;
+    /// let there = here.copy_to(&Context::primary(Device::count()? - 1)?)?;
+    /// assert!(there.to_vec()? == b"abcd" && !there.is_same_memory(&here));
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When the other device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
@@ -201,6 +299,17 @@ impl DeviceBuffer {
 
     /// Sets every byte to `value`.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
+    /// buffer.fill(0)?;
+    /// buffer.slice(1..3)?.fill(7)?;
+    /// assert_eq!(buffer.to_vec()?, [0, 7, 7, 0]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::ReadOnly`], or driver errors.
@@ -210,6 +319,19 @@ impl DeviceBuffer {
 
     /// As [`fill`](Self::fill), now or on a stream, where the queued fill retains the buffer.  The result
     /// holds the owners of earlier work that is complete by now.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// let buffer = DeviceBuffer::allocate(&context, 4)?;
+    /// buffer.fill_in(CopyOrder::On(&stream), 7)?;
+    /// stream.synchronize()?;
+    /// assert_eq!(buffer.to_vec()?, [7; 4]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -254,6 +376,15 @@ impl DeviceBuffer {
 
     /// Whether the buffer holds exactly these host bytes.  Takes as long as copying them, and stops
     /// at a difference.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?;
+    /// assert!(buffer.equals_host(b"abcd")? && !buffer.equals_host(b"abc")?);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -19,6 +19,18 @@ use std::sync::Arc;
 /// The slice's stream has waited for the work on the legacy default stream.  When this is dropped, the legacy default
 /// stream waits for the slice's stream, and that for others on which `cudarc` has used the slice.  Nobody waits if it
 /// is leaked.
+///
+/// ```
+/// use arrow_cuda_buffer::{CudarcSlice, DeviceSlice};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let numbers = DeviceSlice::from_slice(&context, &[1i32, 2, 3])?;
+/// let stream = context.to_cudarc()?.new_stream()?;
+/// let theirs: CudarcSlice<'_, i32> = numbers.as_cudarc(&stream)?;
+/// assert_eq!(stream.clone_dtoh(&*theirs)?, [1, 2, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct CudarcSlice<'buffer, T> {
     slice: ManuallyDrop<CudaSlice<T>>,
@@ -46,12 +58,40 @@ impl<T> Drop for CudarcSlice<'_, T> {
 }
 
 /// A [`CudarcSlice`] that can be written to.
+///
+/// ```
+/// use arrow_cuda_buffer::{CudarcSliceMut, DeviceSlice};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let numbers = DeviceSlice::from_slice(&context, &[1i32, 2, 3])?;
+/// let stream = context.to_cudarc()?.new_stream()?;
+/// let mut theirs: CudarcSliceMut<'_, i32> = numbers.as_cudarc_mut(&stream)?;
+/// stream.memset_zeros(&mut theirs.as_view_mut())?;
+/// drop(theirs); // from here on, work of ours comes later
+/// assert_eq!(numbers.to_vec()?, [0; 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct CudarcSliceMut<'buffer, T>(CudarcSlice<'buffer, T>);
 
 impl<T> CudarcSliceMut<'_, T> {
     /// The slice for functions that write to it.  (A mutable reference to the slice itself could move it elsewhere,
     /// where it would be freed.)
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let numbers = DeviceSlice::from_slice(&context, &[1i32, 2, 3])?;
+    /// let stream = context.to_cudarc()?.new_stream()?;
+    /// let mut theirs = numbers.as_cudarc_mut(&stream)?;
+    /// stream.memcpy_htod(&[20, 30], &mut theirs.as_view_mut().slice_mut(1..))?;
+    /// drop(theirs);
+    /// assert_eq!(numbers.to_vec()?, [1, 20, 30]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn as_view_mut(&mut self) -> CudaViewMut<'_, T> {
         self.0.slice.as_view_mut()
     }
@@ -110,6 +150,19 @@ impl DeviceBuffer {
     }
 
     /// As [`from_cudarc`](Self::from_cudarc), of a slice that others own as well: the result is read-only.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use std::sync::Arc;
+    ///
+    /// let stream = Context::primary(0)?.to_cudarc()?.new_stream()?;
+    /// let theirs = Arc::new(stream.clone_htod(&[1u8, 2, 3])?);
+    /// let ours = DeviceBuffer::from_shared_cudarc(Arc::clone(&theirs))?;
+    /// assert!(ours.to_vec()? == [1, 2, 3] && !ours.is_mutable());
+    /// assert_eq!(stream.clone_dtoh(&*theirs)?, [1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -263,6 +316,20 @@ impl<T: DeviceRepr + Pod> DeviceSlice<T> {
     }
 
     /// The elements as a slice of `cudarc` to be written to: see [`DeviceBuffer::as_cudarc_mut`].
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let numbers = DeviceSlice::from_slice(&context, &[1i64, 2])?;
+    /// let stream = context.to_cudarc()?.new_stream()?;
+    /// let mut theirs = numbers.as_cudarc_mut(&stream)?;
+    /// stream.memcpy_htod(&[3, 4], &mut theirs.as_view_mut())?;
+    /// drop(theirs); // from here on, work of ours comes later
+    /// assert_eq!(numbers.to_vec()?, [3, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -6,6 +6,16 @@ use std::io;
 
 /// Why an operation on device memory failed.  It has changed nothing, except as [`Read`](Self::Read)
 /// and [`Write`](Self::Write) say.
+///
+/// ```
+/// use arrow_cuda_buffer::{DeviceBuffer, Error};
+/// use arrow_cuda_context::Context;
+///
+/// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
+/// assert!(matches!(buffer.copy_from_host(2, b"abc"), Err(Error::OutOfBounds(_))));
+/// assert_eq!(buffer.read_only().fill(0), Err(Error::ReadOnly));
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -12,15 +12,16 @@ impl DeviceBuffer {
     /// error, not a fault of the process.  The file's own position does not matter, and stays as it
     /// is.
     ///
-    /// ```no_run
+    /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::Context;
-    /// use std::fs::File;
+    /// use std::io::Write;
     ///
-    /// let file = File::open("columns.bin")?;
-    /// let size = file.metadata()?.len() as usize;
-    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, size)?;
-    /// buffer.copy_from_file(0, &file, 0, size)?;
+    /// let mut file = tempfile::tempfile()?; // or `File::open`
+    /// file.write_all(b"abcdef")?;
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
+    /// buffer.copy_from_file(0, &file, 2, 4)?;
+    /// assert_eq!(buffer.to_vec()?, b"cdef");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -48,14 +49,17 @@ impl DeviceBuffer {
     /// [`copy_from_file`](Self::copy_from_file) does.  Many small ones cost hardly more than one of
     /// their total size.  What lies between the first and the last one may become zeros.
     ///
-    /// ```no_run
+    /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::Context;
-    /// use std::fs::File;
+    /// use std::io::Write;
     ///
-    /// let file = File::open("columns.bin")?;
-    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, file.metadata()?.len() as usize)?;
-    /// buffer.copy_ranges_from_file(&file, &[0..100, 5000..6000])?;
+    /// let mut file = tempfile::tempfile()?; // or `File::open`
+    /// file.write_all(b"abcdef")?;
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 6)?;
+    /// buffer.copy_ranges_from_file(&file, &[0..1, 4..6])?;
+    /// assert_eq!(buffer.slice(..1)?.to_vec()?, b"a");
+    /// assert_eq!(buffer.slice(4..)?.to_vec()?, b"ef");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -89,13 +93,17 @@ impl DeviceBuffer {
     /// Copies `size` bytes, from `position` on, into a file, from `offset` on.  The file grows where it
     /// has to; its own position does not matter, and stays as it is.
     ///
-    /// ```no_run
+    /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::Context;
-    /// use std::fs::File;
+    /// use std::io::Read;
     ///
-    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 1000)?;
-    /// buffer.copy_to_file(0, &File::create("columns.bin")?, 0, 1000)?;
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcdef"])?;
+    /// let mut file = tempfile::tempfile()?; // or `File::create`
+    /// buffer.copy_to_file(2, &file, 1, 3)?;
+    /// let mut bytes = Vec::new();
+    /// file.read_to_end(&mut bytes)?;
+    /// assert_eq!(bytes, b"\0cde");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

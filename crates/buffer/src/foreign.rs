@@ -89,6 +89,16 @@ fn on_another_device(address: u64, lies_on: u64, context: &Context) -> Error {
 /// The primary context of the device whose memory contains an address; that of device 0 for host memory, and for
 /// memory that no device knows.
 ///
+/// ```
+/// use arrow_cuda_buffer::{DeviceBuffer, context_of};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let buffer = DeviceBuffer::allocate(&context, 16)?;
+/// assert_eq!(context_of(buffer.private_address())?, context);
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// When there is no driver or no device, or the context cannot be made.
@@ -109,6 +119,19 @@ pub fn context_of(address: u64) -> CudaResult<Context> {
 
 /// The host's address of the memory at device address `address`; `None` for memory that the host cannot access.
 ///
+/// ```
+/// use arrow_cuda_buffer::{device_address, host_address};
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_transfer::HostBuffer;
+///
+/// let context = Context::primary(0)?;
+/// let pinned = HostBuffer::allocate(&context, 16)?;
+/// let here = pinned.private_ptr().addr();
+/// let on_the_device = device_address(&context, here as u64)?;
+/// assert_eq!(host_address(&context, on_the_device)?, Some(here));
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// When the context is gone.
@@ -119,6 +142,18 @@ pub fn host_address(context: &Context, address: u64) -> CudaResult<Option<usize>
 
 /// Whether an address is in device memory that the host cannot access, on the context's device or on another device
 /// whose context is in use.  False for an address that no driver context knows.
+///
+/// ```
+/// use arrow_cuda_buffer::{DeviceBuffer, is_device_memory};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let buffer = DeviceBuffer::allocate(&context, 16)?;
+/// let here = [0u8; 16];
+/// assert!(is_device_memory(&context, buffer.private_address())?);
+/// assert!(!is_device_memory(&context, here.as_ptr().addr() as u64)?);
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 ///
 /// # Errors
 ///

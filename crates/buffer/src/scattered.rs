@@ -10,10 +10,35 @@ use std::mem::MaybeUninit;
 const MAX_GAP: usize = 64 << 10;
 
 /// A buffer, and host memory for its first bytes.
+///
+/// ```
+/// use std::mem::MaybeUninit;
+///
+/// use arrow_cuda_buffer::{DeviceBuffer, HostPart, copy_to_host_scattered};
+/// use arrow_cuda_context::Context;
+///
+/// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?;
+/// let mut bytes = [MaybeUninit::uninit(); 2];
+/// let part: HostPart<'_> = (&buffer, &mut bytes);
+/// copy_to_host_scattered(vec![part])?;
+/// // SAFETY: the copy has initialised them.
+/// assert_eq!(bytes.map(|byte| unsafe { byte.assume_init() }), *b"ab");
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 pub type HostPart<'a> = (&'a DeviceBuffer, &'a mut [MaybeUninit<u8>]);
 
 impl DeviceBuffer {
     /// The bytes, on the host.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 3)?;
+    /// buffer.fill(7)?;
+    /// assert_eq!(buffer.to_vec()?, [7, 7, 7]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -46,6 +46,28 @@ impl DeviceBuffer {
     ///
     /// The other result is the owners of earlier work that is complete by now.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
+    /// use arrow_cuda_context::{Context, Stream};
+    /// use arrow_cuda_transfer::HostBuffer;
+    /// use std::sync::Arc;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// let mut pinned = HostBuffer::allocate(&context, 7)?;
+    /// pinned.as_mut_slice().copy_from_slice(b"onefour");
+    /// let pinned = Arc::new(pinned);
+    /// let (one, four) = pinned.as_slice().split_at(3);
+    /// let (order, owner) = (CopyOrder::On(&stream), Box::new(Arc::clone(&pinned)));
+    /// // SAFETY: the owner keeps the parts, which nobody changes.
+    /// let (buffers, _) = unsafe {
+    ///     DeviceBuffer::suballocated_from_host_in(order, &context, &[one, four], owner)?
+    /// };
+    /// stream.synchronize()?;
+    /// assert_eq!(buffers[1].to_vec()?, b"four");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Safety
     ///
     /// The parts must be readable as long as `owner` lives, and nobody may change them before the stream
@@ -133,6 +155,19 @@ impl DeviceBuffer {
 
     /// Buffers of one allocation with the bytes of others, in a context, perhaps of another device.  Sources that
     /// are adjacent themselves go by one copy, with what lies between them; other gaps become zeros.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let source = DeviceBuffer::gathered(&context, &[b"onefour"])?;
+    /// let parts = [&source.slice(..3)?, &source.slice(3..)?];
+    /// let copies = DeviceBuffer::suballocated_copies(&context, &parts)?;
+    /// drop(source);
+    /// assert_eq!(copies[1].to_vec()?, b"four");
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -338,6 +373,19 @@ fn is_next(first: &DeviceBuffer, second: &DeviceBuffer) -> bool {
 
 /// Waits for a stream that belongs to the context of each buffer, before they are copied to memory
 /// that cannot be queued.  Returns the owners that were retained for the stream's work.
+///
+/// ```
+/// use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, await_stream_of};
+/// use arrow_cuda_context::{Context, Stream};
+///
+/// let context = Context::primary(0)?;
+/// let stream = Stream::non_blocking(&context)?;
+/// let buffer = DeviceBuffer::allocate(&context, 4)?;
+/// buffer.fill_in(CopyOrder::On(&stream), 7)?;
+/// await_stream_of(&stream, &[&buffer])?;
+/// assert_eq!(buffer.to_vec()?, [7; 4]);
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -50,6 +50,15 @@ impl<T: Pod> DeviceSlice<T> {
 
     /// Allocates `length` elements, uninitialised, as [`DeviceBuffer::allocate`] does.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceSlice::<u64>::allocate(&Context::primary(0)?, 3)?;
+    /// assert_eq!((numbers.len(), numbers.buffer().len()), (3, 24));
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; [`Error::Invalid`] for more bytes than
@@ -63,6 +72,15 @@ impl<T: Pod> DeviceSlice<T> {
     }
 
     /// New device memory with the elements of a slice.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let points = DeviceSlice::from_slice(&Context::primary(0)?, &[[0.5f32, 1.0], [1.5, 2.0]])?;
+    /// assert_eq!(points.to_vec()?, [[0.5, 1.0], [1.5, 2.0]]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -101,26 +119,75 @@ impl<T: Pod> DeviceSlice<T> {
     }
 
     /// The memory, as bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceSlice::from_slice(&Context::primary(0)?, &[1u16, 2])?;
+    /// assert_eq!(numbers.buffer().to_vec()?, [1, 0, 2, 0]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     pub fn buffer(&self) -> &DeviceBuffer {
         &self.buffer
     }
 
     /// The memory, as bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::{DeviceBuffer, DeviceSlice};
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceSlice::from_slice(&Context::primary(0)?, &[1u16, 2])?;
+    /// let bytes: DeviceBuffer = numbers.into_buffer();
+    /// assert_eq!(bytes.slice(2..)?.to_vec()?, [2, 0]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     pub fn into_buffer(self) -> DeviceBuffer {
         self.buffer
     }
 
     /// The number of elements.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceSlice::from_slice(&Context::primary(0)?, &[1i32, 2, 3])?;
+    /// assert_eq!(numbers.len(), 3);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     pub fn len(&self) -> usize {
         self.buffer.size / Self::SIZE
     }
 
     /// Whether there are no elements.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceSlice::from_slice(&Context::primary(0)?, &[1i32, 2, 3])?;
+    /// assert!(!numbers.is_empty() && numbers.slice(3..)?.is_empty());
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 
     /// The elements of a range, which share the memory.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceSlice::from_slice(&Context::primary(0)?, &[1i32, 2, 3])?;
+    /// let tail = numbers.slice(1..)?;
+    /// tail.copy_from_host(&[20, 30])?;
+    /// assert_eq!(numbers.to_vec()?, [1, 20, 30]);
+    /// assert!(numbers.slice(2..4).is_err());
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -132,6 +199,17 @@ impl<T: Pod> DeviceSlice<T> {
 
     /// Copies as many elements as the slice has from the host.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::{DeviceSlice, Error};
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceSlice::allocate(&Context::primary(0)?, 3)?;
+    /// numbers.copy_from_host(&[1i32, 2, 3])?;
+    /// assert_eq!(numbers.to_vec()?, [1, 2, 3]);
+    /// assert!(matches!(numbers.copy_from_host(&[1, 2]), Err(Error::OutOfBounds(_))));
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::OutOfBounds`] for another number of elements, [`Error::ReadOnly`], or driver errors.
@@ -142,6 +220,17 @@ impl<T: Pod> DeviceSlice<T> {
 
     /// Copies all elements to the host.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceSlice::from_slice(&Context::primary(0)?, &[1i32, 2, 3])?;
+    /// let mut out = [0; 3];
+    /// numbers.copy_to_host(&mut out)?;
+    /// assert_eq!(out, [1, 2, 3]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::OutOfBounds`] if `out` has another length, or driver errors.
@@ -151,6 +240,15 @@ impl<T: Pod> DeviceSlice<T> {
     }
 
     /// The elements, on the host.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceSlice::from_slice(&Context::primary(0)?, &[1.5f64, 2.5])?;
+    /// assert_eq!(numbers.to_vec()?, [1.5, 2.5]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -163,6 +261,18 @@ impl<T: Pod> DeviceSlice<T> {
     }
 
     /// Copies the elements of another slice of this length, which may lie on another device.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let from = DeviceSlice::from_slice(&context, &[1i64, -2])?;
+    /// let to = DeviceSlice::allocate(&context, 2)?;
+    /// to.copy_from_device(&from)?;
+    /// assert_eq!(to.to_vec()?, [1, -2]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -18,6 +18,17 @@ struct Watcher {
 }
 
 /// How many bytes copies have moved, and were to move.
+///
+/// ```
+/// use arrow_cuda_buffer::{DeviceBuffer, Seen, watched};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let buffer = DeviceBuffer::gathered(&context, &[b"abcd"])?;
+/// let (bytes, seen) = watched(|_, _| true, || DeviceBuffer::to_vecs(&[&buffer, &buffer]));
+/// assert_eq!((bytes?.concat().len(), seen), (8, Seen { done: 8, total: 8 }));
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// What was reported last.

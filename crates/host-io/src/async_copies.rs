@@ -44,6 +44,19 @@ pub fn queue_upload(
 }
 
 /// A queued copy to pinned memory, from [`queue_download`].
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::{Context, Stream};
+/// use arrow_cuda_host_io::{Download, HostBuffer, queue_download};
+///
+/// let context = Context::primary(0)?;
+/// let buffer = DeviceBuffer::gathered(&context, &[b"data"])?;
+/// let out = HostBuffer::allocate(&context, 4)?;
+/// let download: Download = queue_download(&Stream::new(&context)?, &buffer, 0, out)?;
+/// assert_eq!(download.wait()?.as_slice(), b"data");
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Download {
     memory: Arc<HostBuffer>,
@@ -54,6 +67,19 @@ pub struct Download {
 ///
 /// [`Download::wait`] returns the memory.  Dropping the result does not wait: the copy is made all
 /// the same, and the memory is retained until then.
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::{Context, Stream};
+/// use arrow_cuda_host_io::{HostBuffer, queue_download};
+///
+/// let context = Context::primary(0)?;
+/// let stream = Stream::new(&context)?;
+/// let buffer = DeviceBuffer::gathered(&context, &[b"abcd"])?;
+/// let download = queue_download(&stream, &buffer, 1, HostBuffer::allocate(&context, 2)?)?;
+/// assert_eq!(download.wait()?.as_slice(), b"bc");
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -76,6 +102,20 @@ pub fn queue_download(
 impl Download {
     /// Whether the copy is complete.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::{Context, Stream};
+    /// use arrow_cuda_host_io::{HostBuffer, queue_download};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// let buffer = DeviceBuffer::gathered(&context, &[b"data"])?;
+    /// let download = queue_download(&stream, &buffer, 0, HostBuffer::allocate(&context, 4)?)?;
+    /// stream.synchronize()?;
+    /// assert!(download.is_complete()?);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Driver errors, including those of the copy.
@@ -84,6 +124,20 @@ impl Download {
     }
 
     /// Blocks until the copy is complete, and returns the memory.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
+    /// use arrow_cuda_context::{Context, Stream};
+    /// use arrow_cuda_host_io::{HostBuffer, queue_download};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::new(&context)?;
+    /// let buffer = DeviceBuffer::allocate(&context, 3)?;
+    /// buffer.fill_in(CopyOrder::On(&stream), 7)?;
+    /// let download = queue_download(&stream, &buffer, 0, HostBuffer::allocate(&context, 3)?)?;
+    /// assert_eq!(download.wait()?.as_slice(), [7; 3]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -5,6 +5,18 @@ use arrow_cuda_driver::CudaError;
 use std::io;
 
 /// Why a read or write failed.  The position is unchanged.
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_host_io::{BufferWriter, Error};
+///
+/// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+/// let refused = writer.write_bytes(b"abcde");
+/// assert_eq!(refused, Err(Error::Full { size: 5, position: 0, limit: 4 }));
+/// assert_eq!(writer.position()?, 0);
+/// # Ok::<(), arrow_cuda_host_io::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -46,6 +46,20 @@ impl HostFile {
     /// `direct` says whether to read past the page cache.  If it is `None`, that is done where the cache would
     /// not help, now or later: most of the bytes are not in it, and they would take more than half of the
     /// memory that the system has available.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::HostFile;
+    /// use std::io::Write;
+    ///
+    /// let mut file = tempfile::tempfile()?;
+    /// file.write_all(b"abcdef")?;
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
+    /// HostFile::to_read(file, 2, 4, None).copy_to_device(2, &buffer, 0, 4)?;
+    /// assert_eq!(buffer.to_vec()?, b"cdef");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn to_read(file: File, offset: u64, size: u64, direct: Option<bool>) -> Self {
         let is_direct = direct.unwrap_or_else(|| {
             size >= LEAST_TOO_LARGE
@@ -56,6 +70,18 @@ impl HostFile {
     }
 
     /// A file that is open for writing, past the page cache if `is_direct`.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::HostFile;
+    ///
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"data"])?;
+    /// let file = HostFile::to_write(tempfile::tempfile()?, false);
+    /// file.copy_from_device(0, &buffer, 0, 4)?;
+    /// assert_eq!(file.as_file().metadata()?.len(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn to_write(file: File, is_direct: bool) -> Self {
         Self::open(file, OpenOptions::new().write(true), is_direct)
     }
@@ -68,17 +94,50 @@ impl HostFile {
     }
 
     /// Whether most of a range is in the page cache, as far as the system tells.
+    ///
+    /// ```
+    /// use arrow_cuda_host_io::HostFile;
+    /// use std::io::Write;
+    ///
+    /// let mut file = tempfile::tempfile()?;
+    /// file.write_all(&[7; 5000])?; // through the cache
+    /// assert!(HostFile::is_cached(&file, 0, 5000));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn is_cached(file: &File, offset: u64, size: u64) -> bool {
         page_cache::holds(file, offset, size)
     }
 
     /// The file, as it was opened.
+    ///
+    /// ```
+    /// use arrow_cuda_host_io::HostFile;
+    ///
+    /// let file = HostFile::to_write(tempfile::tempfile()?, false);
+    /// file.as_file().set_len(10)?;
+    /// assert_eq!(file.as_file().metadata()?.len(), 10);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn as_file(&self) -> &File {
         &self.file
     }
 
     /// Copies `size` bytes from `offset` on into a buffer, from `position` on, as
     /// [`DeviceBuffer::copy_from_file`] does.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::HostFile;
+    /// use std::io::Write;
+    ///
+    /// let mut file = tempfile::tempfile()?;
+    /// file.write_all(b"abcdef")?;
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"------"])?;
+    /// HostFile::to_read(file, 0, 6, Some(false)).copy_to_device(4, &buffer, 1, 2)?;
+    /// assert_eq!(buffer.to_vec()?, b"-ef---");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -98,6 +157,21 @@ impl HostFile {
 
     /// Writes `size` bytes of a buffer, from `position` on, into the file, from `offset` on, as
     /// [`DeviceBuffer::copy_to_file`] does.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::HostFile;
+    /// use std::os::unix::fs::FileExt;
+    ///
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcdef"])?;
+    /// let file = HostFile::to_write(tempfile::tempfile()?, false);
+    /// file.copy_from_device(1, &buffer, 2, 3)?;
+    /// let mut bytes = [0; 4];
+    /// file.as_file().read_exact_at(&mut bytes, 0)?;
+    /// assert_eq!(&bytes, b"\0cde");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -32,16 +32,53 @@ pub struct BufferReader {
 
 impl BufferReader {
     /// Opens a buffer, at its start.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferReader;
+    /// use std::io::Read;
+    ///
+    /// let mut reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"text"])?);
+    /// let mut text = String::new();
+    /// reader.read_to_string(&mut text)?;
+    /// assert_eq!(text, "text");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open(buffer: DeviceBuffer) -> Self {
         Self { buffer, position: LongLock::new(Some(0)) }
     }
 
     /// The buffer that is read.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferReader;
+    ///
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"data"])?;
+    /// let reader = BufferReader::open(buffer.clone());
+    /// assert!(reader.buffer().is_same_memory(&buffer));
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     pub fn buffer(&self) -> &DeviceBuffer {
         &self.buffer
     }
 
     /// Closes the file.  The buffer stays valid.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::{BufferReader, Error};
+    ///
+    /// let reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"data"])?);
+    /// let slice = reader.read_buffer(2)?;
+    /// reader.close();
+    /// assert_eq!(reader.position(), Err(Error::Closed));
+    /// assert_eq!(slice.to_vec()?, b"da");
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     pub fn close(&self) {
         if let Ok(mut position) = self.position.lock() {
             *position = None;
@@ -49,11 +86,34 @@ impl BufferReader {
     }
 
     /// Whether the file is closed.  False in a forked child, where any use of the file fails.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferReader;
+    ///
+    /// let reader = BufferReader::open(DeviceBuffer::allocate(&Context::primary(0)?, 4)?);
+    /// assert!(!reader.is_closed());
+    /// reader.close();
+    /// assert!(reader.is_closed());
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.position.lock().is_ok_and(|position| position.is_none())
     }
 
     /// The position, in bytes from the start.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferReader;
+    ///
+    /// let reader = BufferReader::open(DeviceBuffer::allocate(&Context::primary(0)?, 10)?);
+    /// reader.read_buffer(4)?;
+    /// assert_eq!(reader.position()?, 4);
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -64,6 +124,16 @@ impl BufferReader {
 
     /// The file's size, in bytes.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferReader;
+    ///
+    /// let reader = BufferReader::open(DeviceBuffer::allocate(&Context::primary(0)?, 10)?);
+    /// assert_eq!(reader.size()?, 10);
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Closed`].
@@ -73,6 +143,18 @@ impl BufferReader {
     }
 
     /// Moves to a position from 0 to the size, both included.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferReader;
+    ///
+    /// let reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
+    /// reader.set_position(3)?;
+    /// assert_eq!(reader.read_buffer(10)?.to_vec()?, b"d");
+    /// assert!(reader.set_position(4).is_ok() && reader.set_position(5).is_err());
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -89,6 +171,20 @@ impl BufferReader {
 
     /// Reads to the host, up to the end of the file or of `out`.  Returns the number of bytes read.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferReader;
+    ///
+    /// let reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
+    /// let mut bytes = Vec::with_capacity(10);
+    /// let read = reader.read_uninit(bytes.spare_capacity_mut())?;
+    /// // SAFETY: that many bytes were read.
+    /// unsafe { bytes.set_len(read) };
+    /// assert_eq!(bytes, b"abcd");
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Closed`], or driver errors.
@@ -102,6 +198,20 @@ impl BufferReader {
 
     /// Reads to the host from `position`, without moving the file's position.  Returns the number
     /// of bytes read, 0 past the end.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferReader;
+    ///
+    /// let reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
+    /// let mut bytes = Vec::with_capacity(10);
+    /// let read = reader.read_at(1, bytes.spare_capacity_mut())?;
+    /// // SAFETY: that many bytes were read.
+    /// unsafe { bytes.set_len(read) };
+    /// assert_eq!((bytes.as_slice(), reader.position()?), (b"bcd".as_slice(), 0));
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -123,6 +233,17 @@ impl BufferReader {
 
     /// The next `size` bytes, or as many as there are, as a slice on the device.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferReader;
+    ///
+    /// let reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
+    /// assert_eq!(reader.read_buffer(3)?.to_vec()?, b"abc");
+    /// assert_eq!(reader.read_buffer(3)?.to_vec()?, b"d");
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Closed`].
@@ -136,6 +257,17 @@ impl BufferReader {
 
     /// Like [`read_buffer`](Self::read_buffer), from `position`, without moving the file's
     /// position.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferReader;
+    ///
+    /// let reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
+    /// assert_eq!(reader.read_buffer_at(1, 2)?.to_vec()?, b"bc");
+    /// assert_eq!(reader.position()?, 0);
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

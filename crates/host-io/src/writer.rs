@@ -46,6 +46,17 @@ struct State {
 impl BufferWriter {
     /// Opens a buffer at its start, unbuffered.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
+    /// assert_eq!(BufferWriter::open(buffer.clone())?.position()?, 0);
+    /// assert!(BufferWriter::open(buffer.read_only()).is_err());
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`BufferError::ReadOnly`] when the buffer is not mutable.
@@ -58,11 +69,36 @@ impl BufferWriter {
     }
 
     /// The buffer that is written.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+    /// writer.write_bytes(b"data")?;
+    /// assert_eq!(writer.buffer().to_vec()?, b"data");
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     pub fn buffer(&self) -> &DeviceBuffer {
         &self.buffer
     }
 
     /// Flushes and closes.  A second call does nothing.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::{BufferWriter, Error};
+    ///
+    /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+    /// writer.set_buffer_size(1024)?;
+    /// writer.write_bytes(b"data")?;
+    /// writer.close()?;
+    /// assert_eq!(writer.buffer().to_vec()?, b"data");
+    /// assert_eq!(writer.write_at(0, b"more"), Err(Error::Closed));
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -86,11 +122,34 @@ impl BufferWriter {
     }
 
     /// Whether the file is closed.  False in a forked child, where any use of the file fails.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+    /// assert!(!writer.is_closed());
+    /// writer.close()?;
+    /// assert!(writer.is_closed());
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.state.lock().is_ok_and(|state| !state.is_open)
     }
 
     /// The position, in bytes from the start, including buffered bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, 10)?)?;
+    /// writer.write_bytes(b"data")?;
+    /// assert_eq!(writer.position()?, 4);
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -101,6 +160,20 @@ impl BufferWriter {
 
     /// Flushes, then moves to a position within the buffer.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?;
+    /// let writer = BufferWriter::open(buffer.clone())?;
+    /// writer.set_position(2)?;
+    /// writer.write_bytes(b"--")?;
+    /// assert_eq!(buffer.to_vec()?, b"ab--");
+    /// assert!(writer.set_position(4).is_err());
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Seek`] at or past the end, [`Error::Closed`], or driver errors.
@@ -109,6 +182,19 @@ impl BufferWriter {
     }
 
     /// Writes host bytes at the position and moves it after them.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 7)?;
+    /// let writer = BufferWriter::open(buffer.clone())?;
+    /// writer.write_bytes(b"one")?;
+    /// writer.write_bytes(b"four")?;
+    /// assert_eq!(buffer.to_vec()?, b"onefour");
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -119,6 +205,20 @@ impl BufferWriter {
 
     /// Writes another device buffer, which may lie on another device.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let data = DeviceBuffer::gathered(&context, &[b"ab"])?;
+    /// let writer = BufferWriter::open(DeviceBuffer::allocate(&context, 4)?)?;
+    /// writer.write_device(&data)?;
+    /// writer.write_device(&data)?;
+    /// assert_eq!(writer.buffer().to_vec()?, b"abab");
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Full`] when it does not fit, [`Error::Closed`], or driver errors.
@@ -127,6 +227,19 @@ impl BufferWriter {
     }
 
     /// Like [`write_at`](Self::write_at), from another device buffer.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let data = DeviceBuffer::gathered(&context, &[b"--"])?;
+    /// let writer = BufferWriter::open(DeviceBuffer::gathered(&context, &[b"abcd"])?)?;
+    /// writer.write_device_at(1, &data)?;
+    /// assert_eq!((writer.buffer().to_vec()?, writer.position()?), (b"a--d".to_vec(), 3));
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -141,17 +254,18 @@ impl BufferWriter {
     /// Writes `size` bytes of a file, from `offset` on, and moves the position after them, as
     /// [`HostFile::copy_to_device`] does.  Returns when they are on the device.
     ///
-    /// ```no_run
+    /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::{BufferWriter, HostFile};
-    /// use std::fs::File;
+    /// use std::io::Write;
     ///
-    /// let file = File::open("columns.bin")?;
-    /// let size = file.metadata()?.len() as usize;
-    /// let file = HostFile::to_read(file, 0, size as u64, None);
-    /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, size)?)?;
-    /// writer.write_file(&file, 0, size)?;
+    /// let mut file = tempfile::tempfile()?; // or `File::open`
+    /// file.write_all(b"abcdef")?;
+    /// let file = HostFile::to_read(file, 2, 4, None);
+    /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+    /// writer.write_file(&file, 2, 4)?;
+    /// assert_eq!((writer.buffer().to_vec()?, writer.position()?), (b"cdef".to_vec(), 4));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -167,6 +281,17 @@ impl BufferWriter {
 
     /// Moves to `position` and writes there, as one step.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let writer = BufferWriter::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?)?;
+    /// writer.write_at(1, b"--")?;
+    /// assert_eq!((writer.buffer().to_vec()?, writer.position()?), (b"a--d".to_vec(), 3));
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`set_position`](Self::set_position) and [`write_bytes`](Self::write_bytes).
@@ -179,6 +304,19 @@ impl BufferWriter {
 
     /// Copies buffered bytes to the device, and waits until all that was written is there.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+    /// writer.set_buffer_size(1024)?;
+    /// writer.write_bytes(b"data")?;
+    /// writer.flush()?;
+    /// assert_eq!(writer.buffer().to_vec()?, b"data");
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Closed`], or driver errors, including those of copies that were queued; bytes whose copy
@@ -189,6 +327,20 @@ impl BufferWriter {
 
     /// Flushes, and buffers writes in `size` bytes of host memory from now on; 0 for none.  As many
     /// more are allocated once they are full, and fill while the others travel.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
+    /// let writer = BufferWriter::open(buffer.clone())?;
+    /// writer.set_buffer_size(1024)?;
+    /// b"data".iter().try_for_each(|byte| writer.write_bytes(&[*byte]))?; // one copy for all
+    /// writer.set_buffer_size(0)?;
+    /// assert_eq!(buffer.to_vec()?, b"data");
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -208,11 +360,37 @@ impl BufferWriter {
     }
 
     /// The host buffer's size, in bytes; 0 when writes are unbuffered.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+    /// assert_eq!(writer.buffer_size(), 0);
+    /// writer.set_buffer_size(1024)?;
+    /// assert_eq!(writer.buffer_size(), 1024);
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     pub fn buffer_size(&self) -> usize {
         self.of_host_buffer(DoubleBuffer::size)
     }
 
     /// How many bytes in the host buffer are not flushed yet.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_host_io::BufferWriter;
+    ///
+    /// let writer = BufferWriter::open(DeviceBuffer::allocate(&Context::primary(0)?, 10)?)?;
+    /// writer.set_buffer_size(1024)?;
+    /// writer.write_bytes(b"data")?;
+    /// assert_eq!(writer.bytes_buffered(), 4);
+    /// writer.flush()?;
+    /// assert_eq!(writer.bytes_buffered(), 0);
+    /// # Ok::<(), arrow_cuda_host_io::Error>(())
+    /// ```
     pub fn bytes_buffered(&self) -> usize {
         self.of_host_buffer(DoubleBuffer::buffered)
     }

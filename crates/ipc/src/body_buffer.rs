@@ -3,6 +3,16 @@
 use crate::Error;
 
 /// How a buffer is compressed.
+///
+/// The numbers are those of Arrow's metadata:
+///
+/// ```
+/// use arrow_cuda_ipc::Codec;
+/// use arrow_ipc::CompressionType;
+///
+/// assert_eq!(Codec::Lz4 as i32, CompressionType::LZ4_FRAME.0.into());
+/// assert_eq!(Codec::Zstd as i32, CompressionType::ZSTD.0.into());
+/// ```
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Codec {
@@ -23,6 +33,23 @@ impl Codec {
 }
 
 /// A buffer of a message's body, and the place of its bytes in the file or stream.
+///
+/// ```
+/// # #[cfg(feature = "arrays")] {
+/// use arrow_array::record_batch;
+/// use arrow_cuda_ipc::{BodyBuffer, MessageIndex, Source};
+/// use arrow_ipc::writer::StreamWriter;
+///
+/// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+/// let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema())?;
+/// writer.write(&batch)?;
+/// let stream = writer.into_inner()?;
+/// let messages = MessageIndex::read(&Source::Memory(&stream))?.expect("no delta dictionaries");
+/// let numbers: &BodyBuffer = messages.buffer(messages.all()[1].body.0, 24)?;
+/// assert_eq!((numbers.encoded_size, numbers.codec), (24, None)); // not compressed
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BodyBuffer {

@@ -9,6 +9,14 @@ use arrow_schema::ArrowError;
 use std::io;
 
 /// Why memory was not shared, or a message not read.
+///
+/// ```
+/// use arrow_cuda_ipc::{Error, Frame, IpcMemHandle};
+///
+/// assert_eq!(Frame::parse(&[0; 4], 4), Err(Error::EndOfStream)); // which ends a loop, and is no fault
+/// let error = IpcMemHandle::from_bytes(b"short").unwrap_err();
+/// assert_eq!(error.to_string(), "the IPC handle has 5 bytes, 72 or 80 are needed");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -33,6 +33,16 @@ const MARKER: u32 = 0xFFFF_FFFF;
 impl Frame {
     /// Reads the first bytes of a message that is `size` bytes long altogether.
     ///
+    /// ```
+    /// use arrow_cuda_ipc::{Frame, PREFIX};
+    ///
+    /// let mut message = vec![0xff, 0xff, 0xff, 0xff, 16, 0, 0, 0];
+    /// message.extend([0; 16 + 24]); // metadata, and a body
+    /// let frame = Frame::parse(&message[..PREFIX], message.len() as u64)?;
+    /// assert_eq!(frame.metadata_length, 16);
+    /// # Ok::<(), arrow_cuda_ipc::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// In libarrow's words: [`Error::EndOfStream`] at the end of a stream, or for no bytes;
@@ -93,6 +103,14 @@ impl Frame {
     }
 
     /// Where the body begins.
+    ///
+    /// ```
+    /// use arrow_cuda_ipc::Frame;
+    ///
+    /// let frame = Frame::parse(&[0xff, 0xff, 0xff, 0xff, 16, 0, 0, 0], 100)?;
+    /// assert_eq!(frame.body_offset(), 8 + 16);
+    /// # Ok::<(), arrow_cuda_ipc::Error>(())
+    /// ```
     pub fn body_offset(&self) -> u64 {
         self.metadata_offset + self.metadata_length
     }

@@ -43,17 +43,49 @@ impl IpcMemHandle {
     }
 
     /// The size of the memory, in bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_ipc::export;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 100)?;
+    /// assert_eq!(export(&buffer.slice(..30)?)?.size(), 30);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn size(&self) -> usize {
         self.size as usize
     }
 
     /// The driver's own handle of the allocation, and the memory's offset in it; `None` for memory
     /// of no bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_ipc::export;
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 100)?;
+    /// let (whole, part) = (export(&buffer)?, export(&buffer.slice(64..)?)?);
+    /// let (of_whole, of_part) = (whole.allocation().unwrap(), part.allocation().unwrap());
+    /// assert_eq!((of_whole.0, of_part.1 - of_whole.1), (of_part.0, 64));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn allocation(&self) -> Option<(&[u8; ALLOCATION], usize)> {
         self.allocation.as_ref().map(|(allocation, offset)| (allocation, *offset as usize))
     }
 
     /// Reads a handle that another process has created.
+    ///
+    /// ```
+    /// use arrow_cuda_ipc::IpcMemHandle;
+    ///
+    /// let sent = [&100u64.to_ne_bytes()[..], &[7; 64]].concat(); // by another process
+    /// let handle = IpcMemHandle::from_bytes(&sent)?;
+    /// assert_eq!((handle.size(), handle.allocation()), (100, Some((&[7; 64], 0))));
+    /// assert!(IpcMemHandle::from_bytes(&sent[..70]).is_err());
+    /// # Ok::<(), arrow_cuda_ipc::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -81,6 +113,16 @@ impl IpcMemHandle {
     }
 
     /// The handle as bytes, to be sent to another process.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_ipc::{IpcMemHandle, export};
+    ///
+    /// let handle = export(&DeviceBuffer::allocate(&Context::primary(0)?, 100)?)?;
+    /// assert_eq!(IpcMemHandle::from_bytes(&handle.to_bytes())?, handle);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.size.to_ne_bytes().to_vec();
         if let Some((allocation, offset)) = self.allocation {

@@ -45,9 +45,25 @@ pub struct DeviceMessage {
 impl DeviceMessage {
     /// Reads the message at the start of a buffer.  Only its metadata is copied.
     ///
+    /// ```
+    /// # #[cfg(feature = "arrays")] {
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_ipc::{DeviceMessage, MessageKind, serialize_stream};
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let stream = serialize_stream(&batch.schema(), &[batch], &Context::primary(0)?)?;
+    /// let schema = DeviceMessage::read(&stream)?;
+    /// assert_eq!(schema.facts.kind, MessageKind::Schema { is_swapped: false });
+    /// let end = schema.frame.body_offset() as usize + schema.body.len();
+    /// assert_eq!(DeviceMessage::read(&stream.slice(end..)?)?.facts.kind, MessageKind::Batch);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
-    /// [`Error::EndOfStream`] at a stream's end, [`Error::Message`] for a damaged message, or
+    /// [`Error::EndOfStream`] at a stream's end, [`Error::Message`] or [`Error::Unreadable`] for a damaged message, or
     /// driver errors.
     pub fn read(buffer: &DeviceBuffer) -> Result<Self, Error> {
         let first = buffer.slice_with_length(0, buffer.len().min(FIRST))?.to_vec()?;

@@ -12,6 +12,19 @@ use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 
 /// The bytes of an Arrow file or stream.
+///
+/// ```
+/// use arrow_cuda_ipc::Source;
+/// use std::fs::File;
+/// use std::os::fd::AsFd;
+///
+/// let file = File::open(std::env::current_exe()?)?;
+/// let source = Source::File { file: file.as_fd(), size: file.metadata()?.len() };
+/// let mut magic = [0; 4];
+/// source.read(0, &mut magic)?;
+/// assert_eq!(&magic, b"\x7fELF"); // this program's, which is no Arrow file
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     /// The bytes of a file.
@@ -27,6 +40,12 @@ pub enum Source<'a> {
 
 impl Source<'_> {
     /// The number of bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_ipc::Source;
+    ///
+    /// assert_eq!(Source::Memory(&[0; 100]).size(), 100);
+    /// ```
     pub fn size(&self) -> u64 {
         match self {
             Self::File { size, .. } => *size,
@@ -35,6 +54,16 @@ impl Source<'_> {
     }
 
     /// Fills `out` with the bytes from `position` on.
+    ///
+    /// ```
+    /// use arrow_cuda_ipc::Source;
+    ///
+    /// let (source, mut out) = (Source::Memory(b"ARROW1"), [0; 2]);
+    /// source.read(4, &mut out)?;
+    /// assert_eq!(&out, b"W1");
+    /// assert!(source.read(5, &mut out).is_err());
+    /// # Ok::<(), arrow_cuda_ipc::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -74,6 +103,7 @@ impl Source<'_> {
 /// arrays over it first, then [look up](Self::buffer) the buffers that it needs, and read only those:
 ///
 /// ```
+/// # #[cfg(feature = "arrays")] {
 /// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 /// use arrow_cuda_ipc::{Source, MessageIndex};
 /// use arrow_ipc::writer::FileWriter;
@@ -90,6 +120,7 @@ impl Source<'_> {
 /// let (body, _size) = messages.all()[1].body;
 /// let numbers = messages.buffer(body, 24)?;
 /// assert_eq!(file[numbers.position as usize..][..8], 1i64.to_ne_bytes());
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -119,9 +150,24 @@ impl MessageIndex {
     /// for files with what it refuses: a second dictionary in place of the first one, and a footer that contradicts
     /// the messages.
     ///
+    /// ```
+    /// # #[cfg(feature = "arrays")] {
+    /// use arrow_cuda_ipc::{MessageIndex, Source};
+    /// use arrow_ipc::writer::StreamWriter;
+    /// use arrow_schema::Schema;
+    ///
+    /// let stream = StreamWriter::try_new(Vec::new(), &Schema::empty())?.into_inner()?;
+    /// let messages = MessageIndex::read(&Source::Memory(&stream))?;
+    /// assert_eq!(messages.expect("no delta dictionaries").all().len(), 1); // the schema
+    /// assert!(MessageIndex::read(&Source::Memory(b"some text")).is_err());
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
-    /// [`Error::Message`] or [`Error::Unreadable`] when the file is damaged or something else.
+    /// [`Error::Message`] or [`Error::Unreadable`] when the file is damaged or something else; [`Error::EndOfStream`]
+    /// when it has no bytes; [`Error::Buffer`] when it cannot be read.
     pub fn read(source: &Source<'_>) -> Result<Option<Self>, Error> {
         let mut messages = Self::default();
         let mut begin = [0; FILE_MAGIC.len()];
@@ -142,11 +188,47 @@ impl MessageIndex {
     }
 
     /// The messages.
+    ///
+    /// ```
+    /// # #[cfg(feature = "arrays")] {
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_ipc::{MessageIndex, Source};
+    /// use arrow_ipc::writer::StreamWriter;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema())?;
+    /// writer.write(&batch)?;
+    /// let stream = writer.into_inner()?;
+    /// let messages = MessageIndex::read(&Source::Memory(&stream))?.expect("no delta dictionaries");
+    /// let [schema, batch] = messages.all() else { panic!("two messages") };
+    /// assert!(schema.body.1 == 0 && batch.body.1 >= 24); // bytes
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn all(&self) -> &[PlainMessage] {
         &self.all
     }
 
     /// The buffer of this size at an address; anything if it has no bytes.
+    ///
+    /// ```
+    /// # #[cfg(feature = "arrays")] {
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_ipc::{MessageIndex, Source};
+    /// use arrow_ipc::writer::StreamWriter;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema())?;
+    /// writer.write(&batch)?;
+    /// let stream = writer.into_inner()?;
+    /// let messages = MessageIndex::read(&Source::Memory(&stream))?.expect("no delta dictionaries");
+    /// let (body, _size) = messages.all()[1].body;
+    /// let numbers = messages.buffer(body, 24)?;
+    /// assert_eq!(stream[numbers.position as usize..][..8], 1i64.to_ne_bytes());
+    /// assert!(messages.buffer(body, 16).is_err(), "it has another size");
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -5,6 +5,21 @@ use crate::outline::{Header, Outline, byte_order};
 use arrow_ipc::{Buffer, Endianness, RecordBatch};
 
 /// The kind of a message.
+///
+/// ```
+/// # #[cfg(feature = "arrays")] {
+/// use arrow_cuda_ipc::{Frame, MessageKind, Metadata};
+/// use arrow_ipc::writer::StreamWriter;
+/// use arrow_schema::Schema;
+///
+/// let stream = StreamWriter::try_new(Vec::new(), &Schema::empty())?.into_inner()?;
+/// let frame = Frame::parse(&stream, stream.len() as u64)?;
+/// let metadata = &stream[frame.metadata_offset as usize..frame.body_offset() as usize];
+/// let kind = Metadata::parse(metadata)?.kind;
+/// assert!(matches!(kind, MessageKind::Schema { is_swapped: false })); // written here
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {
     /// A schema, which has no body.
@@ -57,6 +72,20 @@ struct Columns {
 impl Metadata {
     /// Reads a message's metadata.  [`check`](Self::check) validates it.
     ///
+    /// ```
+    /// # #[cfg(feature = "arrays")] {
+    /// use arrow_cuda_ipc::{Frame, Metadata};
+    /// use arrow_ipc::writer::StreamWriter;
+    /// use arrow_schema::Schema;
+    ///
+    /// let stream = StreamWriter::try_new(Vec::new(), &Schema::empty())?.into_inner()?;
+    /// let frame = Frame::parse(&stream, stream.len() as u64)?;
+    /// let metadata = &stream[frame.metadata_offset as usize..frame.body_offset() as usize];
+    /// assert_eq!(Metadata::parse(metadata)?.body_length, 0); // a schema has no body
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Unreadable`] when the bytes are not a message's metadata, or the length of its body
@@ -94,6 +123,21 @@ impl Metadata {
 
     /// Reads the footer of an IPC file as if it were a schema message.
     ///
+    /// ```
+    /// # #[cfg(feature = "arrays")] {
+    /// use arrow_cuda_ipc::{MessageKind, Metadata};
+    /// use arrow_ipc::writer::FileWriter;
+    /// use arrow_schema::Schema;
+    ///
+    /// let file = FileWriter::try_new(Vec::new(), &Schema::empty())?.into_inner()?;
+    /// let end = file.len() - 10; // the footer's length and the magic
+    /// let length = i32::from_le_bytes(file[end..end + 4].try_into()?) as usize;
+    /// let footer = Metadata::parse_footer(&file[end - length..end])?;
+    /// assert_eq!(footer.kind, MessageKind::Schema { is_swapped: false });
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Message`] when the bytes are not a footer with a schema.
@@ -108,6 +152,21 @@ impl Metadata {
     /// Checks the body's length, of which `available` bytes exist, and the lengths and null counts of arrays.  Whether
     /// a buffer lies within the body is checked by who reads it: libarrow accepts a bitmap anywhere if there are no
     /// nulls, and does not read it.
+    ///
+    /// ```
+    /// # #[cfg(feature = "arrays")] {
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_ipc::{DeviceMessage, serialize_record_batch};
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let message = serialize_record_batch(&batch, &Context::primary(0)?)?;
+    /// let facts = DeviceMessage::read(&message)?.facts;
+    /// facts.check(facts.body_length)?;
+    /// assert!(facts.check(facts.body_length - 1).is_err());
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -126,6 +185,20 @@ impl Metadata {
     }
 
     /// How many arrays, nested ones too, and buffers the body has; `None` for a message without columns.
+    ///
+    /// ```
+    /// # #[cfg(feature = "arrays")] {
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_ipc::{DeviceMessage, serialize_record_batch};
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]), ("y", Int64, [4, 5, 6]))?;
+    /// let message = serialize_record_batch(&batch, &Context::primary(0)?)?;
+    /// let counts = DeviceMessage::read(&message)?.facts.counts();
+    /// assert_eq!(counts, Some((2, 4))); // each column has a bitmap and values
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn counts(&self) -> Option<(usize, usize)> {
         self.columns.as_ref().map(|columns| columns.counts)
     }
@@ -133,11 +206,37 @@ impl Metadata {
     /// Whether the body's buffers are compressed, or may be.  The first writers with compression
     /// recorded it in the custom metadata of version 4, so any message of that version with custom
     /// metadata counts as compressed, too.
+    ///
+    /// ```
+    /// # #[cfg(feature = "arrays")] {
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_ipc::{DeviceMessage, serialize_record_batch};
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let message = serialize_record_batch(&batch, &Context::primary(0)?)?;
+    /// assert!(!DeviceMessage::read(&message)?.facts.is_compressed());
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_compressed(&self) -> bool {
         self.columns.as_ref().is_some_and(|columns| columns.is_compressed)
     }
 
     /// Whether the message states how many nulls each array has, or has no columns.
+    ///
+    /// ```
+    /// # #[cfg(feature = "arrays")] {
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_ipc::{DeviceMessage, serialize_record_batch};
+    ///
+    /// let batch = record_batch!(("x", Int64, [Some(1), None]))?;
+    /// let message = serialize_record_batch(&batch, &Context::primary(0)?)?;
+    /// assert!(DeviceMessage::read(&message)?.facts.is_counted()); // it says that there is one null
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_counted(&self) -> bool {
         self.columns.as_ref().is_none_or(|columns| columns.is_counted)
     }
@@ -145,6 +244,19 @@ impl Metadata {
     /// Whether libarrow slices the body without reading it, so that the body may stay on the
     /// device. libarrow decompresses on the host, and counts nulls there if the message does not
     /// state their number.
+    ///
+    /// ```
+    /// # #[cfg(feature = "arrays")] {
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_ipc::{DeviceMessage, serialize_record_batch};
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let message = serialize_record_batch(&batch, &Context::primary(0)?)?;
+    /// assert!(DeviceMessage::read(&message)?.facts.stays_on_device());
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stays_on_device(&self) -> bool {
         self.columns.as_ref().is_some_and(|columns| {
             !columns.is_compressed && columns.is_counted && columns.defect.is_none()

@@ -11,6 +11,20 @@ use crate::outline::{Header, Outline};
 use arrow_ipc::{Buffer, CompressionType};
 
 /// A message, and where its body would be.
+///
+/// ```
+/// # #[cfg(feature = "arrays")] {
+/// use arrow_cuda_ipc::{MessageIndex, MessageKind, Metadata, PlainMessage, Source};
+/// use arrow_ipc::writer::FileWriter;
+/// use arrow_schema::Schema;
+///
+/// let file = FileWriter::try_new(Vec::new(), &Schema::empty())?.into_inner()?;
+/// let messages = MessageIndex::read(&Source::Memory(&file))?.expect("no delta dictionaries");
+/// let PlainMessage { metadata, .. } = &messages.all()[0];
+/// assert_eq!(Metadata::parse(metadata)?.kind, MessageKind::Schema { is_swapped: false });
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlainMessage {

@@ -16,6 +16,18 @@ use std::sync::{Arc, Weak};
 /// Another process cannot order its work after the work of this one.  So this call waits for the work on all streams
 /// of the buffer's context, and of the other contexts that may use the memory.
 ///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_ipc::export;
+///
+/// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 3)?;
+/// buffer.copy_from_host(0, b"abc")?;
+/// let handle = export(&buffer)?;
+/// assert_eq!(handle.size(), 3); // its bytes go to another process, which opens it
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// [`Error::AlreadyExported`] for memory of another process, or driver errors for memory that
@@ -79,7 +91,7 @@ pub fn export_adopted(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
 /// ```
 /// use arrow_cuda_buffer::DeviceBuffer;
 /// use arrow_cuda_context::Context;
-/// use arrow_cuda_ipc::{export, lend};
+/// use arrow_cuda_ipc::lend;
 ///
 /// let context = Context::primary(0)?;
 /// let buffer = DeviceBuffer::allocate(&context, 100)?;
@@ -134,6 +146,18 @@ fn check_lent(current: &Current<'_>, address: u64, size: usize) -> Result<(), Er
 /// [`from_bytes`](IpcMemHandle::from_bytes) reads the handle that the other process has sent; the program
 /// [`two_processes`](https://github.com/pyarrow-cuda-compat/pyarrow-cuda-compat/blob/main/crates/ipc/examples/two_processes.rs)
 /// shows both sides.
+///
+/// ```no_run
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_ipc::{IpcMemHandle, open};
+/// use std::io::{Read, stdin};
+///
+/// let mut sent = Vec::new();
+/// stdin().read_to_end(&mut sent)?; // from the process that has exported the memory
+/// let buffer = open(&Context::primary(0)?, &IpcMemHandle::from_bytes(&sent)?)?;
+/// assert_eq!(buffer.to_vec()?, b"abc");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -11,6 +11,23 @@ pub const VERSION: i64 = 3;
 const LEGACY_DEFAULT_STREAM: u64 = 1;
 
 /// The entries of `__cuda_array_interface__`.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::array_interface::{ArrayInterface, VERSION};
+///
+/// let of_another_library = ArrayInterface {
+///     shape: vec![2, 3],
+///     element: "<f4".parse()?,
+///     address: Some(0x7f00_0000_0000),
+///     is_read_only: false,
+///     strides: None,
+///     version: Some(VERSION),
+///     stream: None,
+///     has_mask: false,
+/// };
+/// assert_eq!(of_another_library.memory()?.layout.strides(), [12, 4]);
+/// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayInterface {
     /// The number of elements along each dimension.
@@ -35,6 +52,25 @@ pub struct ArrayInterface {
 }
 
 /// The memory of an array's elements.
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::{Consumer, Context};
+/// use arrow_cuda_numba_bridge::array_interface::{ArrayInterface, ArrayMemory};
+/// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+///
+/// let context = Context::primary(0)?;
+/// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+/// let theirs = StridedArray::allocate(&context, layout)?;
+/// let interface = ArrayInterface::of(&theirs, &context.make_ready_for(Consumer::Unknown, &[])?);
+///
+/// let ArrayMemory { address, layout, is_mutable, pending, .. } = interface.memory()?;
+/// let (arrival, size) = (context.take_over(&pending)?, layout.span().size);
+/// // SAFETY: the owner keeps the memory, which nobody else uses.
+/// let view = unsafe { DeviceBuffer::view(&context, address, size, is_mutable, arrival, Box::new(theirs)) }?;
+/// assert_eq!(StridedArray::new(&view, 0, layout)?.layout().shape(), [2, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ArrayMemory {
@@ -50,6 +86,19 @@ pub struct ArrayMemory {
 
 impl ArrayInterface {
     /// Describes an array that was made ready for any consumer: without pending work.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context};
+    /// use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&context, layout)?;
+    /// let interface = ArrayInterface::of(&array, &context.make_ready_for(Consumer::Unknown, &[])?);
+    /// assert_eq!((interface.shape, interface.strides), (vec![2, 3], None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn of(array: &StridedArray, ready: &Ready) -> Self {
         let layout = array.layout();
         let strides = (!layout.is_row_major()).then(|| layout.strides().to_vec());
@@ -66,6 +115,21 @@ impl ArrayInterface {
     }
 
     /// The memory of the array's elements, and how they lie in it.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context};
+    /// use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&context, layout)?;
+    /// let interface = ArrayInterface::of(&array, &context.make_ready_for(Consumer::Unknown, &[])?);
+    /// let memory = interface.memory()?;
+    /// assert_eq!((memory.address, &memory.layout), (array.private_address(), array.layout()));
+    /// assert!(ArrayInterface { has_mask: true, ..interface }.memory().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -7,6 +7,16 @@ use arrow_cuda_driver::CudaError;
 use std::io;
 
 /// Why an array was not exchanged.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::{ElementType, Error, Order, StridedLayout};
+///
+/// let matrix = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+/// assert_eq!(matrix.transpose(&[0, 2]), Err(Error::Axis(2, 2)));
+/// assert!(matches!(matrix.reshape(&[4], Order::C), Err(Error::Invalid(_))));
+/// assert!(matches!(matrix.ravel(Order::Fortran), Err(Error::NeedsCopy(_))));
+/// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

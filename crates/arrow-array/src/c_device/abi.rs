@@ -17,6 +17,18 @@ pub const CUDA_MANAGED: i32 = 13;
 /// `ArrowDeviceArray`: an array of the C Data interface, and where its memory lies.
 ///
 /// It is released when dropped, on any thread.
+///
+/// ```
+/// use arrow_array::Int32Array;
+/// use arrow_cuda_array::{DeviceArrayData, FFI_ArrowDeviceArray, c_device};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let numbers = DeviceArrayData::from_array(&context, &Int32Array::from(vec![1, 2, 3]))?;
+/// let structure: FFI_ArrowDeviceArray = numbers.export()?;
+/// assert_eq!((structure.array.len(), structure.device_type), (3, c_device::CUDA));
+/// # Ok::<(), arrow_cuda_array::Error>(())
+/// ```
 #[repr(C)]
 #[derive(Debug)]
 pub struct FFI_ArrowDeviceArray {
@@ -39,6 +51,12 @@ unsafe impl Sync for FFI_ArrowDeviceArray {}
 
 impl FFI_ArrowDeviceArray {
     /// A structure without an array, for a producer in C to write to.
+    ///
+    /// ```
+    /// use arrow_cuda_array::FFI_ArrowDeviceArray;
+    ///
+    /// assert!(FFI_ArrowDeviceArray::empty().is_released());
+    /// ```
     pub fn empty() -> Self {
         Self {
             array: FFI_ArrowArray::empty(),
@@ -52,6 +70,19 @@ impl FFI_ArrowDeviceArray {
     /// Moves the structure out of memory that a producer in C has written to.  What stays behind counts as
     /// released.
     ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::{DeviceArrayData, FFI_ArrowDeviceArray};
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let mut theirs = numbers.export()?; // as if a producer in C had written it
+    /// // SAFETY: a structure that may be written to.
+    /// let ours = unsafe { FFI_ArrowDeviceArray::from_raw(&raw mut theirs) };
+    /// assert!(theirs.is_released() && !ours.is_released());
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Safety
     ///
     /// `structure` must point to an aligned, initialised structure that may be written to.
@@ -61,6 +92,17 @@ impl FFI_ArrowDeviceArray {
     }
 
     /// Whether the array was released, or moved elsewhere.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::{DeviceArrayData, FFI_ArrowDeviceArray};
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+    /// assert!(!numbers.export()?.is_released());
+    /// assert!(FFI_ArrowDeviceArray::empty().is_released());
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn is_released(&self) -> bool {
         self.array.is_released()
     }

@@ -9,6 +9,19 @@ impl DeviceRecordBatch {
     /// The structure of the C Device interface, as that of an array of structs: see
     /// [`DeviceArrayData::export`].
     ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::{DeviceRecordBatch, c_device};
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]), ("y", Int64, [4, 5, 6]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let structure = there.export()?;
+    /// assert_eq!((structure.array.len(), structure.array.num_children()), (3, 2));
+    /// assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA, 0));
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`DeviceArrayData::export`].
@@ -19,6 +32,21 @@ impl DeviceRecordBatch {
     /// As [`export`](Self::export), for a batch that work on a stream may still write to: see
     /// [`DeviceArrayData::export_on`].
     ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_buffer::CopyOrder;
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::non_blocking(&context)?;
+    /// let there = DeviceRecordBatch::from_record_batch(&context, &record_batch!(("x", Int64, [1, 2]))?)?;
+    /// there.column(0).buffers()[0].fill_in(CopyOrder::On(&stream), 0)?;
+    /// let structure = there.export_on(&stream)?; // its consumers see zeros
+    /// assert_eq!(structure.array.len(), 2);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`DeviceArrayData::export_on`].
@@ -27,6 +55,20 @@ impl DeviceRecordBatch {
     }
 
     /// Takes ownership of another library's batch: see [`DeviceArrayData::import`].
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let structure = DeviceRecordBatch::from_record_batch(&context, &batch)?.export()?;
+    /// // SAFETY: the structure was made above, with this schema.
+    /// let imported = unsafe { DeviceRecordBatch::import(&context, structure, batch.schema()) }?;
+    /// assert_eq!(imported.to_record_batch()?, batch);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -48,6 +90,21 @@ impl DeviceRecordBatch {
 
     /// As [`import`](Self::import); later work on `stream` waits for the structure's event, too: see
     /// [`DeviceArrayData::import_on`].
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (ours, theirs) = (Stream::non_blocking(&context)?, Stream::non_blocking(&context)?);
+    /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+    /// let structure = DeviceRecordBatch::from_record_batch(&context, &batch)?.export_on(&theirs)?;
+    /// // SAFETY: the structure was made above, with this schema.
+    /// let imported = unsafe { DeviceRecordBatch::import_on(&ours, structure, batch.schema()) }?;
+    /// assert_eq!(imported.to_record_batch()?, batch);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     ///
     /// # Safety
     ///

@@ -47,6 +47,21 @@ impl DeviceArrayData {
 
     /// Exports an array that work on a stream may still write to: the event comes after that work, too.
     ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_buffer::CopyOrder;
+    /// use arrow_cuda_context::{Context, Stream};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let stream = Stream::non_blocking(&context)?;
+    /// let numbers = DeviceArrayData::from_array(&context, &Int32Array::from(vec![1, 2, 3]))?;
+    /// numbers.buffers()[0].fill_in(CopyOrder::On(&stream), 0)?;
+    /// let structure = numbers.export_on(&stream)?; // its consumers see zeros
+    /// assert_eq!(structure.array.len(), 3);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Driver errors, including those of the queued work.

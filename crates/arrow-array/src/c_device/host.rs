@@ -15,6 +15,20 @@ use std::sync::Arc;
 /// The structure of an array of arrow-rs that lies in pinned memory, for consumers whose device reads that
 /// memory.  The structure shares the memory until it is released.
 ///
+/// ```
+/// use arrow_array::Int32Array;
+/// use arrow_cuda_array::{DeviceArrayData, c_device};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let numbers = Int32Array::from(vec![1, 2, 3]);
+/// assert!(c_device::export_pinned(&context, &numbers).is_err(), "the memory is not pinned");
+/// let pinned = DeviceArrayData::from_array(&context, &numbers)?.to_pinned_array()?;
+/// let structure = c_device::export_pinned(&context, &pinned)?;
+/// assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA_HOST, -1));
+/// # Ok::<(), arrow_cuda_array::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// [`Error::Unsupported`] when a buffer is not pinned; driver errors.
@@ -37,6 +51,21 @@ pub fn export_pinned(context: &Context, array: &dyn Array) -> Result<FFI_ArrowDe
 }
 
 /// Takes over another library's array in host memory, pinned or not, once the structure's event is reached.
+///
+/// ```
+/// use arrow_array::{Array, Int32Array};
+/// use arrow_cuda_array::{DeviceArrayData, c_device};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let numbers = Int32Array::from(vec![1, 2, 3]);
+/// let pinned = DeviceArrayData::from_array(&context, &numbers)?.to_pinned_array()?;
+/// let structure = c_device::export_pinned(&context, &pinned)?;
+/// // SAFETY: the structure was made above, for this type.
+/// let imported = unsafe { c_device::import_host(&context, structure, numbers.data_type()) }?;
+/// assert_eq!(imported.to_data(), numbers.to_data());
+/// # Ok::<(), arrow_cuda_array::Error>(())
+/// ```
 ///
 /// # Safety
 ///

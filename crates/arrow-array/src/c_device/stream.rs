@@ -13,6 +13,18 @@ use std::{fmt, ptr};
 /// `ArrowDeviceArrayStream`: record batches, of which each is made when it is asked for.
 ///
 /// It is released when dropped.  One thread at a time may use it.
+///
+/// ```
+/// use arrow_array::record_batch;
+/// use arrow_cuda_array::{DeviceRecordBatch, FFI_ArrowDeviceArrayStream, c_device};
+/// use arrow_cuda_context::Context;
+///
+/// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+/// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+/// let stream = FFI_ArrowDeviceArrayStream::new(batch.schema(), [Ok(there)]);
+/// assert!(stream.device_type == c_device::CUDA && !stream.is_released());
+/// # Ok::<(), arrow_cuda_array::Error>(())
+/// ```
 #[repr(C)]
 pub struct FFI_ArrowDeviceArrayStream {
     /// The kind of memory that the batches lie in: [`CUDA`] and others.
@@ -29,6 +41,12 @@ unsafe impl Send for FFI_ArrowDeviceArrayStream {}
 
 impl FFI_ArrowDeviceArrayStream {
     /// A structure without a stream, for a producer in C to write to.
+    ///
+    /// ```
+    /// use arrow_cuda_array::FFI_ArrowDeviceArrayStream;
+    ///
+    /// assert!(FFI_ArrowDeviceArrayStream::empty().is_released());
+    /// ```
     pub fn empty() -> Self {
         Self {
             device_type: 0,
@@ -42,6 +60,16 @@ impl FFI_ArrowDeviceArrayStream {
 
     /// Moves the structure out of memory that a producer in C has written to.  What stays behind counts as
     /// released.
+    ///
+    /// ```
+    /// use arrow_cuda_array::FFI_ArrowDeviceArrayStream;
+    /// use arrow_schema::Schema;
+    ///
+    /// let mut theirs = FFI_ArrowDeviceArrayStream::new(Schema::empty().into(), []);
+    /// // SAFETY: a structure that may be written to.
+    /// let ours = unsafe { FFI_ArrowDeviceArrayStream::from_raw(&raw mut theirs) };
+    /// assert!(theirs.is_released() && !ours.is_released());
+    /// ```
     ///
     /// # Safety
     ///
@@ -95,6 +123,14 @@ impl FFI_ArrowDeviceArrayStream {
     }
 
     /// Whether the stream was released, or moved elsewhere.
+    ///
+    /// ```
+    /// use arrow_cuda_array::FFI_ArrowDeviceArrayStream;
+    /// use arrow_schema::Schema;
+    ///
+    /// assert!(!FFI_ArrowDeviceArrayStream::new(Schema::empty().into(), []).is_released());
+    /// assert!(FFI_ArrowDeviceArrayStream::empty().is_released());
+    /// ```
     pub fn is_released(&self) -> bool {
         self.release.is_none()
     }
@@ -203,6 +239,22 @@ unsafe extern "C" fn release(stream: *mut FFI_ArrowDeviceArrayStream) {
 /// The record batches of another library's stream, as they come.
 ///
 /// Each is imported as [`DeviceRecordBatch::import`] does.  An error ends the stream.
+///
+/// ```
+/// use arrow_array::record_batch;
+/// use arrow_cuda_array::{DeviceBatchStream, DeviceRecordBatch, FFI_ArrowDeviceArrayStream};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+/// let there = DeviceRecordBatch::from_record_batch(&context, &batch)?;
+/// let theirs = FFI_ArrowDeviceArrayStream::new(batch.schema(), [Ok(there.clone()), Ok(there)]);
+/// // SAFETY: the stream was made above.
+/// for imported in unsafe { DeviceBatchStream::import(&context, theirs) }? {
+///     assert_eq!(imported?.to_record_batch()?, batch);
+/// }
+/// # Ok::<(), arrow_cuda_array::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct DeviceBatchStream {
     context: Context,
@@ -213,6 +265,18 @@ pub struct DeviceBatchStream {
 
 impl DeviceBatchStream {
     /// Takes a stream over, and asks it for its schema.
+    ///
+    /// ```
+    /// use arrow_cuda_array::{DeviceBatchStream, FFI_ArrowDeviceArrayStream};
+    /// use arrow_cuda_context::Context;
+    /// use arrow_schema::Schema;
+    ///
+    /// let theirs = FFI_ArrowDeviceArrayStream::new(Schema::empty().into(), []);
+    /// // SAFETY: the stream was made above.
+    /// let mut batches = unsafe { DeviceBatchStream::import(&Context::primary(0)?, theirs) }?;
+    /// assert!(batches.next().is_none());
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -239,6 +303,21 @@ impl DeviceBatchStream {
     }
 
     /// The schema of all batches.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use arrow_cuda_array::{DeviceBatchStream, FFI_ArrowDeviceArrayStream};
+    /// use arrow_cuda_context::Context;
+    /// use arrow_schema::{DataType, Field, Schema};
+    ///
+    /// let schema = Arc::new(Schema::new(vec![Field::new("x", DataType::Int64, true)]));
+    /// let theirs = FFI_ArrowDeviceArrayStream::new(Arc::clone(&schema), []);
+    /// // SAFETY: the stream was made above.
+    /// let batches = unsafe { DeviceBatchStream::import(&Context::primary(0)?, theirs) }?;
+    /// assert_eq!(batches.schema(), &schema);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }

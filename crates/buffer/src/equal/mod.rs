@@ -18,6 +18,16 @@ impl DeviceBuffer {
     /// The device compares, and stops early when it finds a difference.  A buffer of another
     /// context is copied to this context in pieces, which takes some of its memory.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abab"])?;
+    /// assert!(buffer.slice(..2)?.equals(&buffer.slice(2..)?)?);
+    /// assert!(!buffer.slice(..2)?.equals(&buffer.slice(1..3)?)?);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Driver errors.

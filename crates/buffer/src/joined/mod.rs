@@ -51,6 +51,22 @@ pub fn join(
 /// Nothing is queued before all of it is checked, and nothing is queued any more when this returns.  So a caller may
 /// drop the buffers at any point.
 ///
+/// ```
+/// use arrow_cuda_buffer::{DeviceBuffer, join_into_new};
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_layout::{Change, JoinPiece};
+///
+/// let context = Context::primary(0)?;
+/// let from = DeviceBuffer::gathered(&context, &[b"abcd"])?;
+/// let to = DeviceBuffer::suballocate(&context, &[1, 3])?;
+/// let piece = |to, from_position, count| JoinPiece {
+///     to, to_position: 0, from: 0, from_position, count, change: Change::Bytes,
+/// };
+/// join_into_new(&context, &to, &[Some(&from)], &[piece(0, 0, 1), piece(1, 1, 3)])?;
+/// assert_eq!(to[1].to_vec()?, b"bcd");
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// As [`join`].

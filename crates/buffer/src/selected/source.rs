@@ -5,6 +5,20 @@ use crate::range::within;
 use crate::{DeviceBuffer, Error};
 
 /// Where elements come from.
+///
+/// ```
+/// use arrow_cuda_buffer::{DeviceBuffer, Source, select};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let bits = DeviceBuffer::gathered(&context, &[&[0b01]])?;
+/// let numbers = DeviceBuffer::gathered(&context, &[&[1, 0, 2, 0]])?;
+/// let to = DeviceBuffer::allocate(&context, 4)?;
+/// let (set, clear) = (Source::Each(&numbers), Source::One(&[9, 0]));
+/// select(&to, 2, (&bits, 0), set, clear)?;
+/// assert_eq!(to.to_vec()?, [1, 0, 9, 0]);
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     /// As many elements as the target has.

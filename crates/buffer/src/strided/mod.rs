@@ -17,6 +17,19 @@ use arrow_cuda_transfer::CopyOrder;
 use plan::Plan;
 
 /// Where the elements of an n-dimensional array lie in a buffer.
+///
+/// ```
+/// use arrow_cuda_buffer::{DeviceBuffer, Elements, copy_elements};
+/// use arrow_cuda_context::Context;
+///
+/// let context = Context::primary(0)?;
+/// let matrix = DeviceBuffer::gathered(&context, &[b"abc", b"def"])?;
+/// let column = Elements { buffer: &matrix, offset: 1, strides: &[3] };
+/// let to = DeviceBuffer::allocate(&context, 2)?;
+/// copy_elements(Elements { buffer: &to, offset: 0, strides: &[1] }, column, &[2], 1)?;
+/// assert_eq!(to.to_vec()?, b"be");
+/// # Ok::<(), arrow_cuda_buffer::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
     /// The memory.

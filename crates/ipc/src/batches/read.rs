@@ -14,10 +14,21 @@ use std::sync::Arc;
 
 /// Copies a record batch, one message in device memory, to the host, and validates it there.
 ///
+/// ```
+/// use arrow_array::record_batch;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_ipc::{read_record_batch, serialize_record_batch};
+///
+/// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+/// let message = serialize_record_batch(&batch, &Context::primary(0)?)?;
+/// assert_eq!(read_record_batch(&message, &batch.schema())?, batch);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
-/// [`Error::Message`] or [`Error::Array`] when the message is damaged or does not match the schema,
-/// [`Error::EndOfStream`], or driver errors.
+/// [`Error::Message`], [`Error::Unreadable`] or [`Error::Array`] when the message is damaged or does not match the
+/// schema, [`Error::EndOfStream`], or driver errors.
 pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<RecordBatch, Error> {
     Ok(read_device_batch(buffer, schema)?.to_record_batch()?)
 }
@@ -26,6 +37,18 @@ pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<Re
 ///
 /// The columns share the buffer's memory.  Only the metadata is copied to the host, so what the columns hold
 /// is not validated: see [`DeviceArrayData`].
+///
+/// ```
+/// use arrow_array::record_batch;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_ipc::{read_device_batch, serialize_record_batch};
+///
+/// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+/// let message = serialize_record_batch(&batch, &Context::primary(0)?)?;
+/// let there = read_device_batch(&message, &batch.schema())?;
+/// assert_eq!(there.slice(1, 2)?.to_record_batch()?, batch.slice(1, 2)); // copies two rows
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -45,9 +68,22 @@ pub fn read_device_batch(
 
 /// Copies a stream in device memory to the host, and validates it there: its schema, and its record batches.
 ///
+/// ```
+/// use arrow_array::record_batch;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_ipc::{read_stream, serialize_stream};
+///
+/// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+/// let stream = serialize_stream(&batch.schema(), &[batch.clone()], &Context::primary(0)?)?;
+/// let (schema, batches) = read_stream(&stream)?;
+/// assert_eq!((schema, batches), (batch.schema(), vec![batch]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
-/// [`Error::Message`] or [`Error::Array`] when the stream is damaged, or driver errors.
+/// [`Error::Message`], [`Error::Unreadable`] or [`Error::Array`] when the stream is damaged, [`Error::EndOfStream`]
+/// when it has no message, or driver errors.
 pub fn read_stream(buffer: &DeviceBuffer) -> Result<(SchemaRef, Vec<RecordBatch>), Error> {
     let (schema, batches) = read_device_stream(buffer)?;
     let batches = batches.iter().map(DeviceRecordBatch::to_record_batch);
@@ -57,6 +93,19 @@ pub fn read_stream(buffer: &DeviceBuffer) -> Result<(SchemaRef, Vec<RecordBatch>
 /// Reads a stream in device memory, whose columns stay there: its schema, and its record batches.
 ///
 /// Only the metadata of each message is copied to the host.
+///
+/// ```
+/// use arrow_array::record_batch;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_ipc::{read_device_stream, serialize_stream};
+///
+/// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+/// let batches = [batch.clone(), batch.slice(0, 2)];
+/// let stream = serialize_stream(&batch.schema(), &batches, &Context::primary(0)?)?;
+/// let (schema, batches) = read_device_stream(&stream)?;
+/// assert_eq!((schema, batches[1].num_rows()), (batch.schema(), 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///

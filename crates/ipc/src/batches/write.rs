@@ -11,6 +11,17 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 
 /// Writes a record batch, as one message without its schema, into device memory.
 ///
+/// ```
+/// use arrow_array::record_batch;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_ipc::{DeviceMessage, MessageKind, serialize_record_batch};
+///
+/// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
+/// let message = serialize_record_batch(&batch, &Context::primary(0)?)?;
+/// assert_eq!(DeviceMessage::read(&message)?.facts.kind, MessageKind::Batch);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// [`Error::Message`] for a batch with dictionaries, which go into messages of their own:

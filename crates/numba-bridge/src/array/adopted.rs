@@ -46,7 +46,7 @@ impl StridedArray {
     /// An array in a slice of `cudarc`, which the result owns from now on, after a wait for the work on it.
     ///
     /// ```
-    /// use arrow_cuda_context::{Consumer, Context};
+    /// use arrow_cuda_context::Context;
     /// use arrow_cuda_numba_bridge::{StridedArray, ElementType, Index, StridedLayout, Order};
     ///
     /// let stream = Context::primary(0)?.to_cudarc()?.new_stream()?;

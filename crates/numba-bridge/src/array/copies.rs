@@ -13,6 +13,20 @@ use std::mem::MaybeUninit;
 impl StridedArray {
     /// Copies the elements to the host, one after the other in an order.
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::uint(1), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// array.copy_from_host(&[1, 2, 3, 4, 5, 6], Order::C)?;
+    /// let mut out = Box::new_uninit_slice(6);
+    /// array.copy_to_host(&mut out, Order::Fortran)?;
+    /// // SAFETY: the copy has written all of it.
+    /// assert_eq!(*unsafe { out.assume_init() }, [1, 4, 2, 5, 3, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Invalid`] when `out` has another size; driver errors.
@@ -22,6 +36,24 @@ impl StridedArray {
     }
 
     /// As [`copy_to_host`](Self::copy_to_host), now or on a stream.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::CopyOrder;
+    /// use arrow_cuda_context::{Context, Stream};
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let layout = StridedLayout::row_major(ElementType::uint(1), vec![3])?;
+    /// let (array, stream) = (StridedArray::allocate(&context, layout)?, Stream::new(&context)?);
+    /// array.fill(&[7])?;
+    /// let mut out = Box::new_uninit_slice(3);
+    /// // SAFETY: nobody uses `out` before the stream has made the copy.
+    /// unsafe { array.copy_to_host_in(CopyOrder::On(&stream), &mut out, Order::C, || Box::new(())) }?;
+    /// stream.synchronize()?;
+    /// // SAFETY: the copy has written all of it.
+    /// assert_eq!(*unsafe { out.assume_init() }, [7; 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -54,6 +86,17 @@ impl StridedArray {
 
     /// The elements on the host, one after the other in an order.
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::uint(1), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// array.copy_from_host(&[1, 2, 3, 4, 5, 6], Order::C)?;
+    /// assert_eq!(array.to_vec(Order::Fortran)?, [1, 4, 2, 5, 3, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Buffer`] when the host has no room, or for driver errors.
@@ -66,6 +109,17 @@ impl StridedArray {
 
     /// Copies dense elements of the host into the array; they follow each other in an order.
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::uint(1), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// array.copy_from_host(&[1, 4, 2, 5, 3, 6], Order::Fortran)?;
+    /// assert_eq!(array.to_vec(Order::C)?, [1, 2, 3, 4, 5, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Invalid`] when `data` has another size; [`Error::Buffer`] for read-only memory;
@@ -76,6 +130,22 @@ impl StridedArray {
     }
 
     /// As [`copy_from_host`](Self::copy_from_host), now or on a stream.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::CopyOrder;
+    /// use arrow_cuda_context::{Context, Stream};
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let layout = StridedLayout::row_major(ElementType::uint(1), vec![3])?;
+    /// let (array, stream) = (StridedArray::allocate(&context, layout)?, Stream::new(&context)?);
+    /// let data = [1, 2, 3];
+    /// // SAFETY: nobody changes `data` before the stream has made the copy.
+    /// unsafe { array.copy_from_host_in(CopyOrder::On(&stream), &data, Order::C, || Box::new(())) }?;
+    /// stream.synchronize()?;
+    /// assert_eq!(array.to_vec(Order::C)?, data);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -111,6 +181,19 @@ impl StridedArray {
     /// Copies another array into this one, repeated as NumPy broadcasts it.  It may lie on another
     /// device, and overlap this one.
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let (context, byte) = (Context::primary(0)?, ElementType::uint(1));
+    /// let row = StridedArray::allocate(&context, StridedLayout::row_major(byte, vec![3])?)?;
+    /// let matrix = StridedArray::allocate(&context, StridedLayout::row_major(byte, vec![2, 3])?)?;
+    /// row.copy_from_host(&[1, 2, 3], Order::C)?;
+    /// matrix.copy_from(&row)?;
+    /// assert_eq!(matrix.to_vec(Order::C)?, [1, 2, 3, 1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for a shape that does not fit, or another type of elements;
@@ -120,6 +203,21 @@ impl StridedArray {
     }
 
     /// As [`copy_from`](Self::copy_from), now or on a stream.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::{CopyOrder, DeviceBuffer};
+    /// use arrow_cuda_context::{Context, Stream};
+    /// use arrow_cuda_numba_bridge::{Order, StridedArray};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let (from, stream) = (StridedArray::of_bytes(&DeviceBuffer::allocate(&context, 3)?)?, Stream::new(&context)?);
+    /// from.fill(&[7])?;
+    /// let to = StridedArray::allocate(&context, from.layout().clone())?;
+    /// to.copy_from_in(CopyOrder::On(&stream), &from)?;
+    /// stream.synchronize()?;
+    /// assert_eq!(to.to_vec(Order::C)?, [7; 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -132,6 +230,17 @@ impl StridedArray {
     }
 
     /// Sets every element to the one that has these bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// array.fill(&1.5f32.to_ne_bytes())?;
+    /// assert_eq!(array.to_vec(Order::C)?, 1.5f32.to_ne_bytes().repeat(3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -149,6 +258,19 @@ impl StridedArray {
 
     /// A copy in new memory of the same device, dense in an order.
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Index, Order, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::uint(1), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// array.copy_from_host(&[1, 2, 3, 4, 5, 6], Order::C)?;
+    /// let column = array.index(&[Index::Rest, Index::At(1)])?.copy(Order::C)?;
+    /// array.fill(&[0])?;
+    /// assert_eq!((column.buffer().len(), column.to_vec(Order::C)?), (2, vec![2, 5]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Buffer`] when the device has no room, or for driver errors.
@@ -159,6 +281,19 @@ impl StridedArray {
     }
 
     /// A copy in new memory of a device, dense in an order.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Context, Device};
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let (first, last) = (Context::primary(0)?, Context::primary(Device::count()? - 1)?);
+    /// let array = StridedArray::allocate(&first, StridedLayout::row_major(ElementType::uint(1), vec![3])?)?;
+    /// array.fill(&[7])?;
+    /// let copy = array.copy_to(&last, Order::C)?;
+    /// assert_eq!(copy.to_vec(Order::C)?, [7; 3]);
+    /// assert!(copy.buffer().context().is_same(&last));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -171,12 +306,34 @@ impl StridedArray {
     }
 
     /// Whether the elements follow each other in an order.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// assert!(array.is_dense(Order::C) && !array.is_dense(Order::Fortran));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_dense(&self, order: Order) -> bool {
         self.layout.is_dense_in_order(order)
     }
 
     /// The order in which the elements follow each other, C's if both are true; none for arrays with
     /// gaps.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Index, Order, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// assert_eq!(array.order(), Some(Order::C));
+    /// assert_eq!(array.with_layout(|layout| layout.transpose(&[1, 0]))?.order(), Some(Order::Fortran));
+    /// assert_eq!(array.index(&[Index::Rest, Index::At(0)])?.order(), None); // a column
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn order(&self) -> Option<Order> {
         [Order::C, Order::Fortran].into_iter().find(|order| self.is_dense(*order))
     }

@@ -17,7 +17,7 @@ use arrow_cuda_context::{Context, Ready};
 /// copies an element.
 ///
 /// ```
-/// use arrow_cuda_context::{Context, Ready};
+/// use arrow_cuda_context::Context;
 /// use arrow_cuda_numba_bridge::{StridedArray, ElementType, Index, StridedLayout, Order};
 ///
 /// let layout = StridedLayout::row_major(ElementType::int(2), vec![2, 3])?;
@@ -38,6 +38,20 @@ pub struct StridedArray {
 impl StridedArray {
     /// An array over a buffer's memory, whose first element begins `offset` bytes after the
     /// buffer's start.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 6)?;
+    /// buffer.copy_from_host(0, &[1, 2, 3, 4, 5, 6])?;
+    /// let every_other = StridedLayout::strided(ElementType::uint(1), vec![2], vec![2])?;
+    /// let array = StridedArray::new(&buffer, 3, every_other.clone())?;
+    /// assert_eq!(array.to_vec(Order::C)?, [4, 6]);
+    /// assert!(StridedArray::new(&buffer, 4, every_other).is_err()); // one would lie beyond the end
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -60,7 +74,7 @@ impl StridedArray {
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
-    /// use arrow_cuda_context::{Context, Ready};
+    /// use arrow_cuda_context::Context;
     /// use arrow_cuda_numba_bridge::StridedArray;
     ///
     /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 3)?;
@@ -78,6 +92,16 @@ impl StridedArray {
 
     /// A new array, uninitialised, in memory that other processes can import.
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// assert_eq!(array.buffer().len(), 24);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Driver errors; [`Error::Invalid`] for a layout with gaps or overlaps.
@@ -90,27 +114,80 @@ impl StridedArray {
     }
 
     /// The memory, from the first byte of any element to the last one.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Index, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// let column = array.index(&[Index::Rest, Index::At(0)])?;
+    /// assert_eq!(column.buffer().len(), 12 + 4); // two elements and the gap between them
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn buffer(&self) -> &DeviceBuffer {
         &self.buffer
     }
 
     /// How the elements lie in the memory.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// assert_eq!((array.layout().shape(), array.layout().strides()), (&[2, 3][..], &[12, 4][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn layout(&self) -> &StridedLayout {
         &self.layout
     }
 
     /// The type of the elements.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedArray};
+    ///
+    /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 3)?;
+    /// assert_eq!(StridedArray::of_bytes(&buffer)?.element(), ElementType::uint(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn element(&self) -> ElementType {
         self.layout.element()
     }
 
     /// The device address of the first element, for a consumer who was made ready for.  Asking for it
     /// [exposes](DeviceBuffer::expose) the memory.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context};
+    /// use arrow_cuda_numba_bridge::{ElementType, Index, StridedArray, StridedLayout};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let array = StridedArray::allocate(&context, StridedLayout::row_major(ElementType::int(8), vec![3])?)?;
+    /// let last = array.index(&[Index::At(-1)])?;
+    /// let ready = context.make_ready_for(Consumer::OnDefaultStream, &[])?;
+    /// assert_eq!(last.address(&ready) - array.address(&ready), 16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn address(&self, ready: &Ready) -> u64 {
         self.buffer.address(ready) + self.first() as u64
     }
 
     /// The same address, without exposing the memory: other libraries must not get it.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::int(8), vec![3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// assert!(array.private_address().is_multiple_of(8));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn private_address(&self) -> u64 {
         self.buffer.private_address() + self.first() as u64
     }

@@ -6,6 +6,18 @@ use crate::{ElementType, Error, Index, StridedLayout};
 impl StridedArray {
     /// The part that an index expression names; see [`StridedLayout::index`].
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Index, Order, Slice, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::uint(1), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// array.copy_from_host(&[1, 2, 3, 4, 5, 6], Order::C)?;
+    /// let from_second = Index::Slice(Slice { start: Some(1), ..Slice::default() });
+    /// assert_eq!(array.index(&[Index::At(0), from_second])?.to_vec(Order::C)?, [2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`StridedLayout::index`].
@@ -17,6 +29,18 @@ impl StridedArray {
 
     /// One field of structures; see [`StridedLayout::field`].
     ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let structures = StridedLayout::row_major("|V3".parse()?, vec![2])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, structures)?;
+    /// array.copy_from_host(&[1, 2, 3, 4, 5, 6], Order::C)?;
+    /// let last_bytes = array.field(2, ElementType::uint(1), &[])?;
+    /// assert_eq!(last_bytes.to_vec(Order::C)?, [3, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`StridedLayout::field`].
@@ -27,6 +51,18 @@ impl StridedArray {
     }
 
     /// The array in another layout of elements that it has: `change` is a method of [`StridedLayout`].
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::uint(1), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// array.copy_from_host(&[1, 2, 3, 4, 5, 6], Order::C)?;
+    /// let transposed = array.with_layout(|layout| layout.transpose(&[1, 0]))?;
+    /// assert_eq!(transposed.to_vec(Order::C)?, [1, 4, 2, 5, 3, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -40,6 +76,17 @@ impl StridedArray {
     }
 
     /// The same elements, which may not be written to through the result.
+    ///
+    /// ```
+    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::uint(1), vec![3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// assert!(array.read_only().fill(&[7]).is_err());
+    /// array.fill(&[7])?; // the array itself may still be written to
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn read_only(&self) -> Self {
         Self { buffer: self.buffer.read_only(), layout: self.layout.clone() }

@@ -23,6 +23,8 @@ pub const READ_ONLY: u64 = 1;
 pub const IS_COPIED: u64 = 1 << 1;
 
 /// Where memory lies.
+///
+/// See [`Imported::memory`](super::Imported::memory) for an example.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLDevice {
@@ -33,6 +35,8 @@ pub struct DLDevice {
 }
 
 /// The type of the elements.
+///
+/// See [`Imported::memory`](super::Imported::memory) for an example.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLDataType {
@@ -45,6 +49,8 @@ pub struct DLDataType {
 }
 
 /// An array, which owns nothing.
+///
+/// See [`Imported::memory`](super::Imported::memory) for an example.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DLTensor {
@@ -65,6 +71,8 @@ pub struct DLTensor {
 }
 
 /// The version of a structure's layout.
+///
+/// See [`Tensor::into_versioned`](super::Tensor::into_versioned) for an example.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLPackVersion {
@@ -75,6 +83,8 @@ pub struct DLPackVersion {
 }
 
 /// The exported structure before version 1.0.
+///
+/// See [`Tensor::into_legacy`](super::Tensor::into_legacy) for an example.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DLManagedTensor {
@@ -87,6 +97,8 @@ pub struct DLManagedTensor {
 }
 
 /// The exported structure from version 1.0 on.
+///
+/// See [`Tensor::into_versioned`](super::Tensor::into_versioned) for an example.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DLManagedTensorVersioned {

@@ -11,6 +11,17 @@ const CODES: [(Kind, u8); 5] =
 impl ElementType {
     /// The type that DLPack describes, opaque where NumPy has no such number.
     ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::ElementType;
+    /// use arrow_cuda_numba_bridge::dlpack::abi::DLDataType;
+    ///
+    /// let float32 = DLDataType { code: 2, bits: 32, lanes: 1 };
+    /// assert_eq!(ElementType::from_dlpack(float32)?, ElementType::float(4));
+    /// let int4 = DLDataType { code: 0, bits: 4, lanes: 1 };
+    /// assert!(ElementType::from_dlpack(int4).is_err()); // half a byte
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Unsupported`] for elements that do not fill whole bytes.
@@ -24,6 +35,15 @@ impl ElementType {
     }
 
     /// DLPack's description of the type.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::ElementType;
+    ///
+    /// let float32 = ElementType::float(4).to_dlpack()?;
+    /// assert_eq!((float32.code, float32.bits, float32.lanes), (2, 32, 1));
+    /// assert!("|V12".parse::<ElementType>()?.to_dlpack().is_err()); // structures
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -13,6 +13,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 
 /// The memory of a tensor, which the tensor owns.
+///
+/// ```
+/// use arrow_cuda_buffer::DeviceBuffer;
+/// use arrow_cuda_context::{Consumer, Context};
+/// use arrow_cuda_numba_bridge::dlpack::{HostBytes, Memory, Tensor};
+/// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+///
+/// let context = Context::primary(0)?;
+/// let ready = context.make_ready_for(Consumer::OnDefaultStream, &[])?;
+/// let on_device = Memory::Device(DeviceBuffer::allocate(&context, 6)?, ready);
+/// // SAFETY: the bytes live for ever.
+/// let on_host = Memory::Host(unsafe { HostBytes::new(b"abcdef".as_ptr(), 6, Box::new(())) });
+/// let layout = StridedLayout::row_major(ElementType::uint(1), vec![2, 3])?;
+/// assert!([on_device, on_host].map(|memory| Tensor::new(memory, layout.clone())).iter().all(Result::is_ok));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub enum Memory {
     /// Device memory, shared with other buffers, that was made ready for the consumer.
@@ -28,6 +44,8 @@ impl From<(DeviceBuffer, Ready)> for Memory {
 }
 
 /// Host memory that nobody changes, and its owner.
+///
+/// See [`new`](Self::new) for an example.
 #[derive(Debug)]
 pub struct HostBytes {
     address: u64,
@@ -37,6 +55,21 @@ pub struct HostBytes {
 
 impl HostBytes {
     /// `size` bytes of host memory at `address`, which `owner` owns.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::dlpack::{HostBytes, Imported, Memory, Tensor, abi};
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let owner = Box::new(vec![1u8, 2, 3]);
+    /// // SAFETY: the vector owns the bytes.
+    /// let bytes = unsafe { HostBytes::new(owner.as_ptr(), owner.len(), owner) };
+    /// let layout = StridedLayout::row_major(ElementType::uint(1), vec![3])?;
+    /// let structure = Tensor::new(Memory::Host(bytes), layout)?.into_versioned(true);
+    /// // SAFETY: a valid structure, whose owner this is from now on.
+    /// let imported = unsafe { Imported::versioned(structure) };
+    /// assert_eq!(imported.memory()?.device_type, abi::CPU);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -48,6 +81,20 @@ impl HostBytes {
 }
 
 /// Memory, and the layout of the elements in it.
+///
+/// ```
+/// use arrow_cuda_context::{Consumer, Context};
+/// use arrow_cuda_numba_bridge::dlpack::{Imported, Tensor};
+/// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+///
+/// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+/// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+/// let tensor: Tensor = array.to_dlpack(Consumer::OnDefaultStream)?;
+/// // SAFETY: a valid structure, whose deleter nobody else calls.
+/// let imported = unsafe { Imported::versioned(tensor.into_versioned(false)) }; // as another library does
+/// assert_eq!(imported.memory()?.address, array.private_address()); // not copied
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Tensor {
     memory: Memory,
@@ -88,6 +135,20 @@ impl StridedArray {
 impl Tensor {
     /// A tensor over memory that begins where the elements' span begins.
     ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::{Consumer, Context};
+    /// use arrow_cuda_numba_bridge::dlpack::{Memory, Tensor};
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let context = Context::primary(0)?;
+    /// let buffer = DeviceBuffer::allocate(&context, 24)?;
+    /// let ready = context.make_ready_for(Consumer::OnDefaultStream, &[])?;
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![7])?;
+    /// assert!(Tensor::new(Memory::Device(buffer, ready), layout).is_err()); // 28 bytes
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Invalid`] when the elements do not lie within the memory, and
@@ -122,6 +183,20 @@ impl Tensor {
 
     /// The structure of version 1, which owns the memory.  The consumer calls its deleter once, on
     /// any thread; `is_copied` tells the consumer that it has the memory for itself.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context};
+    /// use arrow_cuda_numba_bridge::dlpack::Imported;
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// let structure = array.read_only().to_dlpack(Consumer::OnDefaultStream)?.into_versioned(false);
+    /// // SAFETY: a valid structure, whose deleter nobody else calls.
+    /// let imported = unsafe { Imported::versioned(structure) }; // as another library does
+    /// assert!(!imported.memory()?.is_mutable);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn into_versioned(self, is_copied: bool) -> NonNull<DLManagedTensorVersioned> {
         let is_read_only =
             matches!(&self.memory, Memory::Device(buffer, _) if !buffer.is_mutable());
@@ -138,6 +213,20 @@ impl Tensor {
 
     /// The structure before version 1, which owns the memory.  The consumer calls its deleter once,
     /// on any thread.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context};
+    /// use arrow_cuda_numba_bridge::dlpack::Imported;
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// let structure = array.to_dlpack(Consumer::OnDefaultStream)?.into_legacy()?;
+    /// // SAFETY: a valid structure, whose deleter nobody else calls.
+    /// drop(unsafe { Imported::legacy(structure) }); // as another library does
+    /// assert!(array.read_only().to_dlpack(Consumer::OnDefaultStream)?.into_legacy().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -7,6 +7,20 @@ use std::ptr::NonNull;
 use std::slice;
 
 /// A structure of another library, whose deleter is called when this is dropped.
+///
+/// ```
+/// use arrow_cuda_context::{Consumer, Context};
+/// use arrow_cuda_numba_bridge::dlpack::Imported;
+/// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+///
+/// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+/// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+/// let structure = array.to_dlpack(Consumer::OnDefaultStream)?.into_versioned(false); // or another library's
+/// // SAFETY: a valid structure, whose deleter nobody else calls.
+/// let imported = unsafe { Imported::versioned(structure) };
+/// assert_eq!(imported.memory()?.layout.shape(), [2, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Imported(Form);
 
@@ -22,6 +36,21 @@ unsafe impl Send for Imported {}
 unsafe impl Sync for Imported {}
 
 /// The memory of a tensor.
+///
+/// ```
+/// use arrow_cuda_context::{Consumer, Context};
+/// use arrow_cuda_numba_bridge::dlpack::{Imported, ImportedMemory, abi};
+/// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+///
+/// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+/// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+/// let structure = array.to_dlpack(Consumer::OnDefaultStream)?.into_versioned(false);
+/// // SAFETY: a valid structure, whose deleter nobody else calls.
+/// let memory: ImportedMemory = unsafe { Imported::versioned(structure) }.memory()?;
+/// assert_eq!((memory.device_type, memory.device_id), (abi::CUDA, 0));
+/// assert_eq!((memory.address, memory.is_mutable), (array.private_address(), true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportedMemory {
@@ -40,6 +69,20 @@ pub struct ImportedMemory {
 impl Imported {
     /// Takes ownership of a structure from before version 1.
     ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context};
+    /// use arrow_cuda_numba_bridge::dlpack::Imported;
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// let structure = array.to_dlpack(Consumer::OnDefaultStream)?.into_legacy()?; // or another library's
+    /// // SAFETY: a valid structure, whose deleter nobody else calls.
+    /// let imported = unsafe { Imported::legacy(structure) };
+    /// assert_eq!(imported.memory()?.layout, *array.layout());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Safety
     ///
     /// The structure must be valid, and nobody else may call its deleter from now on.
@@ -48,6 +91,20 @@ impl Imported {
     }
 
     /// Takes ownership of a structure that begins with its version.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context};
+    /// use arrow_cuda_numba_bridge::dlpack::Imported;
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// let structure = array.to_dlpack(Consumer::OnDefaultStream)?.into_versioned(false); // or another library's
+    /// // SAFETY: a valid structure, whose deleter nobody else calls.
+    /// let imported = unsafe { Imported::versioned(structure) };
+    /// assert!(imported.memory()?.is_mutable);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Safety
     ///
@@ -58,6 +115,31 @@ impl Imported {
     }
 
     /// The memory of the elements, and how they lie in it.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::dlpack::Imported;
+    /// use arrow_cuda_numba_bridge::dlpack::abi::{CPU, DLDataType, DLDevice, DLManagedTensor, DLTensor};
+    /// use std::ptr::{NonNull, null_mut};
+    ///
+    /// let (mut data, mut shape) = ([1f32, 2., 3.], [2]);
+    /// let mut structure = DLManagedTensor {
+    ///     dl_tensor: DLTensor {
+    ///         data: data.as_mut_ptr().cast(),
+    ///         device: DLDevice { device_type: CPU, device_id: 0 },
+    ///         ndim: 1,
+    ///         dtype: DLDataType { code: 2, bits: 32, lanes: 1 },
+    ///         shape: shape.as_mut_ptr(),
+    ///         strides: null_mut(), // dense
+    ///         byte_offset: 4,
+    ///     },
+    ///     manager_ctx: null_mut(),
+    ///     deleter: None,
+    /// };
+    /// // SAFETY: a valid structure, which lives longer.
+    /// let memory = unsafe { Imported::legacy(NonNull::from(&mut structure)) }.memory()?;
+    /// assert_eq!((memory.address, memory.layout.size()), (data[1..].as_ptr() as u64, 8));
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

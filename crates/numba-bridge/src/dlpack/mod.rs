@@ -27,6 +27,16 @@ use arrow_cuda_context::Consumer;
 /// `None` and 1 are the legacy default stream, 2 is the per-thread one, which is ordered with it,
 /// and -1 asks for no order; every other number is a handle.
 ///
+/// ```
+/// use arrow_cuda_context::Consumer;
+/// use arrow_cuda_numba_bridge::dlpack::consumer_on;
+///
+/// assert_eq!(consumer_on(None)?, Consumer::OnDefaultStream);
+/// assert_eq!(consumer_on(Some(0x5500_0000_1000))?, Consumer::OnOtherStream);
+/// assert!(consumer_on(Some(0)).is_err());
+/// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// [`Error::Invalid`] for a number that does not name a stream.

@@ -23,6 +23,14 @@ pub struct ElementType {
 }
 
 /// The kind of an element.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::{ElementType, Kind};
+///
+/// assert_eq!("<c8".parse::<ElementType>()?.kind(), Kind::Complex);
+/// assert_eq!("<M8[ns]".parse::<ElementType>()?.kind(), Kind::Opaque);
+/// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -63,16 +71,36 @@ const NUMBERS: [(Kind, char); 5] = [
 
 impl ElementType {
     /// A signed integer of `size` bytes; opaque if NumPy has no type of that size.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, Kind};
+    ///
+    /// assert_eq!(ElementType::int(8).kind(), Kind::Int);
+    /// assert_eq!(ElementType::int(3).kind(), Kind::Opaque);
+    /// ```
     pub const fn int(size: u32) -> Self {
         Self::native(Kind::Int, size)
     }
 
     /// An unsigned integer of `size` bytes; opaque if NumPy has no type of that size.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::ElementType;
+    ///
+    /// assert_eq!(ElementType::uint(1).to_string(), "|u1");
+    /// ```
     pub const fn uint(size: u32) -> Self {
         Self::native(Kind::UInt, size)
     }
 
     /// A floating-point number of `size` bytes; opaque if NumPy has no type of that size.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::ElementType;
+    ///
+    /// assert_eq!("=f8".parse::<ElementType>()?, ElementType::float(8)); // this machine's byte order
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub const fn float(size: u32) -> Self {
         Self::native(Kind::Float, size)
     }
@@ -83,11 +111,24 @@ impl ElementType {
     }
 
     /// The kind of the element.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, Kind};
+    ///
+    /// assert_eq!(ElementType::uint(4).kind(), Kind::UInt);
+    /// ```
     pub const fn kind(self) -> Kind {
         self.kind
     }
 
     /// The size of an element, in bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::ElementType;
+    ///
+    /// assert_eq!("<U5".parse::<ElementType>()?.size(), 20); // text of 5 characters
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub const fn size(self) -> u32 {
         self.size
     }

@@ -6,6 +6,16 @@ use crate::error::invalid;
 use crate::{ElementType, Error};
 
 /// One entry of an index expression, with the meaning that it has in Python.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::{ElementType, Index, Slice, StridedLayout};
+///
+/// let cube = StridedLayout::row_major(ElementType::float(4), vec![2, 3, 4])?;
+/// let all = Index::Slice(Slice::default());
+/// let (part, _offset) = cube.index(&[Index::New, all, Index::Rest, Index::At(-1)])?; // [None, :, ..., -1]
+/// assert_eq!(part.shape(), [1, 2, 3]);
+/// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
     /// One element along a dimension, which disappears; negative numbers count from the end.
@@ -19,6 +29,16 @@ pub enum Index {
 }
 
 /// `start:stop:step`, as far as it is given; negative positions count from the end.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::{ElementType, Index, Slice, StridedLayout};
+///
+/// let numbers = StridedLayout::row_major(ElementType::int(8), vec![10])?;
+/// let slice = Slice { start: Some(-1), stop: Some(3), step: Some(-2) }; // [-1:3:-2]: 9, 7 and 5
+/// let (part, offset) = numbers.index(&[Index::Slice(slice)])?;
+/// assert_eq!((part.shape(), part.strides(), offset), (&[3][..], &[-16][..], 72));
+/// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slice {
     /// The first element.
@@ -142,10 +162,6 @@ impl StridedLayout {
     /// It begins `offset` bytes after its structure's start.  Where it is an array itself, of the
     /// lengths `shape`, its dimensions follow those of the structures.
     ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`] for a negative length, and for a field that leaves the structure.
-    ///
     /// ```
     /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
     ///
@@ -154,6 +170,10 @@ impl StridedLayout {
     /// assert_eq!((field.shape(), field.strides()), (&[5, 2][..], &[12, 4][..]));
     /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a negative length, and for a field that leaves the structure.
     pub fn field(&self, offset: usize, element: ElementType, shape: &[i64]) -> Result<Self, Error> {
         let own = Self::row_major(element, shape.to_vec())?;
         let structure = self.element.size() as usize;

@@ -45,6 +45,15 @@ impl StridedLayout {
 
     /// All elements in one dimension.
     ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedLayout};
+    ///
+    /// let matrix = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// assert_eq!(matrix.ravel(Order::C)?.shape(), [6]);
+    /// assert!(matrix.ravel(Order::Fortran).is_err()); // column after column
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::NeedsCopy`] where they are not at equal distances.
@@ -54,9 +63,18 @@ impl StridedLayout {
 
     /// The dimensions in another order: `axes` names each of them once.
     ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let cube = StridedLayout::row_major(ElementType::uint(1), vec![2, 3, 4])?;
+    /// let moved = cube.transpose(&[-1, 0, 1])?; // the last dimension comes first
+    /// assert_eq!((moved.shape(), moved.strides()), (&[4, 2, 3][..], &[1, 12, 4][..]));
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if it names one twice, too few, or one that the array does not have.
+    /// [`Error::Invalid`] if it names one twice or too few; [`Error::Axis`] for one that the array does not have.
     pub fn transpose(&self, axes: &[i64]) -> Result<Self, Error> {
         if axes.len() != self.ndim() {
             return invalid("axes don't match array");
@@ -78,9 +96,20 @@ impl StridedLayout {
 
     /// Without the dimensions of one element: those that `axes` names, or all.
     ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![1, 3, 1])?;
+    /// assert_eq!(layout.squeeze(None)?.shape(), [3]);
+    /// assert_eq!(layout.squeeze(Some(&[0]))?.shape(), [3, 1]);
+    /// assert!(layout.squeeze(Some(&[1])).is_err());
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for one that has another length or is named twice.
+    /// [`Error::Invalid`] for one that has another length or is named twice; [`Error::Axis`] for one that the array
+    /// does not have.
     pub fn squeeze(&self, axes: Option<&[i64]>) -> Result<Self, Error> {
         let mut dropped = Vec::new();
         for axis in axes.unwrap_or_default() {
@@ -103,6 +132,15 @@ impl StridedLayout {
     }
 
     /// The array repeated to fill `shape`, as NumPy broadcasts, with strides of 0 along repeated dimensions.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let row = StridedLayout::row_major(ElementType::float(4), vec![3])?;
+    /// assert_eq!(row.broadcast_to(&[2, 3])?.strides(), [0, 4]);
+    /// assert!(row.broadcast_to(&[3, 2]).is_err());
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -132,6 +170,16 @@ impl StridedLayout {
 
     /// The same bytes as elements of another type.  With another size, the last dimension has to be
     /// dense, and becomes longer or shorter.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let numbers = StridedLayout::row_major(ElementType::int(8), vec![2, 3])?;
+    /// let bytes = numbers.with_element(ElementType::uint(1))?;
+    /// assert_eq!(bytes.shape(), [2, 24]);
+    /// assert!(bytes.with_element("|V5".parse()?).is_err()); // 24 bytes are not divided by 5
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

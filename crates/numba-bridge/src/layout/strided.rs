@@ -35,6 +35,15 @@ pub struct StridedLayout {
 }
 
 /// The order in which the elements of several dimensions follow each other.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::{ElementType, Order, StridedLayout};
+///
+/// let matrix = |order| StridedLayout::dense(ElementType::uint(1), vec![2, 3], order);
+/// assert_eq!(matrix(Order::C)?.strides(), [3, 1]);
+/// assert_eq!(matrix(Order::Fortran)?.strides(), [1, 2]);
+/// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// C's: the last dimension is the densest.
@@ -44,6 +53,14 @@ pub enum Order {
 }
 
 /// A range of bytes, relative to an array's first element.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::{ElementType, Span, StridedLayout};
+///
+/// let backwards = StridedLayout::strided(ElementType::int(8), vec![3], vec![-8])?;
+/// assert_eq!(backwards.span(), Span { start: -16, size: 24 });
+/// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// Where the range begins: 0, or negative for negative strides.
@@ -55,6 +72,14 @@ pub struct Span {
 impl StridedLayout {
     /// Contiguous elements, with the last dimension the densest: NumPy's and C's order.
     ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// assert_eq!((layout.strides(), layout.size()), (&[12, 4][..], 24));
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for a negative length, and for a size that overflows.
@@ -65,6 +90,14 @@ impl StridedLayout {
     }
 
     /// The dimensions in reverse order.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?.reversed();
+    /// assert_eq!((layout.shape(), layout.strides()), (&[3, 2][..], &[4, 12][..]));
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     #[must_use]
     pub fn reversed(mut self) -> Self {
         self.shape.reverse();
@@ -73,6 +106,14 @@ impl StridedLayout {
     }
 
     /// Contiguous elements in either order.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedLayout};
+    ///
+    /// let layout = StridedLayout::dense(ElementType::float(4), vec![2, 3], Order::Fortran)?;
+    /// assert_eq!(layout.strides(), [4, 8]);
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -88,6 +129,14 @@ impl StridedLayout {
     }
 
     /// Elements at the distances `strides`, in bytes for each dimension.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let rows_with_gaps = StridedLayout::strided(ElementType::float(4), vec![2, 3], vec![16, 4])?;
+    /// assert_eq!((rows_with_gaps.size(), rows_with_gaps.span().size), (24, 28));
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -112,21 +161,53 @@ impl StridedLayout {
     }
 
     /// The type of the elements.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// assert_eq!(layout.element().size(), 4);
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub fn element(&self) -> ElementType {
         self.element
     }
 
     /// The number of elements along each dimension.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// assert_eq!(layout.shape(), [2, 3]);
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub fn shape(&self) -> &[i64] {
         &self.shape
     }
 
     /// The number of dimensions.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let one_number = StridedLayout::row_major(ElementType::float(4), vec![])?;
+    /// assert_eq!((one_number.ndim(), one_number.count()), (0, 1));
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub fn ndim(&self) -> usize {
         self.shape.len()
     }
 
     /// The number of elements.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// assert_eq!(layout.count(), 6);
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub fn count(&self) -> i64 {
         match self.shape.contains(&0) {
             true => 0,
@@ -136,31 +217,79 @@ impl StridedLayout {
     }
 
     /// The distance between neighbours along each dimension, in bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// assert_eq!(layout.strides(), [12, 4]); // in bytes, not elements
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub fn strides(&self) -> &[i64] {
         &self.strides
     }
 
     /// The size of all elements together, in bytes.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let every_other = StridedLayout::strided(ElementType::float(4), vec![3], vec![8])?;
+    /// assert_eq!(every_other.size(), 12); // without the gaps
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub fn size(&self) -> usize {
         self.size
     }
 
     /// The range from the first byte of any element to the last one, gaps included.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, Span, StridedLayout};
+    ///
+    /// let every_other = StridedLayout::strided(ElementType::float(4), vec![3], vec![8])?;
+    /// assert_eq!(every_other.span(), Span { start: 0, size: 20 });
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub fn span(&self) -> Span {
         self.span
     }
 
     /// Whether the elements are contiguous in C order, the last dimension the densest.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let rows = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// assert!(rows.is_row_major() && !rows.reversed().is_row_major());
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub fn is_row_major(&self) -> bool {
         self.is_dense_in(self.dimensions().rev())
     }
 
     /// Whether the elements are contiguous in Fortran order, the first dimension the densest.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let rows = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// assert!(!rows.is_column_major() && rows.reversed().is_column_major());
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub fn is_column_major(&self) -> bool {
         self.is_dense_in(self.dimensions())
     }
 
     /// Whether the elements are contiguous in one of these orders.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedLayout};
+    ///
+    /// let numbers = StridedLayout::row_major(ElementType::float(4), vec![6])?;
+    /// assert!([Order::C, Order::Fortran].iter().all(|order| numbers.is_dense_in_order(*order)));
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub fn is_dense_in_order(&self, order: Order) -> bool {
         match order {
             Order::C => self.is_row_major(),
@@ -169,6 +298,15 @@ impl StridedLayout {
     }
 
     /// Whether the elements are contiguous in any order, without overlap.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// let cube = StridedLayout::row_major(ElementType::uint(1), vec![2, 3, 4])?;
+    /// assert!(cube.transpose(&[1, 0, 2])?.is_contiguous());
+    /// assert!(!StridedLayout::strided(ElementType::uint(1), vec![3], vec![2])?.is_contiguous());
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     pub fn is_contiguous(&self) -> bool {
         if self.is_row_major() {
             return true;
@@ -179,6 +317,15 @@ impl StridedLayout {
     }
 
     /// Refuses elements with gaps between them.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedLayout};
+    ///
+    /// StridedLayout::row_major(ElementType::uint(1), vec![2, 3])?.check_contiguous()?;
+    /// let every_other = StridedLayout::strided(ElementType::uint(1), vec![3], vec![2])?;
+    /// assert!(every_other.check_contiguous().is_err());
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
