@@ -65,7 +65,7 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] where ranges do not ascend or overlap; else as
+    /// [`Error::Invalid`] where ranges overlap, or do not ascend; else as
     /// [`copy_from_file`](Self::copy_from_file).
     pub fn copy_ranges_from_file(
         &self,

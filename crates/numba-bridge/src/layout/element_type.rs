@@ -105,6 +105,30 @@ impl ElementType {
         Self::native(Kind::Float, size)
     }
 
+    /// A complex number of `size` bytes, both parts together; opaque if NumPy has no type of that size.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::ElementType;
+    ///
+    /// assert_eq!("=c8".parse::<ElementType>()?, ElementType::complex(8));
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
+    pub const fn complex(size: u32) -> Self {
+        Self::native(Kind::Complex, size)
+    }
+
+    /// True or false, in one byte.
+    ///
+    /// ```
+    /// use arrow_cuda_numba_bridge::ElementType;
+    ///
+    /// assert_eq!("|b1".parse::<ElementType>()?, ElementType::bool());
+    /// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+    /// ```
+    pub const fn bool() -> Self {
+        Self::native(Kind::Bool, 1)
+    }
+
     pub(crate) const fn native(kind: Kind, size: u32) -> Self {
         let kind = if kind.has_size(size) { kind } else { Kind::Opaque };
         Self { kind, size, is_swapped: false }
