@@ -186,6 +186,7 @@ impl DeviceArrayData {
     /// # Errors
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
+    #[doc(alias = "from_host")]
     pub fn from_array(context: &Context, array: &dyn Array) -> Result<Self, Error> {
         let host = Node::from_host(&array.to_data());
         let mut host = host.trim(Reads::All)?.into_rebased().with_nulls_counted()?;
@@ -215,6 +216,7 @@ impl DeviceArrayData {
     ///
     /// [`Error::Arrow`] or [`Error::Invalid`] when what the buffers hold is not a valid array, or driver
     /// errors.
+    #[doc(alias = "to_host")]
     pub fn to_array(&self) -> Result<ArrayRef, Error> {
         let Trimmed { node, bases, replaced } = self.node.trim(Reads::OfSlices)?;
         let buffers = DeviceBuffer::to_vecs(&node.all_buffers())?;
@@ -382,6 +384,7 @@ impl DeviceArrayData {
     /// assert!(bitmap.is_some_and(|bytes| bytes[0] & 0b111 == 0b101));
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
+    #[doc(alias = "nulls")]
     pub fn validity(&self) -> Option<&DeviceBuffer> {
         self.node.validity.as_ref()
     }
@@ -452,6 +455,30 @@ impl DeviceArrayData {
     /// ```
     pub fn is_same_memory(&self, other: &Self) -> bool {
         self.node.data_type == other.node.data_type && self.node.is_same_memory(&other.node)
+    }
+
+    /// Whether both have the same type and the same elements.  Unless they share their memory, both are copied to the
+    /// host to be compared.
+    ///
+    /// ```
+    /// use arrow_array::Int64Array;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int64Array::from(vec![1, 2, 1]))?;
+    /// assert!(numbers.slice(0, 1)?.equals(&numbers.slice(2, 1)?)?);
+    /// assert!(!numbers.slice(0, 2)?.equals(&numbers.slice(1, 2)?)?);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`to_array`](Self::to_array).
+    pub fn equals(&self, other: &Self) -> Result<bool, Error> {
+        if self.data_type() != other.data_type() || self.len() != other.len() {
+            return Ok(false);
+        }
+        Ok(self.is_same_memory(other) || self.to_array()? == other.to_array()?)
     }
 
     /// The array's parts.

@@ -180,6 +180,7 @@ impl DeviceRecordBatch {
     /// # Errors
     ///
     /// As [`DeviceArrayData::from_array`].
+    #[doc(alias = "from_host")]
     pub fn from_record_batch(context: &Context, batch: &RecordBatch) -> Result<Self, Error> {
         let rows = DeviceArrayData::from_array(context, &StructArray::from(batch.clone()))?;
         Self::from_struct(batch.schema(), &rows)
@@ -222,6 +223,7 @@ impl DeviceRecordBatch {
     /// # Errors
     ///
     /// As [`DeviceArrayData::to_array`].
+    #[doc(alias = "to_host")]
     pub fn to_record_batch(&self) -> Result<RecordBatch, Error> {
         let rows = self.to_struct()?.to_array()?;
         let columns = rows.as_struct_opt().map_or(&[][..], StructArray::columns).to_vec();
@@ -307,6 +309,34 @@ impl DeviceRecordBatch {
     /// ```
     pub fn num_columns(&self) -> usize {
         self.columns.len()
+    }
+
+    /// Whether both have the same schema and the same rows: see [`DeviceArrayData::equals`].
+    ///
+    /// ```
+    /// use arrow_array::record_batch;
+    /// use arrow_cuda_array::DeviceRecordBatch;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let batch = record_batch!(("x", Int64, [1, 2, 1]))?;
+    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// assert!(there.slice(0, 1)?.equals(&there.slice(2, 1)?)?);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`to_record_batch`](Self::to_record_batch).
+    pub fn equals(&self, other: &Self) -> Result<bool, Error> {
+        if self.schema_ref() != other.schema_ref() || self.num_rows != other.num_rows {
+            return Ok(false);
+        }
+        for (column, other) in self.columns.iter().zip(&other.columns) {
+            if !column.equals(other)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether there are no rows.

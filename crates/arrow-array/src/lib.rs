@@ -21,6 +21,7 @@ mod host;
 mod node;
 #[expect(unsafe_code, reason = "shares pinned memory with arrow-rs")]
 mod pinned;
+mod primitive;
 mod trim;
 mod types;
 

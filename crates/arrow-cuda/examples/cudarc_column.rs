@@ -5,8 +5,8 @@
 //! ```
 
 use arrow_cuda::arrow_array::Int64Array;
-use arrow_cuda::arrow_schema::DataType;
-use arrow_cuda::{ArrayParts, Context, DeviceArrayData, DeviceSlice, Error};
+use arrow_cuda::arrow_array::types::Int64Type;
+use arrow_cuda::{Context, DeviceArrayData, DeviceSlice, Error};
 
 fn main() -> Result<(), Error> {
     let context = Context::primary(0)?;
@@ -14,14 +14,12 @@ fn main() -> Result<(), Error> {
 
     // From cudarc, without a copy: the buffer owns its memory from now on.
     let theirs = stream.clone_htod(&[1i64, 20, 300])?;
-    let buffers = vec![DeviceSlice::try_from(theirs)?.into_buffer()];
-    let parts = ArrayParts { buffers, ..ArrayParts::new(DataType::Int64, 3) };
-    let column = DeviceArrayData::new(&context, parts)?;
+    let column = DeviceArrayData::from_values::<Int64Type>(DeviceSlice::try_from(theirs)?)?;
     println!("{:?}", column.to_array()?);
 
     // To cudarc, without a copy.
     let column = DeviceArrayData::from_array(&context, &Int64Array::from(vec![4, 5]))?;
-    let numbers = DeviceSlice::<i64>::from_buffer(column.buffers()[0].clone())?;
+    let numbers = column.values::<Int64Type>()?;
     println!("{:?}", stream.clone_dtoh(&*numbers.as_cudarc(&stream)?)?);
     Ok(())
 }

@@ -9,7 +9,7 @@ use arrow_cuda_numba_bridge::Error as TensorError;
 use arrow_schema::ArrowError;
 use std::io;
 
-/// Any error of these crates: `?` makes it of each of theirs, of arrow-rs', and of `cudarc`'s and `cust`'s.
+/// Any error of these crates: `?` makes it of each of theirs, of arrow-rs', of files, and of `cudarc`'s and `cust`'s.
 ///
 /// `?` also makes an [`ArrowError`] or an [`io::Error`] of it.
 ///
@@ -53,6 +53,17 @@ pub enum Error {
     #[error(transparent)]
     Tensor(TensorError),
 }
+
+/// What functions return that may fail with any error of these crates.
+///
+/// ```
+/// use arrow_cuda::{DeviceBuffer, Result};
+///
+/// fn first_byte(buffer: &DeviceBuffer) -> Result<u8> {
+///     Ok(buffer.slice(..1)?.to_vec()?[0])
+/// }
+/// ```
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl From<CudaError> for Error {
     fn from(error: CudaError) -> Self {
@@ -117,10 +128,25 @@ impl From<ArrowError> for Error {
             Ok(own) => return *own,
             Err(inner) => inner,
         };
-        match inner.downcast::<IpcError>() {
+        let inner = match inner.downcast::<IpcError>() {
+            Ok(error) => return (*error).into(),
+            Err(inner) => inner,
+        };
+        let inner = match inner.downcast::<FileError>() {
+            Ok(error) => return (*error).into(),
+            Err(inner) => inner,
+        };
+        match inner.downcast::<TensorError>() {
             Ok(error) => (*error).into(),
             Err(inner) => ArrayError::from(ArrowError::ExternalError(inner)).into(),
         }
+    }
+}
+
+/// As [`ArrowError::IoError`].
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        ArrowError::from(error).into()
     }
 }
 

@@ -30,10 +30,16 @@ pub mod tensor {
 
 pub use arrow_cuda_array::{ArrayParts, DeviceArrayData, DeviceRecordBatch};
 pub use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, DeviceSlice};
-pub use arrow_cuda_context::{Consumer, Context, Device, Event, Function, Stream};
+#[cfg(feature = "cudarc")]
+pub use arrow_cuda_buffer::{CudarcSlice, CudarcSliceMut};
+pub use arrow_cuda_context::{
+    Consumer, Context, Device, Event, Function, Placement, Ready, Stream, StreamHandle,
+};
 pub use arrow_cuda_driver::{CudaError, CudaResult};
-pub use arrow_cuda_host_io::{BufferReader, BufferWriter, HostBuffer, HostFile};
-pub use error::Error;
+pub use arrow_cuda_host_io::{
+    BufferReader, BufferWriter, Download, HostBuffer, HostFile, queue_download, queue_upload,
+};
+pub use error::{Error, Result};
 
 // The versions of other crates whose types are in signatures.
 #[cfg(feature = "cudarc")]

@@ -1,6 +1,6 @@
 //! Traits that programs expect of all types.
 
-use arrow_cuda::tensor::StridedArray;
+use arrow_cuda::tensor::{ElementType, StridedArray, StridedLayout};
 use arrow_cuda::{
     BufferReader, BufferWriter, Context, CudaError, DeviceArrayData, DeviceBuffer,
     DeviceRecordBatch, DeviceSlice, Error, Event, HostBuffer, Stream,
@@ -95,6 +95,69 @@ fn errors_survive_the_way_through_other_libraries() {
     let missing = std::io::Error::from(ErrorKind::NotFound);
     let error = Error::from(ArrowError::IoError("no file".into(), missing));
     assert_eq!(std::io::Error::from(error).kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_function_with_arrow_rs_error_takes_all_of_ours() {
+    fn any(which: usize) -> Result<(), ArrowError> {
+        let context = Context::primary(0)?;
+        let buffer = DeviceBuffer::from_slice(&context, &[1u8, 2, 3])?;
+        match which {
+            0 => drop(Context::primary(9999)?),
+            1 => drop(buffer.slice(2..5)?),
+            2 => BufferReader::open(buffer).set_position(9)?,
+            3 => drop(StridedLayout::row_major(ElementType::int(4), vec![-1])?),
+            4 => drop(arrow_cuda::ipc::read_stream(&buffer.slice(..0)?)?),
+            _ => drop(std::fs::read("/nonexistent/file").map_err(Error::from)?),
+        }
+        Ok(())
+    }
+    let found: Vec<_> =
+        (0..6).map(|which| Error::from(any(which).expect_err("a mistake"))).collect();
+    assert!(
+        matches!(
+            &found[..],
+            [
+                Error::Cuda(_),
+                Error::Buffer(_),
+                Error::File(_),
+                Error::Tensor(_),
+                Error::Ipc(_),
+                Error::Array(_)
+            ]
+        ),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn columns_become_slices_of_numbers_and_back() -> Result<(), Error> {
+    use arrow_cuda::arrow_array::types::{Float64Type, Int64Type, TimestampSecondType};
+    use arrow_cuda::arrow_array::{Int64Array, TimestampSecondArray};
+
+    let context = Context::primary(0)?;
+    let numbers = Int64Array::from(vec![Some(1), None, Some(3), Some(4)]);
+    let column = DeviceArrayData::from_array(&context, &numbers)?;
+    assert_eq!(column.slice(2, 2)?.values::<Int64Type>()?.to_vec()?, [3, 4]);
+    assert!(column.slice(4, 0)?.values::<Int64Type>()?.is_empty());
+    assert!(
+        column.values::<Float64Type>().is_err() && column.values::<TimestampSecondType>().is_err()
+    );
+    let there =
+        DeviceArrayData::from_values::<Int64Type>(column.slice(2, 2)?.values::<Int64Type>()?)?;
+    assert!(there.equals(&column.slice(2, 2)?)? && !there.equals(&column.slice(1, 2)?)?);
+    let times = TimestampSecondArray::from(vec![5, 6]).with_timezone("Europe/Paris");
+    let times = DeviceArrayData::from_array(&context, &times)?;
+    assert_eq!(times.values::<TimestampSecondType>()?.to_vec()?, [5, 6]);
+    Ok(())
+}
+
+#[test]
+fn a_file_is_no_stream() -> Result<(), Error> {
+    let bytes = DeviceBuffer::from_slice(&Context::primary(0)?, b"ARROW1\0\0\0\0\0\0")?;
+    let refused = arrow_cuda::ipc::read_device_stream(&bytes).expect_err("a file").to_string();
+    assert!(refused.starts_with("an Arrow file, not a stream: read it with"), "{refused}");
+    Ok(())
 }
 
 #[test]

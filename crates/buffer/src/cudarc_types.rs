@@ -11,7 +11,7 @@ use bytemuck::Pod;
 use cudarc::driver::{CudaSlice, CudaStream, CudaViewMut, DevicePtr, DevicePtrMut, DeviceRepr};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::ops::Deref;
+use std::ops::{Deref, RangeBounds};
 use std::sync::Arc;
 
 /// The memory of a buffer as a slice of `cudarc`, which does not free it.
@@ -94,6 +94,29 @@ impl<T> CudarcSliceMut<'_, T> {
     /// ```
     pub fn as_view_mut(&mut self) -> CudaViewMut<'_, T> {
         self.0.slice.as_view_mut()
+    }
+
+    /// A range of the slice, for functions that write to it.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let context = Context::primary(0)?;
+    /// let numbers = DeviceSlice::from_slice(&context, &[1u16, 2, 3])?;
+    /// let stream = context.to_cudarc()?.new_stream()?;
+    /// let mut theirs = numbers.as_cudarc_mut(&stream)?;
+    /// stream.memcpy_htod(&[7, 8], &mut theirs.slice_mut(1..))?;
+    /// drop(theirs);
+    /// assert_eq!(numbers.to_vec()?, [1, 7, 8]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// For a range that does not lie within the slice, as in `cudarc`.
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> CudaViewMut<'_, T> {
+        self.0.slice.slice_mut(range)
     }
 }
 

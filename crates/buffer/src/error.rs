@@ -82,6 +82,16 @@ impl From<Error> for io::Error {
     }
 }
 
+#[cfg(feature = "arrow")]
+impl From<Error> for arrow_schema::ArrowError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Cuda(error) => error.into(),
+            error => Self::from_external_error(Box::new(error)),
+        }
+    }
+}
+
 pub(crate) fn invalid<T>(text: impl Into<String>) -> Result<T, Error> {
     Err(Error::Invalid(text.into()))
 }

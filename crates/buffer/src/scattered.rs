@@ -4,6 +4,7 @@ use crate::copy::too_large;
 use crate::{DeviceBuffer, Error, range, watched};
 use arrow_cuda_context::Context;
 use arrow_cuda_transfer as transfer;
+use bytemuck::NoUninit;
 use std::mem::MaybeUninit;
 
 /// A download reads gaps up to this many bytes between buffers rather than begin another copy.
@@ -80,6 +81,24 @@ impl DeviceBuffer {
             unsafe { bytes.set_len(from.size) };
         }
         Ok(vecs)
+    }
+
+    /// A new buffer with the bytes of a slice of the host.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceBuffer;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let buffer = DeviceBuffer::from_slice(&Context::primary(0)?, &[1u16, 2])?;
+    /// assert_eq!(buffer.to_vec()?, [1, 0, 2, 0]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
+    pub fn from_slice<T: NoUninit>(context: &Context, data: &[T]) -> Result<Self, Error> {
+        Self::gathered(context, &[bytemuck::must_cast_slice(data)])
     }
 
     /// A new buffer with ranges of host memory, one after the other.

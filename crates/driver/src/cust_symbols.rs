@@ -37,15 +37,35 @@ macro_rules! cust_symbols {
         #[allow(clippy::too_many_arguments, reason = "the driver's own signatures")]
         mod symbols {
             use super::{IpcHandle, P, sys};
-            $(
-                #[unsafe(no_mangle)]
-                unsafe extern "C" fn $name($($arg: $type),*) -> i32 {
-                    // SAFETY: the caller's promise, handed on.
-                    let code = unsafe { sys::$name($($arg),*) };
-                    crate::cust_symbols::answer(stringify!($name), code)
-                }
-            )*
+            $(crate::cust_symbols::symbol! { $name($($arg: $type),*) })*
         }
     };
 }
 pub(crate) use cust_symbols;
+
+macro_rules! symbol {
+    // cust panics where an error of its own has no text.
+    (cuGetErrorString($error:ident: $code:ty, $text:ident: $place:ty)) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn cuGetErrorString($error: $code, $text: $place) -> i32 {
+            // SAFETY: the caller's promise, handed on.
+            if unsafe { sys::cuGetErrorString($error, $text) } != 0 {
+                // SAFETY: a place for a pointer; the text lives as long as the program.
+                unsafe { $text.cast::<*const i8>().write(crate::cust_symbols::NO_TEXT.as_ptr()) };
+            }
+            0
+        }
+    };
+    ($name:ident($($arg:ident: $type:ty),*)) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($arg: $type),*) -> i32 {
+            // SAFETY: the caller's promise, handed on.
+            let code = unsafe { sys::$name($($arg),*) };
+            crate::cust_symbols::answer(stringify!($name), code)
+        }
+    };
+}
+pub(crate) use symbol;
+
+/// The text of every error where there is no driver that has one.
+pub(crate) const NO_TEXT: &std::ffi::CStr = c"the CUDA driver is not loaded";

@@ -233,6 +233,13 @@ impl From<CudaError> for io::Error {
     }
 }
 
+#[cfg(feature = "arrow")]
+impl From<CudaError> for arrow_schema::ArrowError {
+    fn from(error: CudaError) -> Self {
+        Self::from_external_error(Box::new(error))
+    }
+}
+
 fn ask(question: unsafe fn(i32, *mut c_void) -> i32, code: i32) -> Option<String> {
     let mut answer: *const c_char = std::ptr::null();
     // SAFETY: both functions store a pointer to a static string, or null, through their second

@@ -14,13 +14,18 @@ use rstest::rstest;
 fn asked_cust() {
     match cust::init(cust::CudaFlags::empty()).and_then(|()| cust::device::Device::num_devices()) {
         Ok(devices) => println!("cust: {devices}"),
-        Err(folded) => println!("cust: {folded:?}: {}", CudaError::last(folded)),
+        Err(folded) => {
+            let last = CudaError::last(folded);
+            println!("cust: {folded:?}: {last}: {folded}");
+        }
     }
 }
 
 #[rstest]
 #[case("sim", None, "cust: 1\n")]
 #[case("/nonexistent/libcuda.so", None, "cust: NotInitialized: the CUDA driver library '/nonex")]
+// cust takes it for a failure of the program if an error of its own has no text.
+#[case("/nonexistent/libcuda.so", None, ": \"the CUDA driver is not loaded\"\n")]
 // A code that cust's closed enumeration does not have.
 #[case("sim", Some("cuDeviceGetCount:1=12345"), "cust: UnknownError: Cuda error 12345 in function")]
 fn cust_calls_the_library_that_is_chosen(

@@ -58,3 +58,13 @@ impl From<Error> for io::Error {
         Self::new(kind, error)
     }
 }
+
+#[cfg(feature = "arrow")]
+impl From<Error> for arrow_schema::ArrowError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Buffer(error) => error.into(),
+            error => Self::from_external_error(Box::new(error)),
+        }
+    }
+}

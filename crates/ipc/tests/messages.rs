@@ -80,7 +80,7 @@ fn dictionaries_are_refused_wherever_they_are() {
     for column in [words, nested] {
         let batch = RecordBatch::try_from_iter([("words", column)]).expect("one column");
         let refused = serialize_record_batch(&batch, &context()).expect_err("a dictionary");
-        assert!(refused.to_string().ends_with("use serialize_stream and read_stream"), "{refused}");
+        assert!(refused.to_string().contains("serialize_stream or serialize_device_stream"));
         let buffer =
             serialize_stream(&batch.schema(), &[batch.clone(), batch.slice(1, 2)], &context());
         let (schema, batches) = read_stream(&buffer.expect("room")).expect("a stream");

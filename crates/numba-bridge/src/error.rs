@@ -69,6 +69,17 @@ impl From<Error> for io::Error {
     }
 }
 
+#[cfg(feature = "arrow")]
+impl From<Error> for arrow_schema::ArrowError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Buffer(error) => error.into(),
+            Error::Array(error) => error.into(),
+            error => Self::from_external_error(Box::new(error)),
+        }
+    }
+}
+
 pub(crate) fn invalid<T>(text: impl Into<String>) -> Result<T, Error> {
     Err(Error::Invalid(text.into()))
 }

@@ -29,7 +29,8 @@ BatchSource SourceOfEntry(PyObject* reader) noexcept {
   if (found == nullptr) return BatchSource::kOther;
   if (dynamic_cast<const arrow::TableBatchReader*>(found.get()) != nullptr) return BatchSource::kTable;
   // arrow::py::PyRecordBatchReader; libarrow_python, which has that class, is not linked.
-  const std::string_view name = typeid(*found).name();
+  const arrow::RecordBatchReader& reader_found = *found;
+  const std::string_view name = typeid(reader_found).name();
   return name == "N5arrow2py19PyRecordBatchReaderE" ? BatchSource::kIterable : BatchSource::kOther;
 }
 

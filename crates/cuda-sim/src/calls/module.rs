@@ -1,12 +1,13 @@
 //! Modules, and launching their functions.
 
+use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex};
 
-use crate::base::Handle;
 use crate::base::code::{
     INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Result,
 };
+use crate::base::{Handle, lock};
 use crate::contexts::stack;
 use crate::driver::Driver;
 use crate::entry::{Out, exported};
@@ -173,8 +174,11 @@ fn read_parameters(arguments: *const *const c_void, kernel: &Kernel) -> Result<V
 }
 
 fn warn_of_unknown(name: &str, unknown: &str) {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        eprintln!("cuda-sim: kernel {name} is not run, because the simulator does not know this: {unknown}");
-    });
+    static TOLD: Mutex<BTreeSet<(String, String)>> = Mutex::new(BTreeSet::new());
+    // Once each.
+    if lock(&TOLD).insert((name.to_owned(), unknown.to_owned())) {
+        eprintln!(
+            "cuda-sim: kernel {name} is not run, because the simulator does not know this: {unknown}"
+        );
+    }
 }

@@ -113,7 +113,8 @@ pub fn read_stream(buffer: &DeviceBuffer) -> Result<(SchemaRef, Vec<RecordBatch>
 pub fn read_device_stream(
     buffer: &DeviceBuffer,
 ) -> Result<(SchemaRef, Vec<DeviceRecordBatch>), Error> {
-    let (first, mut rest) = next(buffer)?.ok_or(Error::EndOfStream)?;
+    let first = next(buffer).map_err(|error| if is_file(buffer) { a_file() } else { error });
+    let (first, mut rest) = first?.ok_or(Error::EndOfStream)?;
     outline(&first)?;
     let (schema, mut dictionaries) = Dictionaries::of_schema(&first.metadata)?;
     let mut batches = Vec::new();
@@ -140,6 +141,17 @@ pub fn read_device_stream(
         }
     }
     Ok((schema, batches))
+}
+
+/// Whether the bytes begin as those of an Arrow file.
+fn is_file(buffer: &DeviceBuffer) -> bool {
+    let start = buffer.slice(..6).and_then(|start| start.to_vec());
+    start.is_ok_and(|start| start == b"ARROW1")
+}
+
+fn a_file() -> Error {
+    let text = "an Arrow file, not a stream: read it with arrow-ipc's FileReader, over a BufferReader of arrow-cuda-host-io";
+    Error::Message(text.into())
 }
 
 /// The next message of a stream, and what follows it; `None` at the end.

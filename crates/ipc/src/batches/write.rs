@@ -80,8 +80,8 @@ pub(super) fn refuse_dictionaries(schema: &Schema) -> Result<(), Error> {
     let mut types = schema.fields().iter().map(|field| field.data_type());
     match types.any(has_dictionary) {
         true => Err(Error::Message(
-            "the batch has dictionaries, which have messages of their own: write and read \
-             them as a stream"
+            "the batch has dictionaries, which have messages of their own: serialize_stream or \
+             serialize_device_stream writes them, read_stream or read_device_stream reads them"
                 .into(),
         )),
         false => Ok(()),

@@ -1,0 +1,75 @@
+//! Columns of fixed width as slices of numbers, and back, without a copy.
+
+use crate::error::invalid;
+use crate::{ArrayParts, DeviceArrayData, Error};
+use arrow_array::{ArrowPrimitiveType, PrimitiveArray};
+use arrow_cuda_buffer::DeviceSlice;
+use bytemuck::Pod;
+
+impl DeviceArrayData {
+    /// The elements of a column of numbers, dates or times, which share its memory.  Where an element is null, the
+    /// number is any: see [`validity`](Self::validity).
+    ///
+    /// ```
+    /// use arrow_array::Int64Array;
+    /// use arrow_array::types::Int64Type;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let numbers = Int64Array::from(vec![1, 2, 3, 4]);
+    /// let column = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?.slice(2, 2)?;
+    /// assert_eq!(column.values::<Int64Type>()?.to_vec()?, [3, 4]);
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a column of another type.
+    pub fn values<T: ArrowPrimitiveType>(&self) -> Result<DeviceSlice<T::Native>, Error>
+    where
+        T::Native: Pod,
+    {
+        if !PrimitiveArray::<T>::is_compatible(self.data_type()) {
+            return invalid(format!(
+                "the column is of {}, not of {}",
+                self.data_type(),
+                T::DATA_TYPE
+            ));
+        }
+        let Some(buffer) = self.buffers().first() else {
+            return invalid("the column has no buffer");
+        };
+        let all = DeviceSlice::from_buffer(
+            buffer.slice(..(self.offset() + self.len()) * size_of::<T::Native>())?,
+        )?;
+        Ok(all.slice(self.offset()..)?)
+    }
+
+    /// A column without nulls of the elements of a slice, whose memory it shares.
+    ///
+    /// ```
+    /// use arrow_array::Int32Array;
+    /// use arrow_array::types::Int32Type;
+    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let results = DeviceSlice::from_slice(&Context::primary(0)?, &[3i32, 4, 5])?;
+    /// let column = DeviceArrayData::from_values::<Int32Type>(results)?;
+    /// assert_eq!(*column.to_array()?, Int32Array::from(vec![3, 4, 5]));
+    /// # Ok::<(), arrow_cuda_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn from_values<T: ArrowPrimitiveType>(values: DeviceSlice<T::Native>) -> Result<Self, Error>
+    where
+        T::Native: Pod,
+    {
+        let (length, buffer) = (values.len(), values.into_buffer());
+        let context = buffer.context().clone();
+        let parts = ArrayParts { buffers: vec![buffer], ..ArrayParts::new(T::DATA_TYPE, length) };
+        Self::new(&context, parts)
+    }
+}
