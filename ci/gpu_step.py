@@ -141,7 +141,7 @@ def sanitizer(tool: str, *options: str, processes: str = "application-only") -> 
         # The tests provoke driver errors on purpose.
         command += ["--report-api-errors", "no"]
     command += ["--target-processes", processes]
-    # pytest may look at tests for longer than the tool waits for a program's first call of the driver, 10 s.
+    # pytest may look at tests for longer than the 10 s that the tool waits for a driver call.
     command += ["--launch-timeout", "120"]
     # For a backtrace of the host it keeps Python's frames, and with them each test's buffers.
     return [*command, "--show-backtrace", "device"]
