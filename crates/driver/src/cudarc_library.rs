@@ -37,7 +37,7 @@ pub fn check_cudarc() -> CudaResult<()> {
     // cudarc panics if it finds none.  Where the program is linked to the driver, this finds it loaded.
     // SAFETY: the driver that cudarc will load, too.
     let is_there = |name| unsafe { libloading::Library::new(name) }.is_ok();
-    if !["libcuda.so", "libcuda.so.1"].into_iter().any(is_there) {
+    if !["libcuda.so", "libcuda.so.1", "libcuda64.so"].into_iter().any(is_there) {
         let text = format!("cudarc finds no CUDA driver library: {ways_out}");
         return Err(CudaError::OtherDriver(text));
     }

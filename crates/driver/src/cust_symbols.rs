@@ -1,8 +1,9 @@
 //! The driver's C symbols that `cust` is linked against, and the failures that its errors cannot hold.
 
 use crate::codes::NOT_INITIALIZED;
-use crate::library::NO_LIBRARY;
+use crate::library::{self, NO_LIBRARY};
 use std::cell::Cell;
+use std::ffi::c_char;
 
 thread_local! {
     /// The last failure of a call that `cust` made on this thread.
@@ -12,11 +13,16 @@ thread_local! {
 /// Remembers a failure for [`CudaError::last`](crate::CudaError::last) and returns a code that `cust` can hold: its
 /// result type is a closed enumeration, and another value in it would be undefined behaviour.
 pub(crate) fn answer(function: &'static str, code: i32) -> i32 {
-    const UNKNOWN: i32 = 999;
     if code == 0 {
         return 0;
     }
     LAST.set(Some((function, code)));
+    folded(code)
+}
+
+/// The number that `cust` has in place of one that it does not know.
+fn folded(code: i32) -> i32 {
+    const UNKNOWN: i32 = 999;
     match code {
         NO_LIBRARY => NOT_INITIALIZED,
         1..=8 | 34 | 100..=102 | 200..=202 | 205..=224 | 300..=304 | 400 | 401 | 500 | 600 => code,
@@ -25,9 +31,11 @@ pub(crate) fn answer(function: &'static str, code: i32) -> i32 {
     }
 }
 
-/// The last failure that `cust` got on this thread: the function, and the driver's code.
-pub(crate) fn take_last() -> Option<(&'static str, i32)> {
-    LAST.take()
+/// The function and the driver's code behind a number that `cust` has got: those of its last failure on this thread, if
+/// they are what the number stands for.
+pub(crate) fn take_last(number: i32) -> (&'static str, i32) {
+    let last = LAST.take().filter(|(_, code)| folded(*code) == number);
+    last.unwrap_or(("cust", number))
 }
 
 /// Exports each row of the table under its C name.
@@ -37,6 +45,7 @@ macro_rules! cust_symbols {
         #[allow(clippy::too_many_arguments, reason = "the driver's own signatures")]
         mod symbols {
             use super::{IpcHandle, P, sys};
+            use std::ffi::c_char;
             $(crate::cust_symbols::symbol! { $name($($arg: $type),*) })*
         }
     };
@@ -51,7 +60,7 @@ macro_rules! symbol {
             // SAFETY: the caller's promise, handed on.
             if unsafe { sys::cuGetErrorString($error, $text) } != 0 {
                 // SAFETY: a place for a pointer; the text lives as long as the program.
-                unsafe { $text.cast::<*const i8>().write(crate::cust_symbols::NO_TEXT.as_ptr()) };
+                unsafe { $text.cast::<*const c_char>().write(crate::cust_symbols::no_text()) };
             }
             0
         }
@@ -67,5 +76,11 @@ macro_rules! symbol {
 }
 pub(crate) use symbol;
 
-/// The text of every error where there is no driver that has one.
-pub(crate) const NO_TEXT: &std::ffi::CStr = c"the CUDA driver is not loaded";
+/// The text of an error for which no driver has one.
+pub(crate) fn no_text() -> *const c_char {
+    let text = match library::get() {
+        Ok(_) => c"an error that the driver has no text for",
+        Err(_) => c"the CUDA driver is not loaded",
+    };
+    text.as_ptr()
+}

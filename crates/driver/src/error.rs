@@ -160,7 +160,7 @@ impl CudaError {
     /// ```
     #[cfg(feature = "cust")]
     pub fn last(folded: cust::error::CudaError) -> Self {
-        let (function, code) = crate::cust_symbols::take_last().unwrap_or(("cust", folded as i32));
+        let (function, code) = crate::cust_symbols::take_last(folded as i32);
         Self::of_call(function, code)
     }
 

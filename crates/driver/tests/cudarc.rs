@@ -70,9 +70,20 @@ fn another_library_than_ours_is_refused() {
     assert!(none.contains("cudarc finds no CUDA driver library: start the program"), "{none}");
 }
 
+#[test]
+fn others_do_not_find_the_simulator() {
+    is_simulated().expect("a driver");
+    for name in ["libcuda.so", "libcuda.so.1"] {
+        // SAFETY: a driver, if there is one.
+        let Ok(found) = (unsafe { libloading::Library::new(name) }) else { continue };
+        // SAFETY: nothing is called.
+        assert!(unsafe { found.get::<*const ()>(b"cuda_sim_call_count\0") }.is_err(), "{name}");
+    }
+}
+
 /// The library under another name, by which only the linker's table of the loaded ones knows it.
 fn renamed(mut library: Vec<u8>) -> Vec<u8> {
-    let (name, other) = (b"\0libcuda.so\0", b"\0libmine.so\0");
+    let (name, other) = (b"\0libcuda64.so\0", b"\0libmine64.so\0");
     let found = library.windows(name.len()).position(|bytes| bytes == name).expect("its name");
     library[found..found + name.len()].copy_from_slice(other);
     library

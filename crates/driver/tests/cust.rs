@@ -38,3 +38,15 @@ fn cust_calls_the_library_that_is_chosen(
     let printed = printed(again("asked_cust").envs(variables).envs(fault));
     assert!(printed.contains(expected), "{printed}");
 }
+
+#[test]
+fn a_failure_is_not_taken_for_an_earlier_one() {
+    use cust::error::CudaError as Theirs;
+
+    cust::init(cust::CudaFlags::empty()).expect("a driver");
+    let missing = || cust::device::Device::get_device(7_000).expect_err("no such device");
+    assert_eq!(CudaError::last(missing()).code(), Some(101));
+    // One that nobody asks about, and then one that cust found by itself.
+    let _ = missing();
+    assert_eq!(CudaError::last(Theirs::InvalidMemoryAllocation).code(), Some(100_100));
+}
