@@ -188,15 +188,18 @@ impl<B: Memory> Node<B> {
 impl Node<DeviceBuffer> {
     /// Whether both, which have the same type, have the same elements of the same memory.
     pub(crate) fn is_same_memory(&self, other: &Self) -> bool {
-        let extents = |node: &Self| {
+        // Which buffers are whose, too: the lists of two arrays may be equal where their bitmaps are others'.
+        let shapes = |node: &Self| {
             let mut found = Vec::new();
-            node.visit(&mut |node| found.push((node.offset, node.length)));
+            let mut see = |node: &Self| {
+                let buffers = (node.validity.is_some(), node.buffers.len());
+                found.push((node.offset, node.length, buffers));
+            };
+            node.visit(&mut see);
             found
         };
         let (ours, theirs) = (self.all_buffers(), other.all_buffers());
-        extents(self) == extents(other)
-            && ours.len() == theirs.len()
-            && ours.iter().zip(&theirs).all(|(a, b)| a.is_same_memory(b))
+        shapes(self) == shapes(other) && ours.iter().zip(&theirs).all(|(a, b)| a.is_same_memory(b))
     }
 }
 

@@ -8,7 +8,7 @@ use bytemuck::Pod;
 
 impl DeviceArrayData {
     /// The elements of a column of numbers, dates or times, which share its memory.  Where an element is null, the
-    /// number is any: see [`validity`](Self::validity).
+    /// number is any: see [`validity`](Self::validity).  Of decimals, these are the integers without their scale.
     ///
     /// ```
     /// use arrow_array::Int64Array;
@@ -24,7 +24,8 @@ impl DeviceArrayData {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for a column of another type.
+    /// [`Error::Invalid`] for a column of another type; [`Error::Buffer`] for one at an address that is not aligned for
+    /// the numbers.
     pub fn values<T: ArrowPrimitiveType>(&self) -> Result<DeviceSlice<T::Native>, Error>
     where
         T::Native: Pod,
@@ -39,13 +40,16 @@ impl DeviceArrayData {
         let Some(buffer) = self.buffers().first() else {
             return invalid("the column has no buffer");
         };
+        if self.is_empty() {
+            return Ok(DeviceSlice::allocate(self.context(), 0)?); // whatever its address is
+        }
         let all = DeviceSlice::from_buffer(
             buffer.slice(..(self.offset() + self.len()) * size_of::<T::Native>())?,
         )?;
         Ok(all.slice(self.offset()..)?)
     }
 
-    /// A column without nulls of the elements of a slice, whose memory it shares.
+    /// A column without nulls of the elements of a slice, whose memory it shares.  Times have no zone.
     ///
     /// ```
     /// use arrow_array::Int32Array;
@@ -62,11 +66,16 @@ impl DeviceArrayData {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// [`Error::Invalid`] for decimals, whose precision and scale [`ArrayParts`] has; as [`new`](Self::new).
     pub fn from_values<T: ArrowPrimitiveType>(values: DeviceSlice<T::Native>) -> Result<Self, Error>
     where
         T::Native: Pod,
     {
+        if T::DATA_TYPE.is_decimal() {
+            return invalid(
+                "a column of decimals needs their precision and scale: use DeviceArrayData::new",
+            );
+        }
         let (length, buffer) = (values.len(), values.into_buffer());
         let context = buffer.context().clone();
         let parts = ArrayParts { buffers: vec![buffer], ..ArrayParts::new(T::DATA_TYPE, length) };

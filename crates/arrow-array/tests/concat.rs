@@ -7,7 +7,9 @@ mod device;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, UInt8Type};
 use arrow_array::{Array, DictionaryArray, Int32Array, StringArray};
-use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch, Error};
+use arrow_cuda_array::{ArrayParts, DeviceArrayData, DeviceRecordBatch, Error};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_schema::{DataType, Field};
 use common::{Dice, array, there, types};
 use device::{alone, second_device};
 use proptest::prelude::*;
@@ -47,7 +49,7 @@ proptest! {
         }
         prop_assert_eq!(whole.len(), at);
         prop_assert_eq!(whole.null_count()?, whole.to_array()?.to_data().null_count().max(
-            if data_type == arrow_schema::DataType::Null { at } else { 0 }
+            if data_type == DataType::Null { at } else { 0 }
         ));
         drop(whole);
         prop_assert_eq!(context.bytes_allocated()?, before);
@@ -106,4 +108,29 @@ fn what_does_not_fit_together_is_refused() {
         let refused = DeviceArrayData::concat(&[numbers, far]).expect_err("other devices");
         assert!(refused.to_string().contains("copy_to"), "{refused}");
     }
+}
+
+#[test]
+fn bitmaps_are_not_taken_for_values_of_other_arrays() -> Result<(), Error> {
+    let (_alone, context) = alone();
+    let bytes = |value: u8| DeviceBuffer::from_slice(&context, &[value; 8]);
+    let (x, y, z) = (bytes(0xFF)?, bytes(0)?, bytes(7)?);
+    let column = |validity: Option<&DeviceBuffer>, values: &DeviceBuffer| {
+        let parts =
+            ArrayParts { validity: validity.cloned(), ..ArrayParts::new(DataType::Int8, 8) };
+        DeviceArrayData::new(&context, ArrayParts { buffers: vec![values.clone()], ..parts })
+    };
+    let fields = ["a", "b"].map(|name| Field::new(name, DataType::Int8, true));
+    let data_type = DataType::Struct(fields.to_vec().into());
+    let rows = |children| {
+        DeviceArrayData::new(
+            &context,
+            ArrayParts { children, ..ArrayParts::new(data_type.clone(), 8) },
+        )
+    };
+    // The same three buffers in the same order.
+    let one = rows(vec![column(Some(&x), &y)?, column(None, &z)?])?;
+    let other = rows(vec![column(None, &x)?, column(Some(&y), &z)?])?;
+    assert!(!one.is_same_memory(&other) && !one.equals(&other)?);
+    Ok(())
 }

@@ -2,10 +2,10 @@
 
 use arrow_cuda::tensor::{ElementType, StridedArray, StridedLayout};
 use arrow_cuda::{
-    BufferReader, BufferWriter, Context, CudaError, DeviceArrayData, DeviceBuffer,
+    ArrayParts, BufferReader, BufferWriter, Context, CudaError, DeviceArrayData, DeviceBuffer,
     DeviceRecordBatch, DeviceSlice, Error, Event, HostBuffer, Stream,
 };
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, DataType};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
@@ -92,6 +92,12 @@ fn errors_survive_the_way_through_other_libraries() {
     }
     let back = ArrowError::from(Error::from(ArrowError::DivideByZero));
     assert!(matches!(back, ArrowError::DivideByZero));
+    // Those of messages, too: a reader may wait for the end.
+    let end = arrow_cuda::ipc::Error::EndOfStream;
+    assert_eq!(arrow_cuda::ipc::Error::from(ArrowError::from(end.clone())), end);
+    let lack = ArrowError::from(CudaError::of_call("cuMemAlloc_v2", 2));
+    let lack = arrow_cuda::ipc::Error::from(lack);
+    assert_eq!(std::io::Error::from(lack).kind(), ErrorKind::OutOfMemory);
     let missing = std::io::Error::from(ErrorKind::NotFound);
     let error = Error::from(ArrowError::IoError("no file".into(), missing));
     assert_eq!(std::io::Error::from(error).kind(), ErrorKind::NotFound);
@@ -132,7 +138,9 @@ fn a_function_with_arrow_rs_error_takes_all_of_ours() {
 
 #[test]
 fn columns_become_slices_of_numbers_and_back() -> Result<(), Error> {
-    use arrow_cuda::arrow_array::types::{Float64Type, Int64Type, TimestampSecondType};
+    use arrow_cuda::arrow_array::types::{
+        Decimal128Type, Float64Type, Int64Type, TimestampSecondType,
+    };
     use arrow_cuda::arrow_array::{Int64Array, TimestampSecondArray};
 
     let context = Context::primary(0)?;
@@ -143,6 +151,13 @@ fn columns_become_slices_of_numbers_and_back() -> Result<(), Error> {
     assert!(
         column.values::<Float64Type>().is_err() && column.values::<TimestampSecondType>().is_err()
     );
+    let decimals = DeviceSlice::from_slice(&context, &[1i128])?;
+    assert!(DeviceArrayData::from_values::<Decimal128Type>(decimals).is_err());
+    let odd = DeviceBuffer::from_slice(&context, &[0u8; 9])?.slice(1..)?;
+    let parts = ArrayParts { buffers: vec![odd], ..ArrayParts::new(DataType::Int64, 1) };
+    let odd = DeviceArrayData::new(&context, parts)?;
+    assert!(odd.values::<Int64Type>().is_err());
+    assert!(odd.slice(1, 0)?.values::<Int64Type>()?.is_empty());
     let there =
         DeviceArrayData::from_values::<Int64Type>(column.slice(2, 2)?.values::<Int64Type>()?)?;
     assert!(there.equals(&column.slice(2, 2)?)? && !there.equals(&column.slice(1, 2)?)?);

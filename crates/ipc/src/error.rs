@@ -78,7 +78,14 @@ impl From<ArrayError> for Error {
 #[cfg(feature = "arrays")]
 impl From<ArrowError> for Error {
     fn from(error: ArrowError) -> Self {
-        Self::Array(error.into())
+        let ArrowError::ExternalError(inner) = error else {
+            return ArrayError::from(error).into();
+        };
+        // One of ours that has passed through arrow-rs.
+        match inner.downcast() {
+            Ok(own) => *own,
+            Err(inner) => ArrayError::from(ArrowError::ExternalError(inner)).into(),
+        }
     }
 }
 
@@ -97,6 +104,8 @@ impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match &error {
             Error::Buffer(error) => return error.clone().into(),
+            #[cfg(feature = "arrays")]
+            Error::Array(error) => return error.clone().into(),
             Error::EndOfStream => io::ErrorKind::UnexpectedEof,
             Error::AlreadyExported | Error::Lent | Error::Pooled => io::ErrorKind::Unsupported,
             _ => io::ErrorKind::InvalidData,

@@ -5,7 +5,7 @@ use super::write::refuse_dictionaries;
 use crate::Error;
 use crate::encode::{Arrays, Dictionary};
 use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch, FlatArrays};
-use arrow_cuda_buffer::{DeviceBuffer, join};
+use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError, join};
 use arrow_cuda_context::Context;
 use arrow_cuda_layout::{Change, JoinPiece};
 use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
@@ -100,6 +100,10 @@ pub fn serialize_device_stream(
             let other = batch.schema_ref();
             let text = format!("a batch with the schema {other}, not the stream's");
             return Err(Error::Message(text));
+        }
+        if !batch.context().is_same(context) {
+            let text = "a batch of another context: copy_to copies it".into();
+            return Err(BufferError::Invalid(text).into());
         }
         let mut flat = batch.to_flat()?;
         let values = std::mem::take(&mut flat.dictionaries);
