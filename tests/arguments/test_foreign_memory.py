@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from pyarrow_cuda_compat import from_dlpack
+from pyarrow_cuda_compat import Stream, from_dlpack
 from support.libraries.dlpack import CUDA_HOST, Producer
 
 #: A refusal that names the trouble: the driver's, or a check's.
@@ -71,22 +71,31 @@ def host_pool(driver, current, request):
     driver.call("cuStreamSynchronize", stream)
 
 
-def test_pinned_memory_of_a_pool_is_no_buffer(ctx, driver, host_pool):
+def test_pinned_memory_of_a_pool_is_for_kernels_only(ctx, driver, host_pool):
     pool, address = host_pool
     theirs = partial(Producer, address, device_type=CUDA_HOST)
-    takes = (
+    for take in (
         lambda: ctx.foreign_buffer(address, 10),
+        lambda: ctx.get_device_address(address),
         lambda: from_dlpack(theirs()),
-    )
-    refused = partial(pytest.raises, ValueError, match=r"memory pool of the host.*copy the data to")
-    for take in (*takes, lambda: ctx.get_device_address(address)):
-        with refused():
+    ):
+        with pytest.raises(ValueError, match=r"^device 0 has no access.*cuMemPoolSetAccess opens"):
             take()
     # `CUmemAccessDesc`: reading and writing for device 0.
     access = (ctypes.c_int * 3)(1, 0, 3)
     driver.call("cuMemPoolSetAccess", pool, ctypes.byref(access), ctypes.c_size_t(1))
-    # Kernels reach it now; the driver still copies it as host memory only.
-    assert ctx.get_device_address(address) == address
-    for take in takes:
-        with refused():
-            take()
+    assert ctx.get_device_address(address) == from_dlpack(theirs()).buffer.address == address
+    foreign, own = ctx.foreign_buffer(address, 10), ctx.new_buffer(10)
+    stream = Stream(ctx)
+    for copy in (
+        lambda: foreign.copy_from_host(bytes(10)),
+        lambda: foreign.copy_from_host(ctypes.create_string_buffer(10)),
+        lambda: foreign.copy_to_host(),
+        lambda: foreign.to_pybytes(),
+        lambda: foreign.copy_from_device(own),
+        lambda: own.copy_from_device(foreign),
+        lambda: own.copy_from_device(foreign, stream=stream),
+        lambda: from_dlpack(theirs()).copy_to_host(),
+    ):
+        with pytest.raises(ValueError, match=r"memory pool of the host.*copy the data to a buffer"):
+            copy()

@@ -3,7 +3,7 @@
 use crate::allocator::{self, Allocation};
 use crate::{Error, foreign, range};
 use arrow_cuda_context::{Arrival, Block, Context, Placement, Ready, Stream};
-use arrow_cuda_driver::{CudaError, CudaResult};
+use arrow_cuda_driver::{CudaError, CudaResult, codes};
 use std::any::Any;
 use std::fmt;
 use std::ops::RangeBounds;
@@ -327,12 +327,21 @@ impl DeviceBuffer {
         &self,
         outcome: Result<T, E>,
     ) -> Result<T, Error> {
-        outcome.map_err(Into::into).inspect_err(|error| {
+        outcome.map_err(|error| self.explained(error.into())).inspect_err(|error| {
             // The copy that the device was too busy for has not begun.
             if *error != Error::Cuda(CudaError::Busy) {
                 self.expose();
             }
         })
+    }
+
+    /// A bare refusal of the driver, with its reason where that is known.
+    fn explained(&self, error: Error) -> Error {
+        let is_bare =
+            matches!(&error, Error::Cuda(cause) if cause.code() == Some(codes::INVALID_VALUE));
+        let reason = (is_bare && matches!(self.memory.kind, Kind::Foreign { .. }))
+            .then(|| foreign::refused_copy(self.context(), self.private_address));
+        reason.flatten().unwrap_or(error)
     }
 
     /// The size, in bytes.

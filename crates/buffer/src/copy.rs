@@ -268,10 +268,11 @@ impl DeviceBuffer {
             }
             CopyOrder::On(stream) => {
                 let owners = Box::new((self.clone(), data.clone()));
-                Ok(stream.enqueue(owners, |current, stream| {
+                let queued = stream.enqueue(owners, |current, stream| {
                     // SAFETY: as above; both buffers are retained.
                     unsafe { current.queue_copy_between(target, source, data.size, stream) }
-                })?)
+                });
+                self.expose_on_failure(data.expose_on_failure(queued))
             }
         }
     }

@@ -31,7 +31,7 @@ fn find(current: &Current<'_>, address: u64) -> Result<u64, Error> {
         return Ok(found);
     }
     if is_of_host_pool(current, address)? {
-        return Err(of_host_pool(address));
+        return Err(no_access(address, current.context()));
     }
     // The driver's error for unknown memory.  It also applies to memory that was released here but
     // that the driver still has allocated.
@@ -39,20 +39,29 @@ fn find(current: &Current<'_>, address: u64) -> Result<u64, Error> {
     Err(other_device_error(current.context(), address).unwrap_or(unknown.into()))
 }
 
-/// The kind of memory and the context that has it: none, unlike other pinned memory (seen on an H200).
-const OF_HOST_POOL: (u64, u64) = (Attribute::HOST_MEMORY, 0);
-
+/// Whether memory is a pool's of the host, which no context has, unlike other pinned memory (seen on an H200).
 fn is_of_host_pool(current: &Current<'_>, address: u64) -> CudaResult<bool> {
     let [kind, owner] = current.attributes([Attribute::MemoryType, Attribute::Context], address)?;
-    Ok((kind, owner) == OF_HOST_POOL)
+    Ok((kind, owner) == (Attribute::HOST_MEMORY, 0))
 }
 
-/// Kernels reach it after `cuMemPoolSetAccess`, but copies take it as host memory only (seen on an H200).
-fn of_host_pool(address: u64) -> Error {
+fn no_access(address: u64, context: &Context) -> Error {
+    let number = context.device().number();
     Error::Invalid(format!(
+        "device {number} has no access to the pinned memory at {address:#x}: it belongs to a memory pool of the \
+         host, which cuMemPoolSetAccess opens to kernels, but not to copies; copy the data to a buffer"
+    ))
+}
+
+/// Why the driver has refused to copy this memory, if that is known: the memory of a pool of the host is copied as host
+/// memory only, although kernels reach it after `cuMemPoolSetAccess` (seen on an H200).
+pub(crate) fn refused_copy(context: &Context, address: u64) -> Option<Error> {
+    let current = context.enter().ok()?;
+    is_of_host_pool(&current, address).ok().filter(|is_of_pool| *is_of_pool)?;
+    Some(Error::Invalid(format!(
         "the pinned memory at {address:#x} belongs to a memory pool of the host, which the driver does not copy as \
          memory of a device: copy the data to a buffer of the host or of a device"
-    ))
+    )))
 }
 
 /// The error for memory that belongs to another device, if any does.  Without peer access, a
@@ -212,9 +221,6 @@ fn find_all(context: &Context, address: u64, size: usize) -> Result<Found, Error
     let asked =
         [Attribute::MemoryType, Attribute::IsManaged, Attribute::DeviceOrdinal, Attribute::Context];
     let [kind, is_managed, lies_on, owner] = current.attributes(asked, address)?;
-    if (kind, owner) == OF_HOST_POOL {
-        return Err(of_host_pool(address));
-    }
     let is_of_one_device = kind == Attribute::DEVICE_MEMORY && is_managed == 0;
     if is_of_one_device && lies_on != u64::from(context.device().number()) {
         return Err(on_another_device(address, lies_on, context));
