@@ -1,7 +1,7 @@
 //! The bridge, and objects that it takes for pyarrow's.
 
 use crate::abi::{DeviceArray, Schema};
-use arrow_cuda_bridge::{Bridge, Contents, DataKind, Destination, ObjectRef, Object, PyarrowApi};
+use arrow_cuda_bridge::{Bridge, Contents, DataKind, Destination, Object, ObjectRef, PyarrowApi};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_ipc::{DeviceMessage, MessageIndex, Source};

@@ -47,7 +47,8 @@ fuzz_target!(|described: Described| {
     let true_ndim = shape.len() as i32;
     // More dimensions than there are numbers: refused before they are read, if they are too many.
     let ndim = described.wrong_ndim.filter(|ndim| !(0..=64).contains(ndim)).unwrap_or(true_ndim);
-    let list = |list: &mut Vec<i64>, is_there| if is_there { list.as_mut_ptr() } else { null_mut() };
+    let list =
+        |list: &mut Vec<i64>, is_there| if is_there { list.as_mut_ptr() } else { null_mut() };
     let (code, bits, lanes) = described.dtype;
     let dl_tensor = DLTensor {
         data: described.data as *mut _,

@@ -2,7 +2,7 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use arrow_cuda_numba_bridge::{ElementType, Index, StridedLayout, Order, Slice};
+use arrow_cuda_numba_bridge::{ElementType, Index, Order, Slice, StridedLayout};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]

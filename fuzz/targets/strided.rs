@@ -72,7 +72,8 @@ thread_local! {
 fuzz_target!(|copy: Copy| {
     let places = Places::of(&copy);
     let old: Vec<u8> = (0..SIZE).collect();
-    let new: Vec<u8> = if copy.is_within { old.clone() } else { old.iter().rev().copied().collect() };
+    let new: Vec<u8> =
+        if copy.is_within { old.clone() } else { old.iter().rev().copied().collect() };
     MEMORY.with(|[target, other]| {
         target.copy_from_host(0, &old).expect("a copy");
         other.copy_from_host(0, &new).expect("a copy");
