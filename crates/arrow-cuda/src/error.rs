@@ -54,7 +54,7 @@ pub enum Error {
     Tensor(TensorError),
 }
 
-/// What functions return that may fail with any error of these crates.
+/// The result of a function that may fail with any error of these crates.
 ///
 /// ```
 /// use arrow_cuda::{DeviceBuffer, Result};

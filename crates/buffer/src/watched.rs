@@ -7,8 +7,7 @@ use std::cell::RefCell;
 /// Bytes that are copied between two reports.
 pub(crate) const PIECE: usize = 64 << 20;
 
-/// Is called with the bytes copied so far, and with all that are to be copied as far as is known.  Copies end
-/// when it returns false.
+/// Gets the number of bytes copied so far, and the total as far as it is known.  Copies end when it returns false.
 type Watch = Box<dyn FnMut(u64, u64) -> bool>;
 
 #[derive(Default)]
@@ -31,7 +30,7 @@ struct Watcher {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// What was reported last.
+    /// The number of bytes in the last report.
     pub done: u64,
     /// Of all copies together.
     pub total: u64,
@@ -42,10 +41,10 @@ thread_local! {
 }
 
 /// Does work, and has `watch` called as copies of many buffers proceed that this thread makes meanwhile: after every
-/// 64 MiB or less.  It gets the bytes copied so far, and all that are to be copied.  When it returns false, the copy
-/// fails.  Copies that `watch` makes itself are not watched.
+/// 64 MiB or less.  It gets the number of bytes copied so far, and the total.  When it returns false, the copy fails.
+/// Copies that `watch` makes itself are not watched.
 ///
-/// The second result is what was copied, or queued on a stream, which nobody is told of.
+/// The second result counts the bytes of all copies, with those on streams, of which `watch` does not hear.
 ///
 /// ```
 /// use arrow_cuda_buffer::{DeviceBuffer, Seen, watched};

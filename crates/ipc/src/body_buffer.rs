@@ -4,7 +4,7 @@ use crate::Error;
 
 /// How a buffer is compressed.
 ///
-/// The numbers are those of Arrow's metadata:
+/// The variants have the numbers of Arrow's metadata:
 ///
 /// ```
 /// use arrow_cuda_ipc::Codec;

@@ -6,7 +6,7 @@ use arrow_ipc::{
 };
 use flatbuffers::FlatBufferBuilder;
 
-/// What the metadata tells of the arrays in a body without compression.
+/// The description of the arrays in a body without compression.
 pub(crate) struct Arrays {
     pub(crate) length: i64,
     pub(crate) nodes: Vec<FieldNode>,
