@@ -4,10 +4,12 @@ Each test runs in a process of its own, which prints what it is about to do: a c
 process, and the last line names the call.
 """
 
+import struct
+
 import pyarrow as pa
 import pytest
 
-from support.c_device import CUDA, Made, made_array
+from support.c_device import CUDA, CUDA_HOST, CUDA_MANAGED, Made, MadeStream, made_array
 
 STRUCTURES = """
 import ctypes, itertools
@@ -349,3 +351,44 @@ def test_pointers_to_nothing_are_refused(run_python):
     """As are numbers that are no pointers."""
     code, out, err = run_python(POINTERS, PYTHONWARNINGS="ignore::UserWarning")
     assert (code, err) == (0, ""), f"at {out.splitlines()[-1:]}"
+
+
+def strings_of_size(last, wide, memory):
+    """Two strings, the last of which ends at `last`, in memory that `memory` makes of bytes."""
+    number = "q" if wide else "i"
+    parts = [memory(content) for content in (struct.pack(f"<3{number}", 0, 1, last), bytes(64))]
+    return made_array(2, [None, *(part.address for part in parts)]), parts
+
+
+NEGATIVE = [(pa.string(), -5), (pa.string(), -(2**31)), (pa.large_binary(), -(2**63))]
+
+
+@pytest.mark.parametrize(("kind", "last"), NEGATIVE, ids=str)
+@pytest.mark.parametrize("device", [CUDA, CUDA_MANAGED, CUDA_HOST])
+def test_the_last_offset_gives_no_negative_size(ctx, kind, last, device):
+    """libarrow takes the size of the strings from there, and buffers of such sizes break all calls."""
+    memory = pa.py_buffer if device == CUDA_HOST else ctx.buffer_from_data
+    for wrap in (lambda leaf: leaf, lambda leaf: made_array(2, [None], [leaf])):
+        leaf, parts = strings_of_size(last, pa.types.is_large_binary(kind), memory)
+        array = wrap(leaf)
+        described = pa.struct([("x", kind)]) if array is not leaf else kind
+        made = Made(described, array, device_type=device)
+        with pytest.raises(pa.ArrowInvalid, match=f"negative size: {last}"):
+            pa.Array._import_from_c_device_capsule(*made.__arrow_c_device_array__())
+        assert made.released == 1
+    batches = MadeStream(pa.schema(described.fields), [Made(described, array, device_type=device)])
+    batches.struct.device_type = device
+    reader = pa.RecordBatchReader._import_from_c_device_capsule(batches.capsule())
+    with pytest.raises(pa.ArrowInvalid, match=f"negative size: {last}"):
+        reader.read_next_batch()
+
+
+@pytest.mark.parametrize(("kind", "last"), NEGATIVE, ids=str)
+def test_no_call_takes_host_arrays_of_a_negative_size(ctx, kind, last):
+    """Those libarrow itself imports."""
+    leaf, parts = strings_of_size(last, pa.types.is_large_binary(kind), pa.py_buffer)
+    made = Made(kind, leaf)
+    array = pa.Array._import_from_c(made.address, kind)
+    for data in (array, array.slice(1), pa.chunked_array([array, array.slice(1)])):
+        with pytest.raises(pa.ArrowInvalid, match=f"negative size: {last}"):
+            data.copy_to(ctx.memory_manager)

@@ -169,6 +169,18 @@ struct Leaving {
   std::vector<const RustEvent*> events;
 };
 
+template <typename Data>
+Result<Data> Finished(const Data& imported, const ArrowDeviceArray& origin) {
+  for (const auto& column : ColumnsOf(*imported)) {
+    const auto* senseless = FindBuffer(*column, [](const auto& buffer) { return buffer.size() < 0; });
+    if (senseless != nullptr) return CheckSpan(*senseless);
+  }
+  if (!IsOnGpu(origin)) return imported;
+  ARROW_ASSIGN_OR_RAISE(auto manager, ManagerOfDevice(origin.device_id));
+  const auto type = static_cast<arrow::DeviceAllocationType>(origin.device_type);
+  return WithEmptyBuffersAt(imported, {std::move(manager), type});
+}
+
 }  // namespace
 
 bool IsOnGpu(const ArrowDeviceArray& array) {
@@ -241,10 +253,12 @@ Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,
   return is_uncounted ? CountNulls(manager, &array->array) : Status::OK();
 }
 
-Result<Location> LocationOf(const ArrowDeviceArray& array) {
-  ARROW_ASSIGN_OR_RAISE(auto manager, ManagerOfDevice(array.device_id));
-  return Location{std::move(manager),
-                  static_cast<arrow::DeviceAllocationType>(array.device_type)};
+Result<ArrayPtr> FinishImport(const ArrayPtr& imported, const ArrowDeviceArray& origin) {
+  return Finished(imported, origin);
+}
+
+Result<BatchPtr> FinishImport(const BatchPtr& imported, const ArrowDeviceArray& origin) {
+  return Finished(imported, origin);
 }
 
 }  // namespace arrow_cuda

@@ -113,10 +113,7 @@ Result<Data> Finished(Result<Data> imported, ArrowDeviceArray* origin) {
   // libarrow leaves what lies on an unknown device as it is.
   if (!imported.ok()) ArrowArrayRelease(&origin->array);
   ARROW_ASSIGN_OR_RAISE(auto data, std::move(imported));
-  if (IsOnGpu(*origin)) {
-    ARROW_ASSIGN_OR_RAISE(const auto location, LocationOf(*origin));
-    ARROW_ASSIGN_OR_RAISE(data, WithEmptyBuffersAt(data, location));
-  }
+  ARROW_ASSIGN_OR_RAISE(data, FinishImport(data, *origin));
   return Exportable(data);
 }
 

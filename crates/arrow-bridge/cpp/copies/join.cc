@@ -105,19 +105,18 @@ Result<ArrayDataVector> Join(std::vector<ArrayDataVector> columns) {
     counts.push_back(chunks.size());
     for (size_t number = 0; number < chunks.size(); ++number) {
       const size_t before = tree.nodes.size();
-      tree.Add(*chunks[number]);
+      ARROW_RETURN_NOT_OK(tree.Add(*chunks[number]));
       if (number == 0) most += tree.nodes.size() - before;
     }
   }
   ARROW_ASSIGN_OR_RAISE(const auto buffers, ReadyBuffers(tree, device));
   ARROW_ASSIGN_OR_RAISE(const auto borrowed, BorrowedBuffers::From(buffers));
-  const auto sizes = tree.Sizes();
   TreeReader reader(tree, nullptr);
   std::vector<Joined> joined(most);
   // No layout has more than two buffers and a bitmap.
   const auto make = [&](BufferPlace* made) {
     return Call(Rust().join, ContextOf(*manager), tree.nodes.data(), tree.nodes.size(), counts.data(),
-                counts.size(), borrowed.data(), sizes.data(), sizes.size(), reader.ForRust(),
+                counts.size(), borrowed.data(), tree.sizes.data(), tree.sizes.size(), reader.ForRust(),
                 joined.data(), made);
   };
   ARROW_ASSIGN_OR_RAISE(auto made, MadeBuffers::By(3 * most, make));

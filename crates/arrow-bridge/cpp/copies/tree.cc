@@ -82,13 +82,22 @@ std::pair<Layout, uint64_t> LayoutOf(const DataType& type) {
   }
 }
 
-void Tree::Add(const ArrayData& data, uint8_t type_id) {
+Result<Tree> Tree::Of(const ArrayDataVector& arrays) {
+  Tree tree;
+  for (const auto& array : arrays) ARROW_RETURN_NOT_OK(tree.Add(*array));
+  return tree;
+}
+
+Status Tree::Add(const ArrayData& data, uint8_t type_id) {
   const auto& type = StorageOf(*data.type);
   const auto [layout, width] = LayoutOf(type);
   const size_t first = buffers.size();
   const bool has_validity = !data.buffers.empty() && data.buffers[0] != nullptr;
   for (size_t number = has_validity ? 0 : 1; number < data.buffers.size(); ++number) {
-    buffers.push_back(&data.buffers[number]);
+    const auto& buffer = data.buffers[number];
+    if (buffer != nullptr) ARROW_RETURN_NOT_OK(CheckSpan(*buffer));
+    buffers.push_back(&buffer);
+    sizes.push_back(buffer == nullptr ? 0 : static_cast<uint64_t>(buffer->size()));
   }
   nodes.push_back({layout, has_validity, data.dictionary != nullptr, type_id,
                    static_cast<uint32_t>(data.child_data.size()),
@@ -97,18 +106,9 @@ void Tree::Add(const ArrayData& data, uint8_t type_id) {
   const bool is_union = layout == Layout::kSparseUnion || layout == Layout::kDenseUnion;
   for (size_t number = 0; number < data.child_data.size(); ++number) {
     const auto id = is_union ? static_cast<const arrow::UnionType&>(type).type_codes()[number] : 0;
-    Add(*data.child_data[number], static_cast<uint8_t>(id));
+    ARROW_RETURN_NOT_OK(Add(*data.child_data[number], static_cast<uint8_t>(id)));
   }
-  if (data.dictionary != nullptr) Add(*data.dictionary);
-}
-
-std::vector<uint64_t> Tree::Sizes() const {
-  std::vector<uint64_t> sizes;
-  sizes.reserve(buffers.size());
-  for (const auto* buffer : buffers) {
-    sizes.push_back(*buffer == nullptr ? 0 : static_cast<uint64_t>((*buffer)->size()));
-  }
-  return sizes;
+  return data.dictionary == nullptr ? Status::OK() : Add(*data.dictionary);
 }
 
 uint64_t BytesOf(const std::vector<const BufferPtr*>& buffers, const std::vector<ByteRange>& ranges) {
@@ -153,11 +153,11 @@ bool TreeReader::IsWorthReading(const Wanted* wanted, size_t count) const {
     if (elements == 1) continue;
     buffers.push_back(tree_.buffers[buffer]);
     parts.push_back({position, width * elements});
-    wholes.push_back({0, static_cast<uint64_t>((*buffers.back())->size())});
+    wholes.push_back({0, tree_.sizes[buffer]});
   }
   const uint64_t bytes = BytesOf(buffers, parts);
   if (bytes <= BytesOf(buffers, wholes) / kOfElements) return true;
-  for (const uint64_t size : tree_.Sizes()) all.push_back({0, size});
+  for (const uint64_t size : tree_.sizes) all.push_back({0, size});
   return bytes <= BytesOf(tree_.buffers, all) / kOfBytes;
 }
 

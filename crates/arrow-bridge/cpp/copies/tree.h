@@ -19,19 +19,16 @@ std::pair<Layout, uint64_t> LayoutOf(const DataType& type);
 // Arrays in order, each followed by those within it.  The arrays must outlive the tree.
 class Tree {
  public:
-  Tree() = default;
-  explicit Tree(const ArrayDataVector& arrays) {
-    for (const auto& array : arrays) Add(*array);
-  }
+  static Result<Tree> Of(const ArrayDataVector& arrays);
 
-  void Add(const ArrayData& data, uint8_t type_id = 0);
-
-  // Of no bytes where an array lacks the buffer.
-  std::vector<uint64_t> Sizes() const;
+  // Fails for buffers that contradict themselves.
+  Status Add(const ArrayData& data, uint8_t type_id = 0);
 
   std::vector<ArrayNode> nodes;
   // Each points to an array's buffer, which is null if the array lacks it; a missing validity bitmap has no entry.
   std::vector<const BufferPtr*> buffers;
+  // Of each of them, in bytes: 0 where the array lacks it.
+  std::vector<uint64_t> sizes;
 };
 
 // The bytes that copies of these ranges of the buffers take, of which equal ones are copied once.

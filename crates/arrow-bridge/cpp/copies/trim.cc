@@ -21,13 +21,12 @@ constexpr uint64_t kPadding = 64;
 
 // Whether the ranges are much less than all of the buffers.  Chunks that share memory may reach much
 // of it twice.
-bool IsWorthIt(const Tree& tree, const std::vector<uint64_t>& sizes,
-               const std::vector<ByteRange>& ranges) {
+bool IsWorthIt(const Tree& tree, const std::vector<ByteRange>& ranges) {
   uint64_t most = 0;
   std::vector<ByteRange> whole;
-  for (size_t number = 0; number < sizes.size(); ++number) {
-    most = std::max(most, sizes[number] - ranges[number].size);
-    whole.push_back({0, sizes[number]});
+  for (size_t number = 0; number < tree.sizes.size(); ++number) {
+    most = std::max(most, tree.sizes[number] - ranges[number].size);
+    whole.push_back({0, tree.sizes[number]});
   }
   if (most <= kPadding) return false;
   const uint64_t bytes = BytesOf(tree.buffers, ranges);
@@ -160,16 +159,15 @@ Reads ReadsOf(bool is_from_device, const arrow::MemoryManager& to, const RustStr
 
 Result<Trimmed> TrimBy(Reads reads, const ArrayDataVector& arrays, bool is_from_device,
                        const RustStream* stream) {
-  const Tree tree(arrays);
-  const auto sizes = tree.Sizes();
+  ARROW_ASSIGN_OR_RAISE(const Tree tree, Tree::Of(arrays));
   TreeReader reader(tree, stream);
   std::vector<Reached> reached(tree.nodes.size());
-  std::vector<ByteRange> ranges(sizes.size());
+  std::vector<ByteRange> ranges(tree.sizes.size());
   ARROW_ASSIGN_OR_RAISE(
-      const bool is_slice, Call(Rust().reach, tree.nodes.data(), tree.nodes.size(), sizes.data(),
-                                sizes.size(), reads, reader.ForRust(), reached.data(),
+      const bool is_slice, Call(Rust().reach, tree.nodes.data(), tree.nodes.size(), tree.sizes.data(),
+                                tree.sizes.size(), reads, reader.ForRust(), reached.data(),
                                 ranges.data()));
-  if (!is_slice || !IsWorthIt(tree, sizes, ranges)) return Trimmed{arrays, {}};
+  if (!is_slice || !IsWorthIt(tree, ranges)) return Trimmed{arrays, {}};
   Trimmed trimmed;
   if (is_from_device) {
     for (const auto& each : reached) trimmed.bases.push_back(each.base);

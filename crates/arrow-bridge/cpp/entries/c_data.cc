@@ -162,16 +162,12 @@ Outcome<PyObject*> PrepareImportEntry(void* imported, void* schema, PyObject* de
 
 Outcome<PyObject*> FinishImportEntry(PyObject* object, const void* imported) noexcept {
   const auto& origin = *static_cast<const ArrowDeviceArray*>(imported);
-  if (!IsOnGpu(origin)) return {};
   return GuardValue([&]() -> Result<PyObject*> {
-    ARROW_ASSIGN_OR_RAISE(const auto location, LocationOf(origin));
-    const auto with_empty_buffers = [&](const auto& data) { return WithEmptyBuffersAt(data, location); };
-    if (const auto array = Unwrap<arrow::Array>(object)) {
-      return Replaced(array, with_empty_buffers);
-    }
+    const auto finish = [&](const auto& data) { return FinishImport(data, origin); };
+    if (const auto array = Unwrap<arrow::Array>(object)) return Replaced(array, finish);
     const auto batch = Unwrap<arrow::RecordBatch>(object);
     if (batch == nullptr) return Status::TypeError("expected an Array or RecordBatch");
-    return Replaced(batch, with_empty_buffers);
+    return Replaced(batch, finish);
   });
 }
 
