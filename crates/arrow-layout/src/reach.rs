@@ -10,6 +10,7 @@ use crate::scattered::{
     Spans, lower_lists, lower_types, lower_views, span_of_lists, spans_of_types, spans_of_views,
 };
 use crate::whole::{is_whole, leads_far, view_data};
+use bytemuck::allocation::try_zeroed_vec;
 use std::collections::BTreeMap;
 
 /// Finds the parts of their buffers that arrays and their children reach.
@@ -43,9 +44,13 @@ pub fn reach<E>(
         }
         let waiting = [&mut trimming.ends, &mut trimming.elements].map(std::mem::take);
         for Waiting { tasks, wanted } in waiting {
-            let count = wanted.iter().map(|wanted| wanted.count as usize).sum();
-            let mut numbers = vec![0; count];
-            let is_read = wanted.is_empty() || read(&wanted, &mut numbers)?;
+            // Nobody has compared the sizes with memory yet: they may be any, and no page is touched before.
+            let count = wanted.iter().fold(0, |all: u64, wanted| all.saturating_add(wanted.count));
+            let (mut numbers, has_room) = match try_zeroed_vec(count as usize) {
+                Ok(numbers) => (numbers, true),
+                Err(()) => (Vec::new(), false),
+            };
+            let is_read = wanted.is_empty() || has_room && read(&wanted, &mut numbers)?;
             let mut rest = numbers.as_mut_slice();
             for (task, count) in tasks {
                 let numbers = rest.split_off_mut(..count).unwrap_or_default();

@@ -155,6 +155,17 @@ fn the_only_offset_of_nothing_may_be_any_number() {
 }
 
 #[test]
+fn sizes_that_no_memory_has_leave_an_array_whole() {
+    for length in [1 << 36, 1 << 59, u64::MAX >> 4] {
+        let mut array = node(Layout::BinaryView, 0, 8, length - 8);
+        array.buffers += 1;
+        let found = reach(&[array], &[16 * length, 9], Reads::OfSlices, |_, _| Ok::<_, ()>(false));
+        let found = found.expect("no memory is touched").expect("a slice");
+        assert_eq!(ranges(&found), [(128, 16 * (length - 8)), (0, 9)]);
+    }
+}
+
+#[test]
 fn counts_that_no_tree_has_end_at_once() {
     let mut array = node(Layout::Struct, 0, 0, 10);
     array.children = u32::MAX;
