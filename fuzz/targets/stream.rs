@@ -20,7 +20,7 @@ fuzz_target!(init: { Pyarrow::get(); }, |bytes: &[u8]| {
 
 fn upload(pyarrow: &Pyarrow, bytes: &[u8]) -> DeviceBuffer {
     let memory = DeviceBuffer::allocate(&pyarrow.context, bytes.len()).unwrap();
-    memory.copy_from_host(0, bytes).unwrap();
+    memory.copy_from_host(bytes).unwrap();
     memory
 }
 

@@ -75,8 +75,8 @@ fuzz_target!(|copy: Copy| {
     let new: Vec<u8> =
         if copy.is_within { old.clone() } else { old.iter().rev().copied().collect() };
     MEMORY.with(|[target, other]| {
-        target.copy_from_host(0, &old).expect("a copy");
-        other.copy_from_host(0, &new).expect("a copy");
+        target.copy_from_host(&old).expect("a copy");
+        other.copy_from_host(&new).expect("a copy");
         let source = if copy.is_within { target } else { other };
         let to = Elements { buffer: target, offset: copy.to.into(), strides: &places.to };
         let from = Elements { buffer: source, offset: copy.from.into(), strides: &places.from };

@@ -5,7 +5,7 @@
 //! ```
 
 use arrow_array::StringArray;
-use arrow_cuda_array::{DeviceArrayData, Error};
+use arrow_cuda_array::{DeviceArray, Error};
 use arrow_cuda_context::Context;
 
 fn main() {
@@ -18,7 +18,7 @@ fn main() {
 fn run() -> Result<(), Error> {
     let context = Context::primary(0)?;
     let words: StringArray = [Some("device"), None, Some("memory")].into_iter().collect();
-    let array = DeviceArrayData::from_array(&context, &words)?;
+    let array = DeviceArray::from_host(&context, &words)?;
     println!("{} elements, {} of them null", array.len(), array.null_count()?);
 
     // A structure that a C function of another library takes over, beside its type.
@@ -27,9 +27,9 @@ fn run() -> Result<(), Error> {
     println!("device type {}, device {}", structure.device_type, structure.device_id);
 
     // SAFETY: the structure was made above, for this type.
-    let imported = unsafe { DeviceArrayData::import(&context, structure, &data_type) }?;
+    let imported = unsafe { DeviceArray::import(&context, structure, &data_type) }?;
     let same = imported.buffers()[1].private_address() == array.buffers()[1].private_address();
     println!("the same memory: {same}");
-    println!("{:?}", imported.to_array()?);
+    println!("{:?}", imported.to_host()?);
     Ok(())
 }

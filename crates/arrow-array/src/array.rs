@@ -15,7 +15,7 @@ use std::fmt;
 /// [`ArrayData`](https://docs.rs/arrow-data/latest/arrow_data/struct.ArrayData.html) is on the host.
 ///
 /// It is not an [`Array`](arrow_array::Array), because functions that take arrays read their buffers, and the host
-/// cannot read device memory.  [`to_array`](Self::to_array) copies it to one.  Clones, slices and children share the
+/// cannot read device memory.  [`to_host`](Self::to_host) copies it to one.  Clones, slices and children share the
 /// memory.
 ///
 /// The buffers' contents are validated only when they arrive on the host: until then, offsets may lead anywhere, and
@@ -23,23 +23,23 @@ use std::fmt;
 ///
 /// ```
 /// use arrow_array::{Array, StringArray};
-/// use arrow_cuda_array::DeviceArrayData;
+/// use arrow_cuda_array::DeviceArray;
 /// use arrow_cuda_context::Context;
 ///
 /// let words = StringArray::from(vec![Some("one"), None, Some("three")]);
-/// let there = DeviceArrayData::from_array(&Context::primary(0)?, &words)?;
+/// let there = DeviceArray::from_host(&Context::primary(0)?, &words)?;
 /// assert_eq!((there.len(), there.null_count()?), (3, 1));
 /// assert_eq!(there.buffers()[1].to_vec()?, b"onethree");
-/// assert_eq!(there.slice(2, 1)?.to_array()?.to_data(), words.slice(2, 1).to_data());
+/// assert_eq!(there.slice(2, 1)?.to_host()?.to_data(), words.slice(2, 1).to_data());
 /// # Ok::<(), arrow_cuda_array::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct DeviceArrayData {
+pub struct DeviceArray {
     context: Context,
     pub(crate) node: Node<DeviceBuffer>,
 }
 
-/// The parts of a [`DeviceArrayData`].
+/// The parts of a [`DeviceArray`].
 ///
 /// The fields are those of the [columnar format](https://arrow.apache.org/docs/format/Columnar.html).  An
 /// array of a kernel's results:
@@ -47,7 +47,7 @@ pub struct DeviceArrayData {
 /// ```
 /// use arrow_array::cast::AsArray;
 /// use arrow_array::types::Int32Type;
-/// use arrow_cuda_array::{ArrayParts, DeviceArrayData};
+/// use arrow_cuda_array::{ArrayParts, DeviceArray};
 /// use arrow_cuda_buffer::DeviceSlice;
 /// use arrow_cuda_context::Context;
 /// use arrow_schema::DataType;
@@ -58,8 +58,8 @@ pub struct DeviceArrayData {
 ///     buffers: vec![results.into_buffer()],
 ///     ..ArrayParts::new(DataType::Int32, 3)
 /// };
-/// let array = DeviceArrayData::new(&context, parts)?;
-/// assert_eq!(array.to_array()?.as_primitive::<Int32Type>().values(), &[3, 4, 5]);
+/// let array = DeviceArray::new(&context, parts)?;
+/// assert_eq!(array.to_host()?.as_primitive::<Int32Type>().values(), &[3, 4, 5]);
 /// # Ok::<(), arrow_cuda_array::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -74,26 +74,26 @@ pub struct ArrayParts {
     /// The number of elements that the bitmap calls null, if that is known.
     pub null_count: Option<usize>,
     /// A bit for each element, which is 0 for null.
-    pub validity: Option<DeviceBuffer>,
+    pub nulls: Option<DeviceBuffer>,
     /// The other buffers, in the format's order.  Of an array of views, those with what the views lead to
     /// follow, without the one with their sizes that the C Data interface knows.
     pub buffers: Vec<DeviceBuffer>,
     /// The arrays within it, in the order of the type's fields.
-    pub children: Vec<DeviceArrayData>,
+    pub children: Vec<DeviceArray>,
     /// The values of a dictionary's keys.
-    pub dictionary: Option<DeviceArrayData>,
+    pub dictionary: Option<DeviceArray>,
 }
 
 impl ArrayParts {
     /// `length` elements of a type, without buffers, children, nulls or an offset yet.
     ///
     /// ```
-    /// use arrow_cuda_array::{ArrayParts, DeviceArrayData};
+    /// use arrow_cuda_array::{ArrayParts, DeviceArray};
     /// use arrow_cuda_context::Context;
     /// use arrow_schema::DataType;
     ///
     /// let parts = ArrayParts::new(DataType::Null, 3); // an array of nulls has no buffers
-    /// let nulls = DeviceArrayData::new(&Context::primary(0)?, parts)?;
+    /// let nulls = DeviceArray::new(&Context::primary(0)?, parts)?;
     /// assert_eq!((nulls.len(), nulls.null_count()?), (3, 3));
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -103,7 +103,7 @@ impl ArrayParts {
             length,
             offset: 0,
             null_count: None,
-            validity: None,
+            nulls: None,
             buffers: Vec::new(),
             children: Vec::new(),
             dictionary: None,
@@ -111,11 +111,11 @@ impl ArrayParts {
     }
 }
 
-impl DeviceArrayData {
+impl DeviceArray {
     /// An array of parts, all in the memory of one context.
     ///
     /// ```
-    /// use arrow_cuda_array::{ArrayParts, DeviceArrayData};
+    /// use arrow_cuda_array::{ArrayParts, DeviceArray};
     /// use arrow_cuda_buffer::DeviceBuffer;
     /// use arrow_cuda_context::Context;
     /// use arrow_schema::DataType;
@@ -123,8 +123,8 @@ impl DeviceArrayData {
     /// let context = Context::primary(0)?;
     /// let bytes = DeviceBuffer::gathered(&context, &[&[1, 2, 3]])?;
     /// let parts = ArrayParts { buffers: vec![bytes], ..ArrayParts::new(DataType::UInt8, 3) };
-    /// assert_eq!(DeviceArrayData::new(&context, parts.clone())?.len(), 3);
-    /// assert!(DeviceArrayData::new(&context, ArrayParts { length: 4, ..parts }).is_err());
+    /// assert_eq!(DeviceArray::new(&context, parts.clone())?.len(), 3);
+    /// assert!(DeviceArray::new(&context, ArrayParts { length: 4, ..parts }).is_err());
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
@@ -134,7 +134,7 @@ impl DeviceArrayData {
     /// children, their types, lengths and sizes, and parts of other contexts.
     pub fn new(context: &Context, parts: ArrayParts) -> Result<Self, Error> {
         let inner = parts.children.iter().chain(&parts.dictionary).map(Self::context);
-        let buffers = parts.validity.iter().chain(&parts.buffers).map(DeviceBuffer::context);
+        let buffers = parts.nulls.iter().chain(&parts.buffers).map(DeviceBuffer::context);
         if let Some(other) = buffers.chain(inner).find(|other| !other.is_same(context)) {
             return Err(Error::Invalid(format!(
                 "a part of context {:#x} on device {}, in an array of context {:#x} on device {}",
@@ -151,7 +151,7 @@ impl DeviceArrayData {
                 length: parts.length as u64,
                 offset: parts.offset as u64,
                 null_count: parts.null_count.map(|count| count as u64),
-                validity: parts.validity,
+                validity: parts.nulls,
                 buffers: parts.buffers,
                 children: parts.children.into_iter().map(|child| child.node).collect(),
                 dictionary: parts.dictionary.map(|values| Box::new(values.node)),
@@ -174,11 +174,11 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::StringArray;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
     /// let words = StringArray::from(vec!["one", "two"]);
-    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &words)?;
+    /// let there = DeviceArray::from_host(&Context::primary(0)?, &words)?;
     /// assert_eq!(there.buffers()[1].to_vec()?, b"onetwo");
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -186,8 +186,7 @@ impl DeviceArrayData {
     /// # Errors
     ///
     /// When the device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
-    #[doc(alias = "from_host")]
-    pub fn from_array(context: &Context, array: &dyn Array) -> Result<Self, Error> {
+    pub fn from_host(context: &Context, array: &dyn Array) -> Result<Self, Error> {
         let host = Node::from_host(&array.to_data());
         let mut host = host.trim(Reads::All)?.into_rebased().with_nulls_counted()?;
         host.visit_mut(&mut |node| drop(node.validity.take_if(|_| node.null_count == Some(0))));
@@ -203,12 +202,12 @@ impl DeviceArrayData {
     /// use arrow_array::cast::AsArray;
     /// use arrow_array::Int32Array;
     /// use arrow_array::types::Int32Type;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
     /// let numbers = Int32Array::from(vec![1, 2, 3]);
-    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
-    /// assert_eq!(there.to_array()?.as_primitive::<Int32Type>(), &numbers);
+    /// let there = DeviceArray::from_host(&Context::primary(0)?, &numbers)?;
+    /// assert_eq!(there.to_host()?.as_primitive::<Int32Type>(), &numbers);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
@@ -216,8 +215,7 @@ impl DeviceArrayData {
     ///
     /// [`Error::Arrow`] or [`Error::Invalid`] when what the buffers hold is not a valid array, or driver
     /// errors.
-    #[doc(alias = "to_host")]
-    pub fn to_array(&self) -> Result<ArrayRef, Error> {
+    pub fn to_host(&self) -> Result<ArrayRef, Error> {
         let Trimmed { node, bases, replaced } = self.node.trim(Reads::OfSlices)?;
         let buffers = DeviceBuffer::to_vecs(&node.all_buffers())?;
         let node = node.with_buffers(buffers.into_iter().map(Buffer::from_vec))?;
@@ -229,20 +227,20 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::{Array, Int32Array};
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::{Context, Device};
     ///
     /// let numbers = Int32Array::from(vec![1, 2, 3]);
-    /// let first = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
+    /// let first = DeviceArray::from_host(&Context::primary(0)?, &numbers)?;
     /// let copy = first.copy_to(&Context::primary(Device::count()? - 1)?)?;
     /// assert!(!copy.is_same_memory(&first));
-    /// assert_eq!(copy.to_array()?.to_data(), numbers.to_data());
+    /// assert_eq!(copy.to_host()?.to_data(), numbers.to_data());
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`from_array`](Self::from_array).
+    /// As [`from_host`](Self::from_host).
     pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
         let node = self.node.trim(Reads::None)?.node;
         let buffers = DeviceBuffer::suballocated_copies(context, &node.all_buffers())?;
@@ -253,10 +251,10 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
-    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let numbers = DeviceArray::from_host(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
     /// assert_eq!(numbers.slice(1, 2)?.len(), 2);
     /// assert!(numbers.slice(2, 2).is_err());
     /// # Ok::<(), arrow_cuda_array::Error>(())
@@ -274,11 +272,11 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
     /// let context = Context::primary(0)?;
-    /// let numbers = DeviceArrayData::from_array(&context, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let numbers = DeviceArray::from_host(&context, &Int32Array::from(vec![1, 2, 3]))?;
     /// assert_eq!(numbers.context(), &context);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -290,11 +288,11 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     /// use arrow_schema::DataType;
     ///
-    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let numbers = DeviceArray::from_host(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
     /// assert_eq!(numbers.data_type(), &DataType::Int32);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -306,10 +304,10 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
-    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let numbers = DeviceArray::from_host(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
     /// assert_eq!(numbers.len(), 3);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -321,10 +319,10 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
-    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let numbers = DeviceArray::from_host(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
     /// assert!(!numbers.is_empty() && numbers.slice(3, 0)?.is_empty());
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -336,11 +334,11 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::BooleanArray;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
     /// let bits = BooleanArray::from(vec![true, false, true]);
-    /// let bits = DeviceArrayData::from_array(&Context::primary(0)?, &bits)?.slice(1, 2)?;
+    /// let bits = DeviceArray::from_host(&Context::primary(0)?, &bits)?.slice(1, 2)?;
     /// assert_eq!(bits.offset(), 1);
     /// assert_eq!(bits.buffers()[0].to_vec()?[0] & 0b111, 0b101); // from position 0 on
     /// # Ok::<(), arrow_cuda_array::Error>(())
@@ -354,11 +352,11 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
     /// let numbers = Int32Array::from(vec![Some(1), None, Some(3)]);
-    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
+    /// let there = DeviceArray::from_host(&Context::primary(0)?, &numbers)?;
     /// assert_eq!((there.null_count()?, there.slice(2, 1)?.null_count()?), (1, 0));
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -375,17 +373,16 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
     /// let numbers = Int32Array::from(vec![Some(1), None, Some(3)]);
-    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
-    /// let bitmap = there.validity().map(|bits| bits.to_vec()).transpose()?;
+    /// let there = DeviceArray::from_host(&Context::primary(0)?, &numbers)?;
+    /// let bitmap = there.nulls().map(|bits| bits.to_vec()).transpose()?;
     /// assert!(bitmap.is_some_and(|bytes| bytes[0] & 0b111 == 0b101));
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
-    #[doc(alias = "nulls")]
-    pub fn validity(&self) -> Option<&DeviceBuffer> {
+    pub fn nulls(&self) -> Option<&DeviceBuffer> {
         self.node.validity.as_ref()
     }
 
@@ -393,10 +390,10 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::StringArray;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
-    /// let words = DeviceArrayData::from_array(&Context::primary(0)?, &StringArray::from(vec!["one", "two"]))?;
+    /// let words = DeviceArray::from_host(&Context::primary(0)?, &StringArray::from(vec!["one", "two"]))?;
     /// let [offsets, bytes] = words.buffers() else { panic!("strings have two buffers") };
     /// assert_eq!((offsets.len(), bytes.to_vec()?), (12, b"onetwo".to_vec()));
     /// # Ok::<(), arrow_cuda_array::Error>(())
@@ -409,11 +406,11 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::{StructArray, record_batch};
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
     /// let rows = StructArray::from(record_batch!(("x", Int64, [1, 2]), ("y", Utf8, ["one", "two"]))?);
-    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &rows)?;
+    /// let there = DeviceArray::from_host(&Context::primary(0)?, &rows)?;
     /// let types: Vec<_> = there.children().map(|child| child.data_type().to_string()).collect();
     /// assert_eq!(types, ["Int64", "Utf8"]);
     /// # Ok::<(), arrow_cuda_array::Error>(())
@@ -427,11 +424,11 @@ impl DeviceArrayData {
     /// ```
     /// use arrow_array::DictionaryArray;
     /// use arrow_array::types::Int8Type;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
     /// let words: DictionaryArray<Int8Type> = vec!["one", "two", "one"].into_iter().collect();
-    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &words)?;
+    /// let there = DeviceArray::from_host(&Context::primary(0)?, &words)?;
     /// assert_eq!(there.buffers()[0].to_vec()?, [0, 1, 0]); // the keys
     /// assert!(there.dictionary().is_some_and(|values| values.len() == 2));
     /// # Ok::<(), arrow_cuda_array::Error>(())
@@ -445,10 +442,10 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::Int64Array;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
-    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int64Array::from(vec![1, 2]))?;
+    /// let numbers = DeviceArray::from_host(&Context::primary(0)?, &Int64Array::from(vec![1, 2]))?;
     /// assert!(numbers.is_same_memory(&numbers.slice(0, 2)?));
     /// assert!(!numbers.is_same_memory(&numbers.slice(1, 1)?));
     /// # Ok::<(), arrow_cuda_array::Error>(())
@@ -462,10 +459,10 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::Int64Array;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
-    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int64Array::from(vec![1, 2, 1]))?;
+    /// let numbers = DeviceArray::from_host(&Context::primary(0)?, &Int64Array::from(vec![1, 2, 1]))?;
     /// assert!(numbers.slice(0, 1)?.equals(&numbers.slice(2, 1)?)?);
     /// assert!(!numbers.slice(0, 2)?.equals(&numbers.slice(1, 2)?)?);
     /// # Ok::<(), arrow_cuda_array::Error>(())
@@ -473,7 +470,7 @@ impl DeviceArrayData {
     ///
     /// # Errors
     ///
-    /// As [`to_array`](Self::to_array).
+    /// As [`to_host`](Self::to_host).
     pub fn equals(&self, other: &Self) -> Result<bool, Error> {
         if self.data_type() != other.data_type() || self.len() != other.len() {
             return Ok(false);
@@ -483,22 +480,22 @@ impl DeviceArrayData {
             drop(self.context.enter()?);
             return Ok(true);
         }
-        Ok(self.to_array()? == other.to_array()?)
+        Ok(self.to_host()? == other.to_host()?)
     }
 
     /// The array's parts.
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::{ArrayParts, DeviceArrayData};
+    /// use arrow_cuda_array::{ArrayParts, DeviceArray};
     /// use arrow_cuda_context::Context;
     /// use arrow_schema::DataType;
     ///
     /// let context = Context::primary(0)?;
-    /// let numbers = DeviceArrayData::from_array(&context, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let numbers = DeviceArray::from_host(&context, &Int32Array::from(vec![1, 2, 3]))?;
     /// let parts = ArrayParts { data_type: DataType::Float32, ..numbers.into_parts() }; // the same bits
-    /// let floats = DeviceArrayData::new(&context, parts)?;
-    /// assert_eq!(floats.to_array()?.data_type(), &DataType::Float32);
+    /// let floats = DeviceArray::new(&context, parts)?;
+    /// assert_eq!(floats.to_host()?.data_type(), &DataType::Float32);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     pub fn into_parts(self) -> ArrayParts {
@@ -509,7 +506,7 @@ impl DeviceArrayData {
             length: node.length as usize,
             offset: node.offset as usize,
             null_count: node.null_count.map(|count| count as usize),
-            validity: node.validity,
+            nulls: node.validity,
             buffers: node.buffers,
             children,
             dictionary,
@@ -517,9 +514,9 @@ impl DeviceArrayData {
     }
 }
 
-impl fmt::Debug for DeviceArrayData {
+impl fmt::Debug for DeviceArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeviceArrayData")
+        f.debug_struct("DeviceArray")
             .field("data_type", self.data_type())
             .field("len", &self.len())
             .field("offset", &self.offset())

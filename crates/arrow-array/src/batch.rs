@@ -1,7 +1,7 @@
 //! A record batch in device memory.
 
 use crate::error::{check_range, invalid};
-use crate::{ArrayParts, DeviceArrayData, Error};
+use crate::{ArrayParts, DeviceArray, Error};
 use arrow_array::cast::AsArray;
 use arrow_array::{RecordBatch, RecordBatchOptions, StructArray};
 use arrow_cuda_context::Context;
@@ -22,17 +22,17 @@ use std::sync::Arc;
 ///
 /// let column: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, Some(3)]));
 /// let batch = RecordBatch::try_from_iter([("x", column)])?;
-/// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+/// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
 /// assert_eq!((there.num_rows(), there.num_columns()), (3, 1));
 /// assert_eq!(there.column_by_name("x").map(|column| column.len()), Some(3));
-/// assert_eq!(there.slice(1, 2)?.to_record_batch()?, batch.slice(1, 2));
+/// assert_eq!(there.slice(1, 2)?.to_host()?, batch.slice(1, 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct DeviceRecordBatch {
     schema: SchemaRef,
     context: Context,
-    columns: Vec<DeviceArrayData>,
+    columns: Vec<DeviceArray>,
     num_rows: usize,
 }
 
@@ -41,11 +41,11 @@ impl DeviceRecordBatch {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch};
+    /// use arrow_cuda_array::{DeviceArray, DeviceRecordBatch};
     /// use arrow_cuda_context::Context;
     /// use arrow_schema::{DataType, Field, Schema};
     ///
-    /// let column = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2]))?;
+    /// let column = DeviceArray::from_host(&Context::primary(0)?, &Int32Array::from(vec![1, 2]))?;
     /// let schema = Schema::new(vec![Field::new("x", DataType::Int32, false)]);
     /// let batch = DeviceRecordBatch::try_new(schema.into(), vec![column])?;
     /// assert_eq!(batch.column(0).len(), 2);
@@ -57,7 +57,7 @@ impl DeviceRecordBatch {
     /// [`Error::Invalid`] for columns that do not fit the schema: their number, types, lengths, or nulls in a field
     /// without them; for columns of several contexts; and for no columns, which
     /// [`from_struct`](Self::from_struct) takes.  Driver errors where nulls have to be counted.
-    pub fn try_new(schema: SchemaRef, columns: Vec<DeviceArrayData>) -> Result<Self, Error> {
+    pub fn try_new(schema: SchemaRef, columns: Vec<DeviceArray>) -> Result<Self, Error> {
         if columns.len() != schema.fields().len() {
             let (found, expected) = (columns.len(), schema.fields().len());
             return invalid(format!("{found} columns, for a schema with {expected} fields"));
@@ -95,12 +95,12 @@ impl DeviceRecordBatch {
     /// use std::sync::Arc;
     ///
     /// use arrow_array::{StructArray, record_batch};
-    /// use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch};
+    /// use arrow_cuda_array::{DeviceArray, DeviceRecordBatch};
     /// use arrow_cuda_context::Context;
     /// use arrow_schema::Schema;
     ///
     /// let rows = StructArray::from(record_batch!(("x", Int64, [1, 2, 3]))?);
-    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &rows)?;
+    /// let there = DeviceArray::from_host(&Context::primary(0)?, &rows)?;
     /// let schema = Arc::new(Schema::new(rows.fields().clone()));
     /// let batch = DeviceRecordBatch::from_struct(schema, &there.slice(1, 2)?)?;
     /// assert_eq!((batch.num_rows(), batch.num_columns()), (2, 1));
@@ -111,7 +111,7 @@ impl DeviceRecordBatch {
     ///
     /// [`Error::Invalid`] for an array that is not of structs with the schema's fields, or has nulls, and for nulls in
     /// a field without them; driver errors where nulls have to be counted.
-    pub fn from_struct(schema: SchemaRef, rows: &DeviceArrayData) -> Result<Self, Error> {
+    pub fn from_struct(schema: SchemaRef, rows: &DeviceArray) -> Result<Self, Error> {
         match rows.data_type() {
             DataType::Struct(fields) if fields == schema.fields() => {}
             other => return invalid(format!("a record batch of {other}")),
@@ -148,7 +148,7 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]), ("y", Int64, [4, 5, 6]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// let rows = there.to_struct()?;
     /// assert_eq!((rows.len(), rows.children().len()), (3, 2));
     /// # Ok::<(), arrow_cuda_array::Error>(())
@@ -157,11 +157,11 @@ impl DeviceRecordBatch {
     /// # Errors
     ///
     /// [`Error::Invalid`] for a batch whose parts do not fit together, which none of its constructors makes.
-    pub fn to_struct(&self) -> Result<DeviceArrayData, Error> {
+    pub fn to_struct(&self) -> Result<DeviceArray, Error> {
         let data_type = DataType::Struct(self.schema.fields().clone());
         let children = self.columns.clone();
         let parts = ArrayParts { children, ..ArrayParts::new(data_type, self.num_rows) };
-        DeviceArrayData::new(&self.context, parts)
+        DeviceArray::new(&self.context, parts)
     }
 
     /// Copies a batch to the device, by one allocation and one copy.
@@ -172,17 +172,16 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]), ("y", Utf8, ["one", "two", "three"]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// assert_eq!(there.column(1).buffers()[1].to_vec()?, b"onetwothree");
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`DeviceArrayData::from_array`].
-    #[doc(alias = "from_host")]
-    pub fn from_record_batch(context: &Context, batch: &RecordBatch) -> Result<Self, Error> {
-        let rows = DeviceArrayData::from_array(context, &StructArray::from(batch.clone()))?;
+    /// As [`DeviceArray::from_host`].
+    pub fn from_host(context: &Context, batch: &RecordBatch) -> Result<Self, Error> {
+        let rows = DeviceArray::from_host(context, &StructArray::from(batch.clone()))?;
         Self::from_struct(batch.schema(), &rows)
     }
 
@@ -194,15 +193,15 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::{Context, Device};
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let first = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let first = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// let copy = first.copy_to(&Context::primary(Device::count()? - 1)?)?;
-    /// assert_eq!(copy.to_record_batch()?, batch);
+    /// assert_eq!(copy.to_host()?, batch);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`DeviceArrayData::copy_to`].
+    /// As [`DeviceArray::copy_to`].
     pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
         Self::from_struct(self.schema(), &self.to_struct()?.copy_to(context)?)
     }
@@ -215,17 +214,16 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
-    /// assert_eq!(there.to_record_batch()?, batch);
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
+    /// assert_eq!(there.to_host()?, batch);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`DeviceArrayData::to_array`].
-    #[doc(alias = "to_host")]
-    pub fn to_record_batch(&self) -> Result<RecordBatch, Error> {
-        let rows = self.to_struct()?.to_array()?;
+    /// As [`DeviceArray::to_host`].
+    pub fn to_host(&self) -> Result<RecordBatch, Error> {
+        let rows = self.to_struct()?.to_host()?;
         let columns = rows.as_struct_opt().map_or(&[][..], StructArray::columns).to_vec();
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
         Ok(RecordBatch::try_new_with_options(self.schema(), columns, &options)?)
@@ -239,7 +237,7 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let context = Context::primary(0)?;
-    /// let there = DeviceRecordBatch::from_record_batch(&context, &record_batch!(("x", Int64, [1, 2]))?)?;
+    /// let there = DeviceRecordBatch::from_host(&context, &record_batch!(("x", Int64, [1, 2]))?)?;
     /// assert_eq!(there.context(), &context);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -255,7 +253,7 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// assert_eq!(there.schema(), batch.schema());
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -271,7 +269,7 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// assert_eq!(there.schema_ref().field(0).name(), "x");
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -287,7 +285,7 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// assert_eq!(there.num_rows(), 3);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -303,7 +301,7 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]), ("y", Int64, [4, 5, 6]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// assert_eq!(there.num_columns(), 2);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -311,7 +309,7 @@ impl DeviceRecordBatch {
         self.columns.len()
     }
 
-    /// Whether both have the same schema and the same rows: see [`DeviceArrayData::equals`].
+    /// Whether both have the same schema and the same rows: see [`DeviceArray::equals`].
     ///
     /// ```
     /// use arrow_array::record_batch;
@@ -319,14 +317,14 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 1]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// assert!(there.slice(0, 1)?.equals(&there.slice(2, 1)?)?);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`to_record_batch`](Self::to_record_batch).
+    /// As [`to_host`](Self::to_host).
     pub fn equals(&self, other: &Self) -> Result<bool, Error> {
         if self.schema_ref() != other.schema_ref() || self.num_rows != other.num_rows {
             return Ok(false);
@@ -347,7 +345,7 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// assert!(!there.is_empty() && there.slice(3, 0)?.is_empty());
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -363,12 +361,12 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]), ("y", Int64, [4, 5, 6]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// assert!(there.columns().iter().all(|column| column.len() == 3));
     /// assert!(there.columns().get(2).is_none());
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
-    pub fn columns(&self) -> &[DeviceArrayData] {
+    pub fn columns(&self) -> &[DeviceArray] {
         &self.columns
     }
 
@@ -381,7 +379,7 @@ impl DeviceRecordBatch {
     /// use arrow_schema::DataType;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2]), ("y", Utf8, ["one", "two"]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// assert_eq!(there.column(1).data_type(), &DataType::Utf8);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -390,7 +388,7 @@ impl DeviceRecordBatch {
     ///
     /// When there is no such column, as with a slice: `columns().get(index)` does not.
     #[expect(clippy::indexing_slicing, reason = "as arrow-rs' method of this name, and documented")]
-    pub fn column(&self, index: usize) -> &DeviceArrayData {
+    pub fn column(&self, index: usize) -> &DeviceArray {
         &self.columns[index]
     }
 
@@ -402,12 +400,12 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// assert!(there.column_by_name("x").is_some_and(|column| column.len() == 3));
     /// assert!(there.column_by_name("y").is_none());
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
-    pub fn column_by_name(&self, name: &str) -> Option<&DeviceArrayData> {
+    pub fn column_by_name(&self, name: &str) -> Option<&DeviceArray> {
         let (index, _) = self.schema.column_with_name(name)?;
         self.columns.get(index)
     }
@@ -420,8 +418,8 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2]), ("y", Utf8, ["one", "two"]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
-    /// assert_eq!(there.project(&[1, 0])?.to_record_batch()?, batch.project(&[1, 0])?);
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
+    /// assert_eq!(there.project(&[1, 0])?.to_host()?, batch.project(&[1, 0])?);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
@@ -443,8 +441,8 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
-    /// assert_eq!(there.slice(1, 2)?.to_record_batch()?, batch.slice(1, 2));
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
+    /// assert_eq!(there.slice(1, 2)?.to_host()?, batch.slice(1, 2));
     /// assert!(there.slice(2, 2).is_err());
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -467,13 +465,13 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// let (schema, columns, num_rows) = there.into_parts();
     /// assert_eq!((columns.len(), num_rows), (1, 3));
-    /// assert_eq!(DeviceRecordBatch::try_new(schema, columns)?.to_record_batch()?, batch);
+    /// assert_eq!(DeviceRecordBatch::try_new(schema, columns)?.to_host()?, batch);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
-    pub fn into_parts(self) -> (SchemaRef, Vec<DeviceArrayData>, usize) {
+    pub fn into_parts(self) -> (SchemaRef, Vec<DeviceArray>, usize) {
         (self.schema, self.columns, self.num_rows)
     }
 }

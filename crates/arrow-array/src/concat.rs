@@ -2,7 +2,7 @@
 
 use crate::error::invalid;
 use crate::node::Node;
-use crate::{DeviceArrayData, DeviceRecordBatch, Error, trim, types};
+use crate::{DeviceArray, DeviceRecordBatch, Error, trim, types};
 use arrow_cuda_buffer::{DeviceBuffer, join_into_new};
 use arrow_cuda_context::Context;
 use arrow_cuda_layout::{Change, JoinError, JoinPiece, Joined, Reads, plan_join, reach};
@@ -10,7 +10,7 @@ use arrow_schema::DataType;
 use std::iter::Enumerate;
 use std::{slice, vec};
 
-impl DeviceArrayData {
+impl DeviceArray {
     /// One array of the elements of several, all of one type and in the memory of one context.
     ///
     /// A kernel writes it to one new allocation, after the work of the legacy default stream, without the parts that
@@ -19,14 +19,14 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::{Array, StringArray};
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
     /// let words = StringArray::from(vec![Some("one"), None, Some("three")]);
-    /// let there = DeviceArrayData::from_array(&Context::primary(0)?, &words)?;
-    /// let both = DeviceArrayData::concat(&[there.slice(1, 2)?, there])?;
+    /// let there = DeviceArray::from_host(&Context::primary(0)?, &words)?;
+    /// let both = DeviceArray::concat(&[there.slice(1, 2)?, there])?;
     /// assert_eq!((both.len(), both.null_count()?), (5, 2));
-    /// assert_eq!(both.slice(2, 3)?.to_array()?.to_data(), words.to_data());
+    /// assert_eq!(both.slice(2, 3)?.to_host()?.to_data(), words.to_data());
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
@@ -51,7 +51,7 @@ impl DeviceArrayData {
 }
 
 impl DeviceRecordBatch {
-    /// One batch of the rows of several with the same schema: see [`DeviceArrayData::concat`].
+    /// One batch of the rows of several with the same schema: see [`DeviceArray::concat`].
     ///
     /// ```
     /// use arrow_array::record_batch;
@@ -59,20 +59,20 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// let parts = [there.slice(2, 1)?, there.slice(0, 2)?];
     /// let whole = DeviceRecordBatch::concat(&parts)?;
-    /// assert_eq!(whole.to_record_batch()?, record_batch!(("x", Int64, [3, 1, 2]))?);
+    /// assert_eq!(whole.to_host()?, record_batch!(("x", Int64, [3, 1, 2]))?);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`DeviceArrayData::concat`].
+    /// As [`DeviceArray::concat`].
     pub fn concat(batches: &[Self]) -> Result<Self, Error> {
         let Some(first) = batches.first() else { return invalid("there are no batches") };
         let rows = batches.iter().map(Self::to_struct).collect::<Result<Vec<_>, _>>()?;
-        Self::from_struct(first.schema(), &DeviceArrayData::concat(&rows)?)
+        Self::from_struct(first.schema(), &DeviceArray::concat(&rows)?)
     }
 }
 

@@ -12,10 +12,10 @@ use std::sync::Arc;
 ///
 /// ```
 /// use arrow_array::Int32Array;
-/// use arrow_cuda_array::{DeviceArrayData, Error};
+/// use arrow_cuda_array::{DeviceArray, Error};
 /// use arrow_cuda_context::Context;
 ///
-/// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+/// let numbers = DeviceArray::from_host(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
 /// assert!(matches!(numbers.slice(2, 2), Err(Error::Invalid(_))));
 /// # Ok::<(), arrow_cuda_array::Error>(())
 /// ```
@@ -131,7 +131,7 @@ impl ArrowFailure {
     /// use arrow_schema::ArrowError;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// let Err(Error::Arrow(failure)) = there.project(&[7]) else { panic!("there is one column") };
     /// assert!(matches!(failure.error(), ArrowError::SchemaError(_)));
     /// # Ok::<(), arrow_cuda_array::Error>(())

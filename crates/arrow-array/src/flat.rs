@@ -3,7 +3,7 @@
 use crate::error::invalid;
 use crate::node::{self, Node};
 use crate::types::{self, Buffers};
-use crate::{DeviceArrayData, DeviceRecordBatch, Error};
+use crate::{DeviceArray, DeviceRecordBatch, Error};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
 use arrow_cuda_layout::Content;
@@ -22,12 +22,12 @@ use std::vec;
 /// let words: ArrayRef = Arc::new(StringArray::from(vec!["one", "two"]));
 /// let batch = RecordBatch::try_from_iter([("words", words)])?;
 /// let context = Context::primary(0)?;
-/// let flat = DeviceRecordBatch::from_record_batch(&context, &batch)?.to_flat()?;
+/// let flat = DeviceRecordBatch::from_host(&context, &batch)?.to_flat()?;
 /// assert_eq!(flat.nodes, [(2, Some(0))]);
 /// let sizes: Vec<_> = flat.buffers.iter().flatten().map(|buffer| buffer.len()).collect();
 /// assert_eq!(sizes, [12, 6]); // offsets and bytes; there is no bitmap
 /// let again = DeviceRecordBatch::from_flat(&context, batch.schema(), 2, flat)?;
-/// assert_eq!(again.to_record_batch()?, batch);
+/// assert_eq!(again.to_host()?, batch);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ pub struct FlatArrays {
     /// Of each array of views, the number of buffers that the views lead to.
     pub view_buffers: Vec<u64>,
     /// The values of each dictionary array, in the order of these arrays.  A dictionary within these values is theirs.
-    pub dictionaries: Vec<DeviceArrayData>,
+    pub dictionaries: Vec<DeviceArray>,
     /// Whether unions have a bitmap, as in versions of the format before 5.
     pub has_bitmaps_of_unions: bool,
 }
@@ -55,7 +55,7 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// let flat = there.slice(1, 2)?.to_flat()?;
     /// assert_eq!(flat.nodes, [(2, Some(0))]);
     /// let sizes: Vec<_> = flat.buffers.iter().flatten().map(|buffer| buffer.len()).collect();
@@ -67,7 +67,7 @@ impl DeviceRecordBatch {
     ///
     /// As [`concat`](Self::concat).
     pub fn to_flat(&self) -> Result<FlatArrays, Error> {
-        let rows = DeviceArrayData::concat(&[self.to_struct()?])?.node.with_nulls_counted()?;
+        let rows = DeviceArray::concat(&[self.to_struct()?])?.node.with_nulls_counted()?;
         let mut flat = FlatArrays::default();
         rows.children.into_iter().for_each(|column| flat.add(self.context(), column));
         Ok(flat)
@@ -103,7 +103,7 @@ impl DeviceRecordBatch {
         num_rows: u64,
         flat: FlatArrays,
     ) -> Result<Self, Error> {
-        let inner = flat.dictionaries.iter().map(DeviceArrayData::context);
+        let inner = flat.dictionaries.iter().map(DeviceArray::context);
         let buffers = flat.buffers.iter().flatten().map(DeviceBuffer::context);
         if buffers.chain(inner).any(|other| other != context) {
             return invalid("a part of another context: copy_to brings it here");
@@ -137,7 +137,7 @@ impl DeviceRecordBatch {
         if left.has_more() {
             return invalid("more arrays, buffers or dictionaries than the schema has");
         }
-        Self::from_struct(schema, &DeviceArrayData::checked(context, rows))
+        Self::from_struct(schema, &DeviceArray::checked(context, rows))
     }
 }
 
@@ -153,7 +153,7 @@ impl FlatArrays {
         }
         self.buffers.extend(array.buffers.into_iter().map(Some));
         array.children.into_iter().for_each(|child| self.add(context, child));
-        let values = array.dictionary.map(|values| DeviceArrayData::checked(context, *values));
+        let values = array.dictionary.map(|values| DeviceArray::checked(context, *values));
         self.dictionaries.extend(values);
     }
 }
@@ -163,7 +163,7 @@ struct Left<'a> {
     nodes: vec::IntoIter<(u64, Option<u64>)>,
     buffers: vec::IntoIter<Option<DeviceBuffer>>,
     view_buffers: vec::IntoIter<u64>,
-    dictionaries: vec::IntoIter<DeviceArrayData>,
+    dictionaries: vec::IntoIter<DeviceArray>,
     has_bitmaps_of_unions: bool,
     context: &'a Context,
 }

@@ -1,4 +1,4 @@
-//! [`DeviceArrayData`]: DeviceArrayData
+//! [`DeviceArray`]: DeviceArray
 //! [`DeviceRecordBatch`]: DeviceRecordBatch
 //! [`FFI_ArrowDeviceArray`]: FFI_ArrowDeviceArray
 //! [`FFI_ArrowDeviceArrayStream`]: FFI_ArrowDeviceArrayStream
@@ -25,7 +25,7 @@ mod primitive;
 mod trim;
 mod types;
 
-pub use array::{ArrayParts, DeviceArrayData};
+pub use array::{ArrayParts, DeviceArray};
 pub use batch::DeviceRecordBatch;
 pub use c_device::{DeviceBatchStream, FFI_ArrowDeviceArray, FFI_ArrowDeviceArrayStream};
 pub use error::{ArrowFailure, Error};

@@ -1,7 +1,7 @@
 //! Arrays in pinned host memory, to and from which copies are fastest.
 
 use crate::node::Node;
-use crate::{DeviceArrayData, Error};
+use crate::{DeviceArray, Error};
 use arrow_array::{ArrayRef, make_array};
 use arrow_buffer::Buffer;
 use arrow_cuda_buffer::copy_to_host_scattered;
@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
 
-impl DeviceArrayData {
+impl DeviceArray {
     /// Copies the array to pinned host memory, and validates it there.  A slice is copied on the device before, to what
     /// it reaches; what views, list views and dense unions lead to stays whole.
     ///
@@ -21,12 +21,12 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::{Array, Int64Array};
-    /// use arrow_cuda_array::{DeviceArrayData, c_device};
+    /// use arrow_cuda_array::{DeviceArray, c_device};
     /// use arrow_cuda_context::Context;
     ///
     /// let context = Context::primary(0)?;
     /// let numbers = Int64Array::from(vec![1, 2, 3]);
-    /// let there = DeviceArrayData::from_array(&context, &numbers)?;
+    /// let there = DeviceArray::from_host(&context, &numbers)?;
     /// let pinned = there.to_pinned_array()?;
     /// assert_eq!(pinned.to_data(), numbers.to_data());
     /// let structure = c_device::export_pinned(&context, &pinned)?;
@@ -36,7 +36,7 @@ impl DeviceArrayData {
     ///
     /// # Errors
     ///
-    /// As [`to_array`](Self::to_array), and driver errors when it cannot pin that much memory.
+    /// As [`to_host`](Self::to_host), and driver errors when it cannot pin that much memory.
     pub fn to_pinned_array(&self) -> Result<ArrayRef, Error> {
         let mut is_sliced = false;
         self.node.visit(&mut |node| is_sliced |= node.offset > 0);

@@ -1,23 +1,23 @@
 //! Columns of fixed width as slices of numbers, and back, without a copy.
 
 use crate::error::invalid;
-use crate::{ArrayParts, DeviceArrayData, Error};
+use crate::{ArrayParts, DeviceArray, Error};
 use arrow_array::{ArrowPrimitiveType, PrimitiveArray};
 use arrow_cuda_buffer::DeviceSlice;
 use bytemuck::Pod;
 
-impl DeviceArrayData {
+impl DeviceArray {
     /// The elements of a column of numbers, dates or times, which share its memory.  Where an element is null, the
     /// number is any: see [`validity`](Self::validity).  Of decimals, these are the integers without their scale.
     ///
     /// ```
     /// use arrow_array::Int64Array;
     /// use arrow_array::types::Int64Type;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
     /// let numbers = Int64Array::from(vec![1, 2, 3, 4]);
-    /// let column = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?.slice(2, 2)?;
+    /// let column = DeviceArray::from_host(&Context::primary(0)?, &numbers)?.slice(2, 2)?;
     /// assert_eq!(column.values::<Int64Type>()?.to_vec()?, [3, 4]);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -54,13 +54,13 @@ impl DeviceArrayData {
     /// ```
     /// use arrow_array::Int32Array;
     /// use arrow_array::types::Int32Type;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_buffer::DeviceSlice;
     /// use arrow_cuda_context::Context;
     ///
     /// let results = DeviceSlice::from_slice(&Context::primary(0)?, &[3i32, 4, 5])?;
-    /// let column = DeviceArrayData::from_values::<Int32Type>(results)?;
-    /// assert_eq!(*column.to_array()?, Int32Array::from(vec![3, 4, 5]));
+    /// let column = DeviceArray::from_values::<Int32Type>(results)?;
+    /// assert_eq!(*column.to_host()?, Int32Array::from(vec![3, 4, 5]));
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
@@ -73,7 +73,7 @@ impl DeviceArrayData {
     {
         if T::DATA_TYPE.is_decimal() {
             return invalid(
-                "a column of decimals needs their precision and scale: use DeviceArrayData::new",
+                "a column of decimals needs their precision and scale: use DeviceArray::new",
             );
         }
         let (length, buffer) = (values.len(), values.into_buffer());

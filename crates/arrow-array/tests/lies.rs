@@ -7,7 +7,7 @@ mod device;
 mod raw;
 
 use arrow_array::{Array, Int32Array};
-use arrow_cuda_array::{DeviceArrayData, Error, c_device};
+use arrow_cuda_array::{DeviceArray, Error, c_device};
 use arrow_cuda_buffer::DeviceSlice;
 use arrow_schema::DataType;
 use common::{Dice, array, field, there, types};
@@ -24,7 +24,7 @@ const TEXTS: usize = 2;
 const VIEWS: usize = 3;
 
 /// Exports an array, and imports what the lie makes of its structure.
-fn check_refused(exported: &DeviceArrayData, lie: fn(&mut Raw), text: &str) {
+fn check_refused(exported: &DeviceArray, lie: fn(&mut Raw), text: &str) {
     let mut structure = exported.export().expect("alive");
     let releases = Releases::of(&mut structure);
     lie(Raw::of(&mut structure));
@@ -97,7 +97,7 @@ fn offsets_on_the_device_that_lie_are_refused() {
     let exported = there(&context, &nested());
     let offsets = exported.children().nth(TEXTS).expect("a child").buffers()[0].clone();
     for (last, text) in [(-5, "an offset of -5"), (i32::MAX, "size argument is out-of-range")] {
-        offsets.copy_from_host(12, &last.to_ne_bytes()).expect("alive");
+        offsets.slice(12..16).expect("within").copy_from_host(&last.to_ne_bytes()).expect("alive");
         check_refused(&exported, |_| (), text);
     }
 }
@@ -119,7 +119,7 @@ fn sizes_of_what_views_lead_to_are_read_where_they_lie(#[case] is_on_device: boo
         match (size, imported) {
             (50, Ok(imported)) => {
                 assert_eq!(imported.buffers()[1].len(), 50);
-                imported.to_array().expect("valid");
+                imported.to_host().expect("valid");
             }
             (i64::MAX, Err(Error::Buffer(_))) => {}
             (-1, Err(error)) => assert_eq!(error.to_string(), "a buffer of -1 bytes"),
@@ -184,7 +184,7 @@ proptest! {
         let whole = there(&context, &array(&data_type, length, &mut dice));
         let (mut buffers, mut arrays) = (Vec::new(), vec![whole.clone()]);
         while let Some(next) = arrays.pop() {
-            buffers.extend(next.validity().into_iter().chain(next.buffers()).cloned());
+            buffers.extend(next.nulls().into_iter().chain(next.buffers()).cloned());
             arrays.extend(next.children().chain(next.dictionary()));
         }
         buffers.retain(|buffer| !buffer.is_empty());
@@ -192,13 +192,13 @@ proptest! {
             let buffer = &buffers[dice.below(buffers.len())];
             let at = dice.below(buffer.len());
             let value = [dice.below(256) as u8, 0xFF, 0x7F][dice.below(3)];
-            buffer.copy_from_host(at, &[value])?;
+            buffer.slice(at..=at)?.copy_from_host(&[value])?;
         }
         let structure = whole.export()?;
         let imported = import(&context, structure, &data_type);
         let part = whole.slice(length / 3, length / 2)?;
         for array in [Some(whole), imported.ok(), Some(part)].into_iter().flatten() {
-            if let Ok(array) = array.to_array() {
+            if let Ok(array) = array.to_host() {
                 array.to_data().validate_full()?;
                 let shown = format!("{array:?}");
                 prop_assert!(!shown.is_empty());

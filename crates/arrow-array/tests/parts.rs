@@ -7,7 +7,7 @@ mod device;
 mod raw;
 
 use arrow_array::{ArrayRef, Int32Array, Int32RunArray, StringArray, StructArray};
-use arrow_cuda_array::{ArrayParts, DeviceArrayData, DeviceRecordBatch, c_device};
+use arrow_cuda_array::{ArrayParts, DeviceArray, DeviceRecordBatch, c_device};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_schema::{DataType, Schema};
 use common::{field, there};
@@ -40,7 +40,7 @@ fn runs_need_as_many_values_as_ends() {
     let runs: Int32RunArray = ["a", "a", "b"].into_iter().collect();
     let mut parts = there(&context, &runs).into_parts();
     parts.children[1] = parts.children[1].slice(0, 1).expect("within");
-    let refused = DeviceArrayData::new(&context, parts).expect_err("two ends, one value");
+    let refused = DeviceArray::new(&context, parts).expect_err("two ends, one value");
     assert_eq!(refused.to_string(), "2 ends of runs for 1 values");
 }
 
@@ -55,7 +55,7 @@ fn an_array_without_elements_has_a_first_offset() {
     *raw.buffer(1) = 0;
     let imported = import(&context, structure, &DataType::Utf8).expect("sound");
     assert_eq!(imported.buffers()[0].to_vec().expect("alive"), [0; 4]);
-    assert_eq!(&imported.to_array().expect("valid"), &empty);
+    assert_eq!(&imported.to_host().expect("valid"), &empty);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn parts_of_several_contexts_are_refused() {
     let (_alone, context) = alone();
     let Some(second) = second_device() else { return };
     let parts = there(&second, &Int32Array::from(vec![1])).into_parts();
-    let refused = DeviceArrayData::new(&context, parts).expect_err("another device");
+    let refused = DeviceArray::new(&context, parts).expect_err("another device");
     assert!(refused.to_string().contains("on device 1, in an array of context"), "{refused}");
     let structure = there(&second, &Int32Array::from(vec![1])).export().expect("alive");
     assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA, 1));
@@ -74,19 +74,19 @@ fn parts_of_several_contexts_are_refused() {
 #[case::a_short_buffer(|parts: &mut ArrayParts| parts.length = 4, "buffer 0 has 16 bytes, and 4 elements need 20")]
 #[case::an_offset(|parts: &mut ArrayParts| parts.offset = 1, "buffer 0 has 16 bytes, and 4 elements need 20")]
 #[case::endless(|parts: &mut ArrayParts| parts.offset = usize::MAX, "an impossible length: 3 elements from")]
-#[case::a_short_bitmap(|parts: &mut ArrayParts| parts.validity = Some(shorter(parts, 0)), "the validity bitmap has 0 bytes")]
+#[case::a_short_bitmap(|parts: &mut ArrayParts| parts.nulls = Some(shorter(parts, 0)), "the validity bitmap has 0 bytes")]
 #[case::a_buffer_less(|parts: &mut ArrayParts| parts.buffers.truncate(1), "Utf8 with 1 buffers, not 2")]
 #[case::a_buffer_more(|parts: &mut ArrayParts| parts.buffers.push(shorter(parts, 0)), "Utf8 with 3 buffers, not 2")]
 #[case::another_type(|parts: &mut ArrayParts| parts.data_type = DataType::LargeUtf8, "and 3 elements need 32")]
 #[case::nulls(|parts: &mut ArrayParts| parts.null_count = Some(4), "4 nulls among 3 elements")]
-#[case::no_bitmap(|parts: &mut ArrayParts| parts.validity = None, "Utf8 with nulls, but without a bitmap")]
+#[case::no_bitmap(|parts: &mut ArrayParts| parts.nulls = None, "Utf8 with nulls, but without a bitmap")]
 #[case::a_bitmap_too_many(|parts: &mut ArrayParts| bitmap_of_null(parts), "Null with a validity bitmap")]
 fn parts_that_do_not_fit_are_refused(#[case] change: fn(&mut ArrayParts), #[case] text: &str) {
     let (_alone, context) = alone();
     let words = StringArray::from(vec![Some("one"), None, Some("three")]);
     let mut parts = there(&context, &words).into_parts();
     change(&mut parts);
-    let refused = DeviceArrayData::new(&context, parts).expect_err("parts that do not fit");
+    let refused = DeviceArray::new(&context, parts).expect_err("parts that do not fit");
     assert!(refused.to_string().contains(text), "{refused}");
 }
 
@@ -105,10 +105,11 @@ fn a_buffer_may_end_within_an_element() {
     let words: ArrayRef = Arc::new(StringArray::from(vec!["one", "three"]));
     let mut parts = there(&context, &words).into_parts();
     let longer = DeviceBuffer::allocate(&context, 13).expect("room");
-    longer.copy_from_device(0, &parts.buffers[0]).expect("both alive");
+    let offsets = &parts.buffers[0];
+    longer.slice(..12).expect("within").copy_from_device(offsets).expect("both alive");
     parts.buffers[0] = longer;
-    let array = DeviceArrayData::new(&context, parts).expect("enough bytes");
-    assert_eq!(&array.to_array().expect("valid"), &words);
+    let array = DeviceArray::new(&context, parts).expect("enough bytes");
+    assert_eq!(&array.to_host().expect("valid"), &words);
 }
 
 #[test]
@@ -118,7 +119,7 @@ fn a_batch_is_made_of_columns_that_fit() {
     let schema = |data_type, is_nullable| -> Arc<Schema> {
         Arc::new(Schema::new(vec![field("x", data_type, is_nullable)]))
     };
-    let refused = |schema: &Arc<Schema>, columns: &[&DeviceArrayData]| {
+    let refused = |schema: &Arc<Schema>, columns: &[&DeviceArray]| {
         let columns = columns.iter().map(|column| (*column).clone()).collect();
         DeviceRecordBatch::try_new(schema.clone(), columns).expect_err("not a batch").to_string()
     };

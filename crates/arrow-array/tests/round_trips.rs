@@ -10,7 +10,7 @@ use arrow_array::{
     Array, ArrayRef, GenericListViewArray, Int32Array, ListArray, RecordBatch, StringArray,
     StringViewArray, StructArray, UnionArray,
 };
-use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch};
+use arrow_cuda_array::{DeviceArray, DeviceRecordBatch};
 use arrow_cuda_context::Context;
 use arrow_schema::{DataType, Schema};
 use common::{Dice, array, field, there, types};
@@ -22,7 +22,7 @@ fn allocated(context: &Context) -> u64 {
     context.bytes_allocated().expect("alive")
 }
 
-fn check_same(found: &DeviceArrayData, expected: &ArrayRef) -> Result<(), TestCaseError> {
+fn check_same(found: &DeviceArray, expected: &ArrayRef) -> Result<(), TestCaseError> {
     prop_assert_eq!(found.data_type(), expected.data_type());
     prop_assert_eq!((found.len(), found.is_empty()), (expected.len(), expected.is_empty()));
     let nulls = match expected.data_type() {
@@ -30,7 +30,7 @@ fn check_same(found: &DeviceArrayData, expected: &ArrayRef) -> Result<(), TestCa
         _ => expected.null_count(),
     };
     prop_assert_eq!(found.null_count()?, nulls);
-    let back = found.to_array()?;
+    let back = found.to_host()?;
     back.to_data().validate_full()?;
     prop_assert_eq!(&back.to_data(), &expected.to_data());
     Ok(())
@@ -66,7 +66,7 @@ proptest! {
         let structure = slice.export()?;
         prop_assert_eq!(structure.sync_event, std::ptr::null_mut());
         // SAFETY: made here, for this type.
-        let imported = unsafe { DeviceArrayData::import(&context, structure, &data_type) }?;
+        let imported = unsafe { DeviceArray::import(&context, structure, &data_type) }?;
         check_same(&imported, &part)?;
         check_same(&imported.slice(first, count)?, &part.slice(first, count))?;
         // Memory is released with the last that shares it.
@@ -83,7 +83,7 @@ proptest! {
         let (_alone, context) = alone();
         let whole = array(&data_type, length, &mut Dice(seed));
         let parts = there(&context, &whole).into_parts();
-        check_same(&DeviceArrayData::new(&context, parts)?, &whole)?;
+        check_same(&DeviceArray::new(&context, parts)?, &whole)?;
     }
 
     #[test]
@@ -108,20 +108,20 @@ proptest! {
         let schema = Schema::new(fields.collect::<Vec<_>>()).with_metadata(metadata);
         let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(schema.into(), columns, &options)?;
-        let on_device = DeviceRecordBatch::from_record_batch(&context, &batch)?;
-        prop_assert_eq!(&on_device.to_record_batch()?, &batch);
+        let on_device = DeviceRecordBatch::from_host(&context, &batch)?;
+        prop_assert_eq!(&on_device.to_host()?, &batch);
         let part = on_device.slice(rows / 3, rows / 2)?;
         // SAFETY: made here, for this schema.
         let part = unsafe { DeviceRecordBatch::import(&context, part.export()?, batch.schema()) }?;
         let expected = batch.slice(rows / 3, rows / 2);
         prop_assert_eq!((part.num_rows(), part.num_columns()), (expected.num_rows(), expected.num_columns()));
-        prop_assert_eq!(&part.to_record_batch()?, &expected);
+        prop_assert_eq!(&part.to_host()?, &expected);
         for (found, expected) in part.columns().iter().zip(expected.columns()) {
             check_same(found, expected)?;
         }
         let flat = part.to_flat()?;
         let part = DeviceRecordBatch::from_flat(&context, batch.schema(), part.num_rows() as u64, flat)?;
-        prop_assert_eq!(&part.to_record_batch()?, &expected);
+        prop_assert_eq!(&part.to_host()?, &expected);
     }
 }
 
@@ -162,9 +162,9 @@ fn a_slice_takes_what_it_reaches() {
         let before = allocated(&context);
         let copy = there(&context, &part);
         assert!(allocated(&context) - before < 4096, "{}", allocated(&context) - before);
-        assert_eq!(&copy.to_array().expect("valid"), &part);
+        assert_eq!(&copy.to_host().expect("valid"), &part);
         let slice = there(&context, &whole).slice(1003, 5).expect("within");
-        let back = slice.to_array().expect("valid");
+        let back = slice.to_host().expect("valid");
         assert_eq!(&back, &part);
         assert!(back.get_buffer_memory_size() < 4096, "{}", back.get_buffer_memory_size());
     }
@@ -172,7 +172,7 @@ fn a_slice_takes_what_it_reaches() {
     let part = there(&context, &numbers).slice(1003, 5).expect("within");
     let again = part.copy_to(&context).expect("room");
     assert_eq!(again.buffers()[0].len(), 20);
-    assert_eq!(&again.to_array().expect("valid"), &numbers.slice(1003, 5));
+    assert_eq!(&again.to_host().expect("valid"), &numbers.slice(1003, 5));
 }
 
 #[test]
@@ -183,8 +183,8 @@ fn all_buffers_are_one_allocation() {
         (field("a", DataType::Int32, true), Arc::clone(&numbers)),
         (field("b", DataType::Int32, true), numbers),
     ]);
-    let both = |child: DeviceArrayData| {
-        let validity = child.validity().expect("nulls").private_address();
+    let both = |child: DeviceArray| {
+        let validity = child.nulls().expect("nulls").private_address();
         [validity, child.buffers()[0].private_address()]
     };
     let addresses: Vec<_> = there(&context, &rows).children().flat_map(both).collect();
@@ -199,7 +199,7 @@ fn a_bitmap_without_nulls_stays_on_the_host() {
     assert_eq!(part.values().null_count(), 1);
     let copy = there(&context, &part);
     let items = copy.children().next().expect("items");
-    assert!(items.validity().is_none());
+    assert!(items.nulls().is_none());
     assert_eq!((items.len(), items.null_count()), (2, Ok(0)));
-    assert_eq!(copy.to_array().expect("valid").as_list(), &part);
+    assert_eq!(copy.to_host().expect("valid").as_list(), &part);
 }

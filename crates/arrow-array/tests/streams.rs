@@ -33,7 +33,7 @@ fn import(context: &Context, stream: FFI_ArrowDeviceArrayStream) -> DeviceBatchS
 fn batches_go_through_a_stream_without_a_copy() {
     let (_alone, context) = alone();
     let before = context.bytes_allocated().expect("alive");
-    let there = DeviceRecordBatch::from_record_batch(&context, &batch()).expect("room");
+    let there = DeviceRecordBatch::from_host(&context, &batch()).expect("room");
     let parts = [there.slice(0, 1), there.slice(1, 2), there.slice(3, 0)];
     let mut stream = FFI_ArrowDeviceArrayStream::new(batch().schema(), parts);
     assert_eq!(stream.device_type, c_device::CUDA);
@@ -50,7 +50,7 @@ fn batches_go_through_a_stream_without_a_copy() {
     assert!(found.iter().take(2).all(|part| address(part) == address(&there)));
     let rows: Vec<_> = found.iter().map(DeviceRecordBatch::num_rows).collect();
     assert_eq!(rows, [1, 2, 0]);
-    assert_eq!(found[1].to_record_batch().expect("valid"), batch().slice(1, 2));
+    assert_eq!(found[1].to_host().expect("valid"), batch().slice(1, 2));
     drop((there, found, imported));
     assert_eq!(context.bytes_allocated().expect("alive"), before);
 }
@@ -65,7 +65,7 @@ fn batches_go_through_a_stream_without_a_copy() {
     || {
         let column: ArrayRef = Arc::new(Int32Array::from(vec![1]));
         let other = RecordBatch::try_from_iter([("x", column)]).expect("a batch");
-        DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &other)
+        DeviceRecordBatch::from_host(&Context::primary(0)?, &other)
     },
     "the stream of batches failed: a batch with the schema"
 )]
@@ -74,7 +74,7 @@ fn a_failure_ends_the_stream(
     #[case] expected: &str,
 ) {
     let (_alone, context) = alone();
-    let there = DeviceRecordBatch::from_record_batch(&context, &batch()).expect("room");
+    let there = DeviceRecordBatch::from_host(&context, &batch()).expect("room");
     let before = context.bytes_allocated().expect("alive");
     let batches = (0..3).map(move |number| if number == 1 { fails() } else { Ok(there.clone()) });
     let mut stream = import(&context, FFI_ArrowDeviceArrayStream::new(batch().schema(), batches));

@@ -9,7 +9,7 @@ mod device;
 mod raw;
 
 use arrow_array::{Array, Int32Array, StringArray};
-use arrow_cuda_array::{ArrayParts, DeviceArrayData, FFI_ArrowDeviceArray, c_device};
+use arrow_cuda_array::{ArrayParts, DeviceArray, FFI_ArrowDeviceArray, c_device};
 use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, DeviceSlice};
 use arrow_cuda_context::{Arrival, Stream};
 use arrow_cuda_driver::call;
@@ -61,15 +61,15 @@ fn an_exchange_copies_nothing() {
     let structure = exported.export().expect("alive");
     let imported = import(&context, structure, &DataType::Int32).expect("sound");
     assert_eq!(context.bytes_allocated().expect("alive"), before);
-    let addresses = |array: &DeviceArrayData| {
-        [array.validity().expect("nulls").private_address(), array.buffers()[0].private_address()]
+    let addresses = |array: &DeviceArray| {
+        [array.nulls().expect("nulls").private_address(), array.buffers()[0].private_address()]
     };
     assert_eq!(addresses(&imported), addresses(&exported));
     // An imported array is exported again, and its structure retains the first one.
     let again = imported.export().expect("alive");
     drop((exported, imported));
     let again = import(&context, again, &DataType::Int32).expect("sound");
-    let found = again.to_array().expect("valid");
+    let found = again.to_host().expect("valid");
     assert_eq!(&*found, &Int32Array::from(vec![Some(1), None, Some(3)]) as &dyn Array);
     assert!(again.buffers().iter().all(|buffer| !buffer.is_mutable()));
 }
@@ -78,17 +78,17 @@ fn an_exchange_copies_nothing() {
 fn what_kernels_cannot_load_from_is_exported_as_a_copy() {
     let (_alone, context) = alone();
     let whole = DeviceBuffer::allocate(&context, 64).expect("room");
-    whole.copy_from_host(0, &(0..64).collect::<Vec<u8>>()).expect("alive");
+    whole.copy_from_host(&(0..64).collect::<Vec<u8>>()).expect("alive");
     for place in [0, 1, 4, 8] {
         let buffers = vec![whole.slice_with_length(place, 32).expect("within")];
         let parts = ArrayParts { buffers, ..ArrayParts::new(DataType::Int64, 4) };
-        let array = DeviceArrayData::new(&context, parts).expect("parts that fit");
+        let array = DeviceArray::new(&context, parts).expect("parts that fit");
         let structure = array.export().expect("alive");
         let address = structure.array.buffer(1) as u64;
         assert!(address.is_multiple_of(8));
         assert_eq!(address == array.buffers()[0].private_address(), place.is_multiple_of(8));
         let imported = import(&context, structure, &DataType::Int64).expect("sound");
-        let values = [imported, array].map(|array| array.to_array().expect("valid"));
+        let values = [imported, array].map(|array| array.to_host().expect("valid"));
         assert_eq!(&values[0], &values[1]);
     }
 }
@@ -141,14 +141,14 @@ fn an_exported_array_has_an_event_behind_its_work() {
     let releases = Releases::of(&mut structure);
     let stream = Stream::non_blocking(&context).expect("room");
     // SAFETY: made above, for this type.
-    let imported = unsafe { DeviceArrayData::import_on(&stream, structure, &DataType::Int32) };
+    let imported = unsafe { DeviceArray::import_on(&stream, structure, &DataType::Int32) };
     let imported = imported.expect("sound");
     assert!(!stream.is_complete().expect("alive"), "it waits for the event");
     assert!(!Stream::default_of(&context).is_complete().expect("alive"), "and so does this one");
     // The export covers pending work of the default stream, too.
     assert!(!array.export().expect("alive").sync_event.is_null());
     gate.open();
-    let found = imported.to_array().expect("valid");
+    let found = imported.to_host().expect("valid");
     assert_eq!(&*found, &Int32Array::from(vec![0x0101_0101; 2]) as &dyn Array);
     assert_eq!(releases.count(), 0);
     drop(imported);
@@ -160,7 +160,7 @@ fn nulls_and_sizes_are_read_behind_the_event() {
     let (_alone, context) = alone();
     let texts = there(&context, &StringArray::from(vec![Some("one"), None, Some("three")]));
     let slice = texts.slice(1, 2).expect("within"); // whose nulls are unknown
-    let (offsets, validity) = (&texts.buffers()[0], texts.validity().expect("nulls"));
+    let (offsets, validity) = (&texts.buffers()[0], texts.nulls().expect("nulls"));
     let right = offsets.copy_to(&context).expect("room");
     offsets.fill(0xFF).expect("alive");
     validity.fill(0xFF).expect("alive");
@@ -173,7 +173,7 @@ fn nulls_and_sizes_are_read_behind_the_event() {
     assert_eq!(structure.array.null_count(), 1);
     let imported = import(&context, structure, &DataType::Utf8).expect("sound");
     let expected = StringArray::from(vec![None, Some("three")]);
-    assert_eq!(&*imported.to_array().expect("valid"), &expected as &dyn Array);
+    assert_eq!(&*imported.to_host().expect("valid"), &expected as &dyn Array);
     opening.join().expect("no panic");
 }
 
@@ -197,11 +197,11 @@ fn managed_memory_stays_managed() {
     numbers.copy_from_host(&[1, 2, 3]).expect("alive");
     let parts =
         ArrayParts { buffers: vec![numbers.into_buffer()], ..ArrayParts::new(DataType::Int32, 3) };
-    let array = DeviceArrayData::new(&context, parts).expect("parts that fit");
+    let array = DeviceArray::new(&context, parts).expect("parts that fit");
     let structure = array.export().expect("alive");
     assert_eq!(structure.device_type, c_device::CUDA_MANAGED);
     let imported = import(&context, structure, &DataType::Int32).expect("sound");
-    let found = imported.to_array().expect("valid");
+    let found = imported.to_host().expect("valid");
     assert_eq!(&*found, &Int32Array::from(vec![1, 2, 3]) as &dyn Array);
 }
 
@@ -220,7 +220,7 @@ fn pinned_arrays_are_the_hosts_and_the_devices() {
     let imported =
         unsafe { c_device::import_host(&context, structure, &data_type) }.expect("sound");
     assert_eq!(&imported, &pinned);
-    assert_eq!(&there(&context, &imported).to_array().expect("valid"), &pinned);
+    assert_eq!(&there(&context, &imported).to_host().expect("valid"), &pinned);
     drop(imported);
     assert_eq!(releases.count(), 1);
     let refused = c_device::export_pinned(&context, &nested()).expect_err("pageable memory");

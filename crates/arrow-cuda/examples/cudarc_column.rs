@@ -6,7 +6,7 @@
 
 use arrow_cuda::arrow_array::Int64Array;
 use arrow_cuda::arrow_array::types::Int64Type;
-use arrow_cuda::{Context, DeviceArrayData, DeviceSlice, Error};
+use arrow_cuda::{Context, DeviceArray, DeviceSlice, Error};
 
 fn main() -> Result<(), Error> {
     let context = Context::primary(0)?;
@@ -14,11 +14,11 @@ fn main() -> Result<(), Error> {
 
     // From cudarc, without a copy: the buffer owns its memory from now on.
     let theirs = stream.clone_htod(&[1i64, 20, 300])?;
-    let column = DeviceArrayData::from_values::<Int64Type>(DeviceSlice::try_from(theirs)?)?;
-    println!("{:?}", column.to_array()?);
+    let column = DeviceArray::from_values::<Int64Type>(DeviceSlice::try_from(theirs)?)?;
+    println!("{:?}", column.to_host()?);
 
     // To cudarc, without a copy.
-    let column = DeviceArrayData::from_array(&context, &Int64Array::from(vec![4, 5]))?;
+    let column = DeviceArray::from_host(&context, &Int64Array::from(vec![4, 5]))?;
     let numbers = column.values::<Int64Type>()?;
     println!("{:?}", stream.clone_dtoh(&*numbers.as_cudarc(&stream)?)?);
     Ok(())

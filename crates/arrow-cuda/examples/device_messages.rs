@@ -15,13 +15,12 @@ fn main() -> Result<(), Error> {
     let numbers: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0]));
     let batch = RecordBatch::try_from_iter([("words", words), ("numbers", numbers)])?;
 
-    let there =
-        DeviceRecordBatch::from_record_batch(&context, &batch)?.project(&[1])?.slice(1, 2)?;
+    let there = DeviceRecordBatch::from_host(&context, &batch)?.project(&[1])?.slice(1, 2)?;
     let message = serialize_device_batch(&there)?;
     println!("{} bytes on the device", message.len());
     println!("another process opens them by {} bytes", export(&message)?.to_bytes().len());
 
-    let again = read_device_batch(&message, there.schema_ref())?;
-    println!("{:?}", again.to_record_batch()?.column(0));
+    let again = read_device_batch(&message, there.schema())?;
+    println!("{:?}", again.to_host()?.column(0));
     Ok(())
 }

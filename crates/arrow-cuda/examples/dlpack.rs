@@ -7,11 +7,11 @@
 use arrow_cuda::arrow_array::Float32Array;
 use arrow_cuda::tensor::StridedArray;
 use arrow_cuda::tensor::dlpack::Imported;
-use arrow_cuda::{Consumer, Context, DeviceArrayData, Error};
+use arrow_cuda::{Consumer, Context, DeviceArray, Error};
 
 fn main() -> Result<(), Error> {
     let numbers = Float32Array::from(vec![1.5, 2.5, 3.5]);
-    let column = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
+    let column = DeviceArray::from_host(&Context::primary(0)?, &numbers)?;
 
     // The consumer works on the legacy default stream, so nothing is waited for.
     let tensor = StridedArray::try_from(&column)?.to_dlpack(Consumer::OnDefaultStream)?;

@@ -22,7 +22,7 @@ use std::io;
 ///     let column: ArrayRef = Arc::new(Int32Array::from(numbers));
 ///     let batch = RecordBatch::try_from_iter([("x", column)])?; // arrow-rs' error
 ///     let context = Context::primary(0)?; // the driver's
-///     Ok(DeviceRecordBatch::from_record_batch(&context, &batch)?) // that of arrays
+///     Ok(DeviceRecordBatch::from_host(&context, &batch)?) // that of arrays
 /// }
 ///
 /// fn rows() -> Result<usize, arrow_cuda::arrow_schema::ArrowError> {

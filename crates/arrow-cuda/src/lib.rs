@@ -28,7 +28,7 @@ pub mod tensor {
     pub use arrow_cuda_numba_bridge::*;
 }
 
-pub use arrow_cuda_array::{ArrayParts, DeviceArrayData, DeviceRecordBatch};
+pub use arrow_cuda_array::{ArrayParts, DeviceArray, DeviceRecordBatch};
 pub use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, DeviceSlice};
 #[cfg(feature = "cudarc")]
 pub use arrow_cuda_buffer::{CudarcSlice, CudarcSliceMut};
@@ -38,6 +38,9 @@ pub use arrow_cuda_context::{
 pub use arrow_cuda_driver::{CudaError, CudaResult};
 pub use arrow_cuda_host_io::{
     BufferReader, BufferWriter, Download, HostBuffer, HostFile, queue_download, queue_upload,
+};
+pub use arrow_cuda_ipc::{
+    IpcMemHandle, read_record_batch, read_stream, serialize_record_batch, serialize_stream,
 };
 pub use error::{Error, Result};
 

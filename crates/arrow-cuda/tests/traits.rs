@@ -2,7 +2,7 @@
 
 use arrow_cuda::tensor::{ElementType, StridedArray, StridedLayout};
 use arrow_cuda::{
-    ArrayParts, BufferReader, BufferWriter, Context, CudaError, DeviceArrayData, DeviceBuffer,
+    ArrayParts, BufferReader, BufferWriter, Context, CudaError, DeviceArray, DeviceBuffer,
     DeviceRecordBatch, DeviceSlice, Error, Event, HostBuffer, Stream,
 };
 use arrow_schema::{ArrowError, DataType};
@@ -18,7 +18,7 @@ fn threads_and_panics_may_meet_them() {
     is_shared::<Event>();
     is_shared::<DeviceBuffer>();
     is_shared::<DeviceSlice<i32>>();
-    is_shared::<DeviceArrayData>();
+    is_shared::<DeviceArray>();
     is_shared::<DeviceRecordBatch>();
     is_shared::<StridedArray>();
     is_shared::<HostBuffer>();
@@ -40,14 +40,14 @@ fn handles_are_equal_if_the_driver_s_are() -> Result<(), Error> {
 fn files_have_the_standard_library_s_traits() -> Result<(), Error> {
     fn round_trip(context: &Context) -> std::io::Result<Vec<u8>> {
         let buffer = DeviceBuffer::allocate(context, 10)?;
-        let mut writer = BufferWriter::open(buffer.clone())?;
+        let mut writer = BufferWriter::try_new(buffer.clone())?;
         write!(writer, "{:05}", 42)?;
         assert_eq!(writer.seek(SeekFrom::Current(-1))?, 4);
         writer.write_all(b"abcdef")?;
         let full = writer.write_all(b"g").expect_err("the buffer is full");
         assert_eq!(full.kind(), ErrorKind::WriteZero);
         Write::flush(&mut writer)?;
-        let mut reader = BufferReader::open(buffer);
+        let mut reader = BufferReader::new(buffer);
         assert_eq!(reader.seek(SeekFrom::End(-7))?, 3);
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes)?;
@@ -67,7 +67,7 @@ fn files_have_the_standard_library_s_traits() -> Result<(), Error> {
 #[test]
 fn a_file_that_is_asked_where_it_is_changes_nothing() -> Result<(), Error> {
     let context = Context::primary(0)?;
-    let mut writer = BufferWriter::open(DeviceBuffer::allocate(&context, 8)?)?;
+    let mut writer = BufferWriter::try_new(DeviceBuffer::allocate(&context, 8)?)?;
     writer.set_buffer_size(16)?;
     writer.write_bytes(b"abc")?;
     assert_eq!(writer.stream_position().expect("open"), 3);
@@ -78,8 +78,8 @@ fn a_file_that_is_asked_where_it_is_changes_nothing() -> Result<(), Error> {
     assert_eq!(writer.seek(SeekFrom::End(0)).expect("within"), 8);
     assert!(writer.seek(SeekFrom::End(1)).is_err() && writer.position()? == 8);
     let empty = DeviceBuffer::allocate(&context, 0)?;
-    assert!(BufferWriter::open(empty.clone())?.rewind().is_ok());
-    assert!(BufferReader::open(empty).rewind().is_ok());
+    assert!(BufferWriter::try_new(empty.clone())?.rewind().is_ok());
+    assert!(BufferReader::new(empty).rewind().is_ok());
     Ok(())
 }
 
@@ -111,7 +111,7 @@ fn a_function_with_arrow_rs_error_takes_all_of_ours() {
         match which {
             0 => drop(Context::primary(9999)?),
             1 => drop(buffer.slice(2..5)?),
-            2 => BufferReader::open(buffer).set_position(9)?,
+            2 => BufferReader::new(buffer).set_position(9)?,
             3 => drop(StridedLayout::row_major(ElementType::int(4), vec![-1])?),
             4 => drop(arrow_cuda::ipc::read_stream(&buffer.slice(..0)?)?),
             _ => drop(std::fs::read("/nonexistent/file").map_err(Error::from)?),
@@ -145,24 +145,23 @@ fn columns_become_slices_of_numbers_and_back() -> Result<(), Error> {
 
     let context = Context::primary(0)?;
     let numbers = Int64Array::from(vec![Some(1), None, Some(3), Some(4)]);
-    let column = DeviceArrayData::from_array(&context, &numbers)?;
+    let column = DeviceArray::from_host(&context, &numbers)?;
     assert_eq!(column.slice(2, 2)?.values::<Int64Type>()?.to_vec()?, [3, 4]);
     assert!(column.slice(4, 0)?.values::<Int64Type>()?.is_empty());
     assert!(
         column.values::<Float64Type>().is_err() && column.values::<TimestampSecondType>().is_err()
     );
     let decimals = DeviceSlice::from_slice(&context, &[1i128])?;
-    assert!(DeviceArrayData::from_values::<Decimal128Type>(decimals).is_err());
+    assert!(DeviceArray::from_values::<Decimal128Type>(decimals).is_err());
     let odd = DeviceBuffer::from_slice(&context, &[0u8; 9])?.slice(1..)?;
     let parts = ArrayParts { buffers: vec![odd], ..ArrayParts::new(DataType::Int64, 1) };
-    let odd = DeviceArrayData::new(&context, parts)?;
+    let odd = DeviceArray::new(&context, parts)?;
     assert!(odd.values::<Int64Type>().is_err());
     assert!(odd.slice(1, 0)?.values::<Int64Type>()?.is_empty());
-    let there =
-        DeviceArrayData::from_values::<Int64Type>(column.slice(2, 2)?.values::<Int64Type>()?)?;
+    let there = DeviceArray::from_values::<Int64Type>(column.slice(2, 2)?.values::<Int64Type>()?)?;
     assert!(there.equals(&column.slice(2, 2)?)? && !there.equals(&column.slice(1, 2)?)?);
     let times = TimestampSecondArray::from(vec![5, 6]).with_timezone("Europe/Paris");
-    let times = DeviceArrayData::from_array(&context, &times)?;
+    let times = DeviceArray::from_host(&context, &times)?;
     assert_eq!(times.values::<TimestampSecondType>()?.to_vec()?, [5, 6]);
     Ok(())
 }

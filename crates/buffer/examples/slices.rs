@@ -21,12 +21,12 @@ fn run() -> Result<(), Error> {
 
     // A slice shares the memory.
     let middle = whole.slice(4..12)?;
-    middle.copy_from_host(0, b"on a GPU")?;
+    middle.copy_from_host(b"on a GPU")?;
     println!("{}", String::from_utf8_lossy(&whole.to_vec()?));
 
     // The device compares.
     let other = DeviceBuffer::allocate(&context, 8)?;
-    other.copy_from_device(0, &middle)?;
+    other.copy_from_device(&middle)?;
     println!("the copy is equal: {}", other.equals(&middle)?);
     other.slice(..1)?.fill(b'O')?;
     println!("after a change: {}", other.equals(&middle)?);

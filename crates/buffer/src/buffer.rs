@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// let whole = DeviceBuffer::allocate(&Context::primary(0)?, 8)?;
 /// whole.fill(b'-')?;
 /// let part = whole.slice(2..6)?;
-/// part.copy_from_host(0, b"here")?;
+/// part.copy_from_host(b"here")?;
 /// assert_eq!(whole.to_vec()?, b"--here--");
 /// assert!(part.slice(3..5).is_err() && part.read_only().fill(0).is_err());
 /// # Ok::<(), arrow_cuda_buffer::Error>(())

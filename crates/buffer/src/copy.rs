@@ -18,18 +18,18 @@ impl DeviceBuffer {
     ///
     /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcdef"])?;
     /// let mut bytes = [0; 3];
-    /// buffer.copy_to_host(2, &mut bytes)?;
+    /// buffer.slice(2..5)?.copy_to_host(&mut bytes)?;
     /// assert_eq!(&bytes, b"cde");
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`], or driver errors.
-    pub fn copy_to_host(&self, position: usize, out: &mut [u8]) -> Result<(), Error> {
+    /// [`Error::OutOfBounds`] if `out` has another size, or driver errors.
+    pub fn copy_to_host(&self, out: &mut [u8]) -> Result<(), Error> {
         // SAFETY: the copy only ever stores initialised bytes.
         let out = unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<u8>]) };
-        self.copy_to_uninit(position, out)
+        self.copy_to_uninit(out)
     }
 
     /// As [`copy_to_host`](Self::copy_to_host), into memory that nobody has written to yet.
@@ -41,7 +41,7 @@ impl DeviceBuffer {
     ///
     /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcdef"])?;
     /// let mut bytes = Vec::with_capacity(3);
-    /// buffer.copy_to_uninit(2, &mut bytes.spare_capacity_mut()[..3])?;
+    /// buffer.slice(2..5)?.copy_to_uninit(&mut bytes.spare_capacity_mut()[..3])?;
     /// // SAFETY: the copy has initialised them.
     /// unsafe { bytes.set_len(3) };
     /// assert_eq!(bytes, b"cde");
@@ -50,15 +50,12 @@ impl DeviceBuffer {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`], or driver errors.
-    pub fn copy_to_uninit(
-        &self,
-        position: usize,
-        out: &mut [MaybeUninit<u8>],
-    ) -> Result<(), Error> {
+    /// [`Error::OutOfBounds`] if `out` has another size, or driver errors.
+    pub fn copy_to_uninit(&self, out: &mut [MaybeUninit<u8>]) -> Result<(), Error> {
         let (address, size) = (out.as_mut_ptr().cast(), out.len());
+        self.check_length(size)?;
         // SAFETY: the memory is borrowed until the call returns, and so is the copy complete.
-        unsafe { self.copy_to_host_in(CopyOrder::Now, position, address, size, unowned) }.map(drop)
+        unsafe { self.copy_to_host_in(CopyOrder::Now, 0, address, size, unowned) }.map(drop)
     }
 
     /// Copies `size` bytes from `position` on to the host.
@@ -113,27 +110,27 @@ impl DeviceBuffer {
         self.expose_on_failure(copied)
     }
 
-    /// Copies host bytes into the buffer, from `position` on.
+    /// Copies as many bytes as the buffer has from the host.
     ///
     /// ```
     /// use arrow_cuda_buffer::{DeviceBuffer, Error};
     /// use arrow_cuda_context::Context;
     ///
     /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcdef"])?;
-    /// buffer.copy_from_host(2, b"--")?;
+    /// buffer.slice(2..4)?.copy_from_host(b"--")?;
     /// assert_eq!(buffer.to_vec()?, b"ab--ef");
-    /// assert!(matches!(buffer.copy_from_host(5, b"--"), Err(Error::OutOfBounds(_))));
+    /// assert!(matches!(buffer.copy_from_host(b"--"), Err(Error::OutOfBounds(_))));
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or driver errors.
-    pub fn copy_from_host(&self, position: usize, data: &[u8]) -> Result<(), Error> {
+    /// [`Error::OutOfBounds`] for another number of bytes, [`Error::ReadOnly`], or driver errors.
+    pub fn copy_from_host(&self, data: &[u8]) -> Result<(), Error> {
         let (address, size) = (data.as_ptr(), data.len());
+        self.check_length(size)?;
         // SAFETY: the bytes are borrowed until the call returns, and so is the copy complete.
-        unsafe { self.copy_from_host_in(CopyOrder::Now, position, address, size, unowned) }
-            .map(drop)
+        unsafe { self.copy_from_host_in(CopyOrder::Now, 0, address, size, unowned) }.map(drop)
     }
 
     /// Copies `size` bytes of the host into the buffer, from `position` on.
@@ -190,7 +187,7 @@ impl DeviceBuffer {
         self.expose_on_failure(copied)
     }
 
-    /// Copies another buffer, which may lie on another device, into this one.
+    /// Copies another buffer of the same size, which may lie on another device, into this one.
     ///
     /// ```
     /// use arrow_cuda_buffer::DeviceBuffer;
@@ -198,18 +195,19 @@ impl DeviceBuffer {
     ///
     /// let context = Context::primary(0)?;
     /// let to = DeviceBuffer::gathered(&context, &[b"abcdef"])?;
-    /// to.copy_from_device(2, &DeviceBuffer::gathered(&context, &[b"--"])?)?;
+    /// to.slice(2..4)?.copy_from_device(&DeviceBuffer::gathered(&context, &[b"--"])?)?;
     /// assert_eq!(to.to_vec()?, b"ab--ef");
-    /// to.copy_from_device(1, &to.slice(..5)?)?; // the two may overlap
+    /// to.slice(1..)?.copy_from_device(&to.slice(..5)?)?; // the two may overlap
     /// assert_eq!(to.to_vec()?, b"aab--e");
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`], [`Error::ReadOnly`], or driver errors.
-    pub fn copy_from_device(&self, position: usize, data: &Self) -> Result<(), Error> {
-        self.copy_from_device_in(CopyOrder::Now, position, data).map(drop)
+    /// [`Error::OutOfBounds`] for another size, [`Error::ReadOnly`], or driver errors.
+    pub fn copy_from_device(&self, data: &Self) -> Result<(), Error> {
+        self.check_length(data.size)?;
+        self.copy_from_device_in(CopyOrder::Now, 0, data).map(drop)
     }
 
     /// As [`copy_from_device`](Self::copy_from_device), now or on a stream, which may belong to the
@@ -277,6 +275,16 @@ impl DeviceBuffer {
         }
     }
 
+    fn check_length(&self, length: usize) -> Result<(), Error> {
+        if length == self.size {
+            return Ok(());
+        }
+        Err(Error::OutOfBounds(format!(
+            "a buffer of {} bytes cannot be copied from or to {length}; copy a slice() of it",
+            self.size
+        )))
+    }
+
     /// A new buffer with the same bytes in a context, perhaps of another device.
     ///
     /// ```
@@ -294,7 +302,7 @@ impl DeviceBuffer {
     /// When the other device has no room: `CUDA_ERROR_OUT_OF_MEMORY`; other driver errors.
     pub fn copy_to(&self, context: &Context) -> Result<Self, Error> {
         let copy = Self::allocate(context, self.size)?;
-        copy.copy_from_device(0, self)?;
+        copy.copy_from_device(self)?;
         Ok(copy)
     }
 

@@ -12,7 +12,7 @@ use std::io;
 /// use arrow_cuda_context::Context;
 ///
 /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
-/// assert!(matches!(buffer.copy_from_host(2, b"abc"), Err(Error::OutOfBounds(_))));
+/// assert!(matches!(buffer.copy_from_host(b"abc"), Err(Error::OutOfBounds(_))));
 /// assert_eq!(buffer.read_only().fill(0), Err(Error::ReadOnly));
 /// # Ok::<(), arrow_cuda_buffer::Error>(())
 /// ```

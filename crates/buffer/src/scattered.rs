@@ -46,7 +46,7 @@ impl DeviceBuffer {
     /// [`Error::Invalid`] when the host has no room, or driver errors.
     pub fn to_vec(&self) -> Result<Vec<u8>, Error> {
         let mut bytes = reserve(self.size)?;
-        self.copy_to_uninit(0, spare(&mut bytes, self.size)?)?;
+        self.copy_to_uninit(spare(&mut bytes, self.size)?)?;
         // SAFETY: the copy has initialised as many bytes as the buffer has, for which there is room.
         unsafe { bytes.set_len(self.size) };
         Ok(bytes)

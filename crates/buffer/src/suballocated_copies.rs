@@ -236,7 +236,7 @@ fn copy_all(copies: &[DeviceBuffer], sources: &[&DeviceBuffer]) -> Result<(), Er
         if let Some(before) = before.replace(last_to).filter(|before| is_next(before, to)) {
             to.gap_from(before.private_address + before.size as u64).fill(0)?;
         }
-        to.through(last_to).copy_from_device(0, &from.through(last_from))?;
+        to.through(last_to).copy_from_device(&from.through(last_from))?;
         watched::advance(group.iter().map(|(copy, _)| copy.size).sum())
     })
 }
@@ -302,7 +302,7 @@ fn copy_parts(context: &Context, buffers: &[DeviceBuffer], parts: &[&[u8]]) -> R
             if *is_direct {
                 first.gap_from(end).fill(0)?;
                 for (number, piece) in part.chunks(most).enumerate() {
-                    first.copy_from_host(number * most, piece)?;
+                    first.slice_with_length(number * most, piece.len())?.copy_from_host(piece)?;
                     watched::advance(piece.len())?;
                 }
             } else {

@@ -215,7 +215,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// [`Error::OutOfBounds`] for another number of elements, [`Error::ReadOnly`], or driver errors.
     pub fn copy_from_host(&self, data: &[T]) -> Result<(), Error> {
         self.check_length(data.len())?;
-        self.buffer.copy_from_host(0, must_cast_slice(data))
+        self.buffer.copy_from_host(must_cast_slice(data))
     }
 
     /// Copies all elements to the host.
@@ -236,7 +236,7 @@ impl<T: Pod> DeviceSlice<T> {
     /// [`Error::OutOfBounds`] if `out` has another length, or driver errors.
     pub fn copy_to_host(&self, out: &mut [T]) -> Result<(), Error> {
         self.check_length(out.len())?;
-        self.buffer.copy_to_host(0, must_cast_slice_mut(out))
+        self.buffer.copy_to_host(must_cast_slice_mut(out))
     }
 
     /// The elements, on the host.

@@ -41,7 +41,8 @@ impl Case {
         assert!(are_equal(), "{size} equal bytes");
         for place in places {
             let byte = self.bytes[place];
-            let change = |byte| self.right.copy_from_host(place, &[byte]).expect("a copy");
+            let changed = self.right.slice(place..=place).expect("within");
+            let change = |byte| changed.copy_from_host(&[byte]).expect("a copy");
             change(byte ^ 1 << (place % 8));
             assert!(!are_equal(), "byte {place} of {size}");
             change(byte);

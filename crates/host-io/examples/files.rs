@@ -20,7 +20,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let buffer = DeviceBuffer::allocate(&context, 25)?;
 
     // The writer buffers small writes on the host, and copies them to the device together.
-    let writer = BufferWriter::open(buffer.clone())?;
+    let writer = BufferWriter::try_new(buffer.clone())?;
     writer.set_buffer_size(64)?;
     for line in ["one line\n", "and another one\n"] {
         writer.write_bytes(line.as_bytes())?;
@@ -29,14 +29,14 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     writer.close()?;
 
     // The reader hands out slices that stay on the device.
-    let reader = BufferReader::open(buffer);
+    let reader = BufferReader::new(buffer);
     reader.set_position(4)?;
     let word = reader.read_buffer(4)?;
     println!("the reader is at byte {} and has read {word:?}", reader.position()?);
 
     // Copies to and from pinned memory are the fastest.
     let mut pinned = HostBuffer::allocate(&context, 4)?;
-    word.copy_to_host(0, pinned.as_mut_slice())?;
+    word.copy_to_host(pinned.as_mut_slice())?;
     println!("in pinned memory: {:?}", String::from_utf8_lossy(pinned.as_slice()));
     Ok(())
 }

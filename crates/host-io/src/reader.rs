@@ -16,8 +16,8 @@ use std::mem::MaybeUninit;
 /// use arrow_cuda_host_io::BufferReader;
 ///
 /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 6)?;
-/// buffer.copy_from_host(0, b"abcdef")?;
-/// let reader = BufferReader::open(buffer);
+/// buffer.copy_from_host(b"abcdef")?;
+/// let reader = BufferReader::new(buffer);
 /// reader.set_position(2)?;
 /// assert_eq!(reader.read_buffer(3)?.to_vec()?, b"cde");
 /// assert_eq!((reader.position()?, reader.size()?), (5, 6));
@@ -39,13 +39,13 @@ impl BufferReader {
     /// use arrow_cuda_host_io::BufferReader;
     /// use std::io::Read;
     ///
-    /// let mut reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"text"])?);
+    /// let mut reader = BufferReader::new(DeviceBuffer::gathered(&Context::primary(0)?, &[b"text"])?);
     /// let mut text = String::new();
     /// reader.read_to_string(&mut text)?;
     /// assert_eq!(text, "text");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn open(buffer: DeviceBuffer) -> Self {
+    pub fn new(buffer: DeviceBuffer) -> Self {
         Self { buffer, position: LongLock::new(Some(0)) }
     }
 
@@ -57,7 +57,7 @@ impl BufferReader {
     /// use arrow_cuda_host_io::BufferReader;
     ///
     /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"data"])?;
-    /// let reader = BufferReader::open(buffer.clone());
+    /// let reader = BufferReader::new(buffer.clone());
     /// assert!(reader.buffer().is_same_memory(&buffer));
     /// # Ok::<(), arrow_cuda_host_io::Error>(())
     /// ```
@@ -72,7 +72,7 @@ impl BufferReader {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::{BufferReader, Error};
     ///
-    /// let reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"data"])?);
+    /// let reader = BufferReader::new(DeviceBuffer::gathered(&Context::primary(0)?, &[b"data"])?);
     /// let slice = reader.read_buffer(2)?;
     /// reader.close();
     /// assert_eq!(reader.position(), Err(Error::Closed));
@@ -92,7 +92,7 @@ impl BufferReader {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferReader;
     ///
-    /// let reader = BufferReader::open(DeviceBuffer::allocate(&Context::primary(0)?, 4)?);
+    /// let reader = BufferReader::new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?);
     /// assert!(!reader.is_closed());
     /// reader.close();
     /// assert!(reader.is_closed());
@@ -109,7 +109,7 @@ impl BufferReader {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferReader;
     ///
-    /// let reader = BufferReader::open(DeviceBuffer::allocate(&Context::primary(0)?, 10)?);
+    /// let reader = BufferReader::new(DeviceBuffer::allocate(&Context::primary(0)?, 10)?);
     /// reader.read_buffer(4)?;
     /// assert_eq!(reader.position()?, 4);
     /// # Ok::<(), arrow_cuda_host_io::Error>(())
@@ -129,7 +129,7 @@ impl BufferReader {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferReader;
     ///
-    /// let reader = BufferReader::open(DeviceBuffer::allocate(&Context::primary(0)?, 10)?);
+    /// let reader = BufferReader::new(DeviceBuffer::allocate(&Context::primary(0)?, 10)?);
     /// assert_eq!(reader.size()?, 10);
     /// # Ok::<(), arrow_cuda_host_io::Error>(())
     /// ```
@@ -149,7 +149,7 @@ impl BufferReader {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferReader;
     ///
-    /// let reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
+    /// let reader = BufferReader::new(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
     /// reader.set_position(3)?;
     /// assert_eq!(reader.read_buffer(10)?.to_vec()?, b"d");
     /// assert!(reader.set_position(4).is_ok() && reader.set_position(5).is_err());
@@ -176,7 +176,7 @@ impl BufferReader {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferReader;
     ///
-    /// let reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
+    /// let reader = BufferReader::new(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
     /// let mut bytes = Vec::with_capacity(10);
     /// let read = reader.read_uninit(bytes.spare_capacity_mut())?;
     /// // SAFETY: that many bytes were read.
@@ -204,7 +204,7 @@ impl BufferReader {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferReader;
     ///
-    /// let reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
+    /// let reader = BufferReader::new(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
     /// let mut bytes = Vec::with_capacity(10);
     /// let read = reader.read_at(1, bytes.spare_capacity_mut())?;
     /// // SAFETY: that many bytes were read.
@@ -226,7 +226,7 @@ impl BufferReader {
         let available = range::available(position, out.len(), self.buffer.len());
         let (out, _) = out.split_at_mut(available);
         if !out.is_empty() {
-            self.buffer.copy_to_uninit(position, out)?;
+            self.buffer.slice_with_length(position, out.len())?.copy_to_uninit(out)?;
         }
         Ok(out.len())
     }
@@ -238,7 +238,7 @@ impl BufferReader {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferReader;
     ///
-    /// let reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
+    /// let reader = BufferReader::new(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
     /// assert_eq!(reader.read_buffer(3)?.to_vec()?, b"abc");
     /// assert_eq!(reader.read_buffer(3)?.to_vec()?, b"d");
     /// # Ok::<(), arrow_cuda_host_io::Error>(())
@@ -263,7 +263,7 @@ impl BufferReader {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferReader;
     ///
-    /// let reader = BufferReader::open(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
+    /// let reader = BufferReader::new(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?);
     /// assert_eq!(reader.read_buffer_at(1, 2)?.to_vec()?, b"bc");
     /// assert_eq!(reader.position()?, 0);
     /// # Ok::<(), arrow_cuda_host_io::Error>(())
@@ -291,7 +291,7 @@ impl Read for &BufferReader {
         let start = position.ok_or(Error::Closed)?;
         let size = range::available(start as usize, out.len(), self.buffer.len());
         let (out, _) = out.split_at_mut(size);
-        self.buffer.copy_to_host(start as usize, out).map_err(Error::from)?;
+        self.buffer.slice_with_length(start as usize, out.len())?.copy_to_host(out)?;
         *position = Some(start + size as u64);
         Ok(size)
     }

@@ -21,7 +21,7 @@ fn zeros(context: &Context, size: usize) -> DeviceBuffer {
 
 /// A writer that buffers as many bytes.
 fn writer_of(buffer: &DeviceBuffer, size: usize) -> BufferWriter {
-    let writer = BufferWriter::open(buffer.clone()).expect("mutable");
+    let writer = BufferWriter::try_new(buffer.clone()).expect("mutable");
     writer.set_buffer_size(size).expect("host memory");
     writer
 }
@@ -87,7 +87,7 @@ fn write_all(buffer: &DeviceBuffer, data: &[u8]) -> u32 {
         failures += u32::from(result.is_err());
         result.is_err()
     };
-    let writer = BufferWriter::open(buffer.clone()).expect("mutable");
+    let writer = BufferWriter::try_new(buffer.clone()).expect("mutable");
     while again(writer.set_buffer_size(64)) {}
     for size in (1..80).cycle() {
         let part = &data[done..data.len().min(done + size)];
@@ -209,7 +209,7 @@ fn bytes_of_another_device_come_after_those_on_their_way() {
         let (_alone, context) = alone();
         let second = Context::primary(1).expect("a device");
         let other = DeviceBuffer::allocate(&second, 4).expect("room");
-        other.copy_from_host(0, b"WXYZ").expect("a copy");
+        other.copy_from_host(b"WXYZ").expect("a copy");
         let buffer = zeros(&context, 4);
         let writer = writer_of(&buffer, 8);
         let gate = Gate::on_default_stream(&context);

@@ -42,7 +42,7 @@ fn every_byte_arrives_in_the_file_and_back(
     let (_alone, context) = with_threads(threads);
     let data = pattern(size + 3);
     let buffer = DeviceBuffer::allocate(&context, size + 3).expect("room");
-    buffer.copy_from_host(0, &data).expect("a copy");
+    buffer.copy_from_host(&data).expect("a copy");
 
     let mut file = file_in(folder);
     file.write_all(&vec![0xEE; offset as usize + size + 100]).expect("room");
@@ -67,7 +67,7 @@ fn a_file_grows_where_it_has_to(#[values(false, true)] is_direct: bool) {
     let (_alone, context) = with_threads(0);
     let data = pattern(3_000_000);
     let buffer = DeviceBuffer::allocate(&context, data.len()).expect("room");
-    buffer.copy_from_host(0, &data).expect("a copy");
+    buffer.copy_from_host(&data).expect("a copy");
     let file = HostFile::to_write(file_in(""), is_direct);
     file.copy_from_device(777, &buffer, 0, data.len()).expect("a copy");
     let whole = bytes_of(file.as_file());

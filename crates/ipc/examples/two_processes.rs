@@ -46,7 +46,7 @@ fn read(digits: &str) -> Result<(), Box<dyn Error>> {
     let bytes = (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16));
     let handle = IpcMemHandle::from_bytes(&bytes.collect::<Result<Vec<_>, _>>()?)?;
     let message = open(&Context::primary(0)?, &handle)?;
-    let batch = read_record_batch(&message, &schema())?;
+    let batch = read_record_batch(&message, schema())?;
     let column = batch.column(0).as_primitive::<Int64Type>();
     let sum: i64 = column.iter().flatten().sum();
     println!("the second process read {} rows, whose sum is {sum}", batch.num_rows());

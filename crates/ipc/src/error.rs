@@ -34,12 +34,12 @@ pub enum Error {
          without the allocator"
     )]
     Lent,
-    /// The memory comes from an asynchronous pool of the driver, which other processes cannot open.
+    /// The driver shares no such memory: the host's, that of a pool, virtual and managed memory.
     #[error(
-        "memory of an asynchronous pool (cuMemAllocAsync) cannot be exported for IPC; copy it to a buffer that is \
-         allocated here"
+        "{0}: other processes can map memory of cuMemAlloc alone, not that of pools (cuMemAllocAsync), virtual, managed \
+         or host memory; copy it to a buffer that is allocated here"
     )]
-    Pooled,
+    NotExportable(#[source] CudaError),
     /// The bytes are not a valid handle.
     #[error("{0}")]
     Handle(String),
@@ -107,7 +107,9 @@ impl From<Error> for io::Error {
             #[cfg(feature = "arrays")]
             Error::Array(error) => return error.clone().into(),
             Error::EndOfStream => io::ErrorKind::UnexpectedEof,
-            Error::AlreadyExported | Error::Lent | Error::Pooled => io::ErrorKind::Unsupported,
+            Error::AlreadyExported | Error::Lent | Error::NotExportable(_) => {
+                io::ErrorKind::Unsupported
+            }
             _ => io::ErrorKind::InvalidData,
         };
         Self::new(kind, error)

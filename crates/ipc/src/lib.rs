@@ -49,6 +49,4 @@ pub use message::DeviceMessage;
 pub use message_index::{MessageIndex, Source};
 pub use metadata::{MessageKind, Metadata};
 pub use plain::PlainMessage;
-#[cfg(any(feature = "cudarc", feature = "cust"))]
-pub use share::export_adopted;
 pub use share::{export, lend, open};

@@ -22,7 +22,7 @@ use std::sync::{Arc, Weak};
 /// use arrow_cuda_ipc::export;
 ///
 /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 3)?;
-/// buffer.copy_from_host(0, b"abc")?;
+/// buffer.copy_from_host(b"abc")?;
 /// let handle = export(&buffer)?;
 /// assert_eq!(handle.size(), 3); // its bytes go to another process, which opens it
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -30,9 +30,9 @@ use std::sync::{Arc, Weak};
 ///
 /// # Errors
 ///
-/// [`Error::AlreadyExported`] for memory of another process, or driver errors for memory that
-/// cannot be shared (pinned host memory, memory of an asynchronous pool); [`Error::Lent`] for memory of an
-/// allocator that the program has set, unless it is a whole allocation of the driver.
+/// [`Error::AlreadyExported`] for memory of another process; [`Error::NotExportable`] for memory that the driver does
+/// not share, such as that of pools, from which `cudarc` allocates wherever a device has them; [`Error::Lent`] for
+/// memory of an allocator that the program has set, unless it is a whole allocation of the driver; other driver errors.
 pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     let handle = name(buffer)?;
     if !buffer.is_empty() {
@@ -44,40 +44,6 @@ pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
         }
     }
     Ok(handle)
-}
-
-/// As [`export`], of memory that `cust` or `cudarc` has allocated, which is not released any more.
-///
-/// Wherever a device has pools, `cudarc` allocates from one, which cannot be exported.
-///
-/// ```
-/// # #[cfg(feature = "cust")] {
-/// use arrow_cuda_buffer::DeviceBuffer;
-/// use arrow_cuda_context::Context;
-/// use arrow_cuda_ipc::export_adopted;
-///
-/// let context = Context::primary(0)?;
-/// let current = context.enter()?;
-/// let theirs = cust::memory::DeviceBuffer::from_slice(&[1u16, 2, 3]).expect("room");
-/// let handle = export_adopted(&DeviceBuffer::from_cust(&context, theirs)?)?;
-/// assert_eq!(handle.size(), 6); // its bytes go to another process
-/// # }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-///
-/// [`Error::Pooled`] for memory of a pool; as [`export`].
-#[cfg(any(feature = "cudarc", feature = "cust"))]
-pub fn export_adopted(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
-    if !buffer.is_empty() {
-        buffer.check_memory()?;
-        let current = buffer.context().enter()?;
-        if current.attribute(Attribute::IsIpcCapable, buffer.private_address())? == 0 {
-            return Err(Error::Pooled);
-        }
-    }
-    export(buffer)
 }
 
 /// Exports the buffer's memory to another process for the lifetime of the buffer.
@@ -128,7 +94,12 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     // Other processes may cache the handle, and can reach more than the buffer.
     prepare_sharing(&current, address)?;
     let (base, _) = current.allocation_at(address)?;
-    let allocation = current.export_memory(base)?;
+    let allocation = current.export_memory(base).map_err(|error| {
+        match current.attribute(Attribute::IsIpcCapable, address) {
+            Ok(0) => Error::NotExportable(error),
+            _ => error.into(),
+        }
+    })?;
     Ok(IpcMemHandle::new(buffer.len() as u64, allocation, address - base))
 }
 

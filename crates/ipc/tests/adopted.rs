@@ -9,7 +9,7 @@ mod importer;
 
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::Context;
-use arrow_cuda_ipc::{Error, export_adopted};
+use arrow_cuda_ipc::{Error, export};
 use common::{simulator, with_cudarc};
 use importer::import;
 
@@ -22,7 +22,7 @@ fn memory_of_cust_is_exported_for_good_behind_its_work() {
         let whole = DeviceBuffer::from_cust(&context, theirs).expect("a buffer");
         drop(current);
         let part = whole.slice_with_length(1, 2).expect("within");
-        let handle = export_adopted(&part).expect("exportable");
+        let handle = export(&part).expect("exportable");
         assert_eq!(handle.allocation().map(|(_, offset)| offset), Some(1));
         drop((whole, part));
         let there = import(&handle);
@@ -34,7 +34,7 @@ fn memory_of_cust_is_exported_for_good_behind_its_work() {
 fn nothing_is_exported_as_nothing() {
     let context = Context::primary(0).expect("a device");
     let nothing = DeviceBuffer::allocate(&context, 0).expect("nothing");
-    assert_eq!(export_adopted(&nothing).expect("nothing").size(), 0);
+    assert_eq!(export(&nothing).expect("nothing").size(), 0);
 }
 
 #[test]
@@ -45,10 +45,11 @@ fn memory_of_a_pool_is_refused_and_can_be_copied() {
         let slice = cudarc.default_stream().clone_htod(&[1u8, 2]).expect("room");
         let theirs = DeviceBuffer::from_cudarc(slice).expect("a buffer");
         if cudarc.has_async_alloc() {
-            assert_eq!(export_adopted(&theirs), Err(Error::Pooled));
+            let refused = export(&theirs);
+            assert!(matches!(refused, Err(Error::NotExportable(_))), "{refused:?}");
         }
         let copy = DeviceBuffer::allocate(&context, 2).expect("room");
-        copy.copy_from_device(0, &theirs).expect("a device");
-        assert!(export_adopted(&copy).is_ok());
+        copy.copy_from_device(&theirs).expect("a device");
+        assert!(export(&copy).is_ok());
     });
 }

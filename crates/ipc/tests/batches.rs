@@ -60,14 +60,14 @@ proptest! {
         types in prop::collection::vec(types(), 0..4), rows in 0..20usize, seed in any::<u64>(),
     ) {
         let batch = batch(&types, rows, &mut Dice(seed));
-        let part = DeviceRecordBatch::from_record_batch(&context(), &batch)?.slice(rows / 3, rows / 2)?;
+        let part = DeviceRecordBatch::from_host(&context(), &batch)?.slice(rows / 3, rows / 2)?;
         if has(&batch, is_dictionary) {
             prop_assert!(serialize_device_batch(&part).is_err());
             return Ok(());
         }
         let message = serialize_device_batch(&part)?;
         prop_assert_eq!(message.len() % 64, 0);
-        let read = read_record_batch(&message, &batch.schema())?;
+        let read = read_record_batch(&message, batch.schema())?;
         prop_assert_eq!(&read, &batch.slice(rows / 3, rows / 2));
     }
 
@@ -79,12 +79,12 @@ proptest! {
         // Some have their dictionaries in common, and one has others.
         let batches =
             [batch.slice(rows / 3, rows / 2), batch.slice(0, 0), batch.clone(), self::batch(&types, rows, &mut dice)];
-        let whole = DeviceRecordBatch::from_record_batch(&context(), &batch)?;
+        let whole = DeviceRecordBatch::from_host(&context(), &batch)?;
         let there = [
             whole.slice(rows / 3, rows / 2)?,
             whole.slice(0, 0)?,
             whole,
-            DeviceRecordBatch::from_record_batch(&context(), &batches[3])?,
+            DeviceRecordBatch::from_host(&context(), &batches[3])?,
         ];
         let stream = serialize_device_stream(&batch.schema(), &there, &context());
         if has(&batch, is_dictionary_of_dictionaries) {
@@ -108,8 +108,8 @@ proptest! {
         prop_assume!(!has(&batch, is_run) || !has(&batch, is_view));
         if !has(&batch, is_dictionary) {
             let message = serialize_record_batch(&batch, &context())?;
-            let there = read_device_batch(&message, &batch.schema())?;
-            prop_assert_eq!(&there.to_record_batch()?, &batch);
+            let there = read_device_batch(&message, batch.schema())?;
+            prop_assert_eq!(&there.to_host()?, &batch);
         }
         let batches = [batch.slice(rows / 2, rows / 3), batch.slice(0, 0), batch.clone()];
         // arrow-rs does not write every dictionary.
@@ -119,7 +119,7 @@ proptest! {
         };
         let (schema, there) = read_device_stream(&stream)?;
         prop_assert_eq!(schema, batch.schema());
-        let found = there.iter().map(DeviceRecordBatch::to_record_batch);
+        let found = there.iter().map(DeviceRecordBatch::to_host);
         prop_assert_eq!(&found.collect::<Result<Vec<_>, _>>()?[..], &batches);
     }
 
@@ -140,7 +140,7 @@ proptest! {
             drop(read_stream(&damaged(stream)?));
         }
         if let Ok(message) = serialize_record_batch(&batch, &context()) {
-            drop(read_record_batch(&damaged(message)?, &batch.schema()));
+            drop(read_record_batch(&damaged(message)?, batch.schema()));
         }
     }
 }
@@ -169,7 +169,7 @@ fn a_dictionary_grows_and_is_replaced() {
     drop(writer);
     let stream = DeviceSlice::from_slice(&context(), &bytes).expect("room").into_buffer();
     let (_, there) = read_device_stream(&stream).expect("a stream");
-    let found = there.iter().map(|batch| batch.to_record_batch().expect("valid"));
+    let found = there.iter().map(|batch| batch.to_host().expect("valid"));
     assert_eq!(found.collect::<Vec<_>>(), batches);
 }
 
@@ -189,7 +189,7 @@ fn a_dictionary_is_written_again_when_its_values_are_others() {
     let types = [DataType::Dictionary(DataType::Int8.into(), DataType::Utf8.into())];
     let there = |seed| {
         let batch = batch(&types, 5, &mut Dice(seed));
-        DeviceRecordBatch::from_record_batch(&context(), &batch).expect("room")
+        DeviceRecordBatch::from_host(&context(), &batch).expect("room")
     };
     let (one, other) = (there(1), there(2));
     let count = |batches: &[DeviceRecordBatch]| {

@@ -66,7 +66,7 @@ fn the_message_is_what_arrow_writes() {
         assert_eq!(buffer.len() % 8, 0);
         assert_eq!(message.body.len() as u64, message.facts.body_length);
         assert_eq!(message.metadata.len() + 8 + message.body.len(), buffer.len());
-        assert_eq!(&read_record_batch(&buffer, &batch.schema()).expect("a message"), batch);
+        assert_eq!(&read_record_batch(&buffer, batch.schema()).expect("a message"), batch);
     }
 }
 
@@ -113,6 +113,6 @@ proptest! {
             prop_assert!(message.body.len() <= buffer.len());
         }
         // An error or another batch, whatever the bytes.
-        drop(read_record_batch(&buffer, &batch.schema()));
+        drop(read_record_batch(&buffer, batch.schema()));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::unsupported;
 use crate::{ElementType, Error, StridedArray, StridedLayout};
-use arrow_cuda_array::DeviceArrayData;
+use arrow_cuda_array::DeviceArray;
 use arrow_schema::DataType;
 
 /// The type of the elements of a column of numbers.
@@ -41,12 +41,12 @@ impl TryFrom<&DataType> for ElementType {
 ///
 /// ```
 /// use arrow_array::Int64Array;
-/// use arrow_cuda_array::DeviceArrayData;
+/// use arrow_cuda_array::DeviceArray;
 /// use arrow_cuda_context::{Consumer, Context};
 /// use arrow_cuda_numba_bridge::StridedArray;
 ///
 /// let numbers = Int64Array::from(vec![1, 2, 3]);
-/// let column = DeviceArrayData::from_array(&Context::primary(0)?, &numbers)?;
+/// let column = DeviceArray::from_host(&Context::primary(0)?, &numbers)?;
 /// let array = StridedArray::try_from(&column.slice(1, 2)?)?;
 /// assert_eq!(array.layout().shape(), [2]);
 /// let tensor = array.to_dlpack(Consumer::OnDefaultStream)?; // for another library
@@ -56,10 +56,10 @@ impl TryFrom<&DataType> for ElementType {
 /// Fails with [`Error::Unsupported`] for other types, for columns with nulls, which arrays do not have, and for memory
 /// that is not aligned, such as that of a message at an odd address; with driver errors where the nulls have to be
 /// counted.
-impl TryFrom<&DeviceArrayData> for StridedArray {
+impl TryFrom<&DeviceArray> for StridedArray {
     type Error = Error;
 
-    fn try_from(column: &DeviceArrayData) -> Result<Self, Error> {
+    fn try_from(column: &DeviceArray) -> Result<Self, Error> {
         let (shape, elements) = elements_of(column)?;
         let element = ElementType::try_from(elements.data_type())?;
         let Some(values) = elements.buffers().first() else {
@@ -74,7 +74,7 @@ impl TryFrom<&DeviceArrayData> for StridedArray {
 }
 
 /// The shape of a column, and the innermost elements of its lists of a fixed size.
-fn elements_of(column: &DeviceArrayData) -> Result<(Vec<i64>, DeviceArrayData), Error> {
+fn elements_of(column: &DeviceArray) -> Result<(Vec<i64>, DeviceArray), Error> {
     if column.null_count()? > 0 {
         return unsupported("the column has nulls, and arrays have none");
     }

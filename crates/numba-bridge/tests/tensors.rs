@@ -33,16 +33,15 @@ fn host_memory_keeps_its_owner(#[values(0, 1000)] size: usize) {
 fn columns_that_are_no_arrays_are_refused() {
     use arrow_array::types::Int32Type;
     use arrow_array::{FixedSizeListArray, Float64Array, Int32Array, StringArray};
-    use arrow_cuda_array::{ArrayParts, DeviceArrayData};
+    use arrow_cuda_array::{ArrayParts, DeviceArray};
     use arrow_cuda_buffer::DeviceBuffer;
     use arrow_cuda_context::{Consumer, Context};
     use arrow_cuda_numba_bridge::{Order, StridedArray};
     use arrow_schema::DataType;
 
     let context = Context::primary(0).expect("a device");
-    let there = |array: &dyn arrow_array::Array| {
-        DeviceArrayData::from_array(&context, array).expect("room")
-    };
+    let there =
+        |array: &dyn arrow_array::Array| DeviceArray::from_host(&context, array).expect("room");
     let lists = (0..4).map(|row| Some([row, row + 10].map(Some)));
     let lists = FixedSizeListArray::from_iter_primitive::<Int32Type, _, _>(lists, 2);
     let part = there(&lists).slice(1, 2).expect("within");
@@ -57,7 +56,7 @@ fn columns_that_are_no_arrays_are_refused() {
     let bytes = DeviceBuffer::allocate(&context, 17).expect("room");
     let odd = vec![bytes.slice(1..).expect("within")];
     let parts = ArrayParts { buffers: odd, ..ArrayParts::new(DataType::Float64, 2) };
-    let odd = DeviceArrayData::new(&context, parts).expect("enough bytes");
+    let odd = DeviceArray::new(&context, parts).expect("enough bytes");
     assert!(StridedArray::try_from(&odd).is_err(), "a kernel would fault");
     assert!(StridedArray::try_from(&there(&Float64Array::from(vec![1.5]))).is_ok());
 }

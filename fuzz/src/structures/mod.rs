@@ -40,7 +40,7 @@ impl Memory {
         let mut pinned = HostBuffer::allocate(context, size_of_val(&host[..])).unwrap();
         pinned.as_mut_slice().fill(0);
         let device = DeviceBuffer::allocate(context, 4096).unwrap();
-        device.copy_from_host(0, &[0; 4096]).unwrap();
+        device.copy_from_host(&[0; 4096]).unwrap();
         // Its address reaches other libraries, so it is exposed.
         device.expose();
         Self { device, host, pinned, event }
@@ -117,7 +117,7 @@ impl Structures {
         });
         let mut schema = Box::new(schema);
         let content = u.bytes(u.len().min(256))?;
-        memory.device.copy_from_host(0, content).unwrap();
+        memory.device.copy_from_host(content).unwrap();
         let released = [Rc::default(), Rc::default()];
         let [kept_array, kept_schema] = maker.kept;
         let owned = |kept, released: &Rc<Cell<usize>>| -> *mut c_void {

@@ -20,11 +20,11 @@ pub const CUDA_MANAGED: i32 = 13;
 ///
 /// ```
 /// use arrow_array::Int32Array;
-/// use arrow_cuda_array::{DeviceArrayData, FFI_ArrowDeviceArray, c_device};
+/// use arrow_cuda_array::{DeviceArray, FFI_ArrowDeviceArray, c_device};
 /// use arrow_cuda_context::Context;
 ///
 /// let context = Context::primary(0)?;
-/// let numbers = DeviceArrayData::from_array(&context, &Int32Array::from(vec![1, 2, 3]))?;
+/// let numbers = DeviceArray::from_host(&context, &Int32Array::from(vec![1, 2, 3]))?;
 /// let structure: FFI_ArrowDeviceArray = numbers.export()?;
 /// assert_eq!((structure.array.len(), structure.device_type), (3, c_device::CUDA));
 /// # Ok::<(), arrow_cuda_array::Error>(())
@@ -72,10 +72,10 @@ impl FFI_ArrowDeviceArray {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::{DeviceArrayData, FFI_ArrowDeviceArray};
+    /// use arrow_cuda_array::{DeviceArray, FFI_ArrowDeviceArray};
     /// use arrow_cuda_context::Context;
     ///
-    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let numbers = DeviceArray::from_host(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
     /// let mut theirs = numbers.export()?; // as if a producer in C had written it
     /// // SAFETY: a structure that may be written to.
     /// let ours = unsafe { FFI_ArrowDeviceArray::from_raw(&raw mut theirs) };
@@ -95,10 +95,10 @@ impl FFI_ArrowDeviceArray {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::{DeviceArrayData, FFI_ArrowDeviceArray};
+    /// use arrow_cuda_array::{DeviceArray, FFI_ArrowDeviceArray};
     /// use arrow_cuda_context::Context;
     ///
-    /// let numbers = DeviceArrayData::from_array(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let numbers = DeviceArray::from_host(&Context::primary(0)?, &Int32Array::from(vec![1, 2, 3]))?;
     /// assert!(!numbers.export()?.is_released());
     /// assert!(FFI_ArrowDeviceArray::empty().is_released());
     /// # Ok::<(), arrow_cuda_array::Error>(())

@@ -1,13 +1,13 @@
 //! Record batches: arrays of structs, and a schema beside them.
 
 use super::FFI_ArrowDeviceArray;
-use crate::{DeviceArrayData, DeviceRecordBatch, Error};
+use crate::{DeviceArray, DeviceRecordBatch, Error};
 use arrow_cuda_context::{Context, Stream};
 use arrow_schema::{DataType, SchemaRef};
 
 impl DeviceRecordBatch {
     /// The structure of the C Device interface, as that of an array of structs: see
-    /// [`DeviceArrayData::export`].
+    /// [`DeviceArray::export`].
     ///
     /// ```
     /// use arrow_array::record_batch;
@@ -15,7 +15,7 @@ impl DeviceRecordBatch {
     /// use arrow_cuda_context::Context;
     ///
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]), ("y", Int64, [4, 5, 6]))?;
-    /// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
     /// let structure = there.export()?;
     /// assert_eq!((structure.array.len(), structure.array.num_children()), (3, 2));
     /// assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA, 0));
@@ -24,13 +24,13 @@ impl DeviceRecordBatch {
     ///
     /// # Errors
     ///
-    /// As [`DeviceArrayData::export`].
+    /// As [`DeviceArray::export`].
     pub fn export(&self) -> Result<FFI_ArrowDeviceArray, Error> {
         self.to_struct()?.export()
     }
 
     /// As [`export`](Self::export), for a batch that work on a stream may still write to: see
-    /// [`DeviceArrayData::export_on`].
+    /// [`DeviceArray::export_on`].
     ///
     /// ```
     /// use arrow_array::record_batch;
@@ -40,7 +40,7 @@ impl DeviceRecordBatch {
     ///
     /// let context = Context::primary(0)?;
     /// let stream = Stream::non_blocking(&context)?;
-    /// let there = DeviceRecordBatch::from_record_batch(&context, &record_batch!(("x", Int64, [1, 2]))?)?;
+    /// let there = DeviceRecordBatch::from_host(&context, &record_batch!(("x", Int64, [1, 2]))?)?;
     /// there.column(0).buffers()[0].fill_in(CopyOrder::On(&stream), 0)?;
     /// let structure = there.export_on(&stream)?; // its consumers see zeros
     /// assert_eq!(structure.array.len(), 2);
@@ -49,12 +49,12 @@ impl DeviceRecordBatch {
     ///
     /// # Errors
     ///
-    /// As [`DeviceArrayData::export_on`].
+    /// As [`DeviceArray::export_on`].
     pub fn export_on(&self, stream: &Stream) -> Result<FFI_ArrowDeviceArray, Error> {
         self.to_struct()?.export_on(stream)
     }
 
-    /// Takes ownership of another library's batch: see [`DeviceArrayData::import`].
+    /// Takes ownership of another library's batch: see [`DeviceArray::import`].
     ///
     /// ```
     /// use arrow_array::record_batch;
@@ -63,20 +63,20 @@ impl DeviceRecordBatch {
     ///
     /// let context = Context::primary(0)?;
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let structure = DeviceRecordBatch::from_record_batch(&context, &batch)?.export()?;
+    /// let structure = DeviceRecordBatch::from_host(&context, &batch)?.export()?;
     /// // SAFETY: the structure was made above, with this schema.
     /// let imported = unsafe { DeviceRecordBatch::import(&context, structure, batch.schema()) }?;
-    /// assert_eq!(imported.to_record_batch()?, batch);
+    /// assert_eq!(imported.to_host()?, batch);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
     /// # Safety
     ///
-    /// As for [`DeviceArrayData::import`], with the type of structs of the schema's fields.
+    /// As for [`DeviceArray::import`], with the type of structs of the schema's fields.
     ///
     /// # Errors
     ///
-    /// As for [`DeviceArrayData::import`] and [`from_struct`](Self::from_struct).
+    /// As for [`DeviceArray::import`] and [`from_struct`](Self::from_struct).
     pub unsafe fn import(
         context: &Context,
         array: FFI_ArrowDeviceArray,
@@ -84,12 +84,12 @@ impl DeviceRecordBatch {
     ) -> Result<Self, Error> {
         let data_type = DataType::Struct(schema.fields().clone());
         // SAFETY: guaranteed by the caller.
-        let rows = unsafe { DeviceArrayData::import(context, array, &data_type) }?;
+        let rows = unsafe { DeviceArray::import(context, array, &data_type) }?;
         Self::from_struct(schema, &rows)
     }
 
     /// As [`import`](Self::import); later work on `stream` waits for the structure's event, too: see
-    /// [`DeviceArrayData::import_on`].
+    /// [`DeviceArray::import_on`].
     ///
     /// ```
     /// use arrow_array::record_batch;
@@ -99,10 +99,10 @@ impl DeviceRecordBatch {
     /// let context = Context::primary(0)?;
     /// let (ours, theirs) = (Stream::non_blocking(&context)?, Stream::non_blocking(&context)?);
     /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-    /// let structure = DeviceRecordBatch::from_record_batch(&context, &batch)?.export_on(&theirs)?;
+    /// let structure = DeviceRecordBatch::from_host(&context, &batch)?.export_on(&theirs)?;
     /// // SAFETY: the structure was made above, with this schema.
     /// let imported = unsafe { DeviceRecordBatch::import_on(&ours, structure, batch.schema()) }?;
-    /// assert_eq!(imported.to_record_batch()?, batch);
+    /// assert_eq!(imported.to_host()?, batch);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
     ///
@@ -120,7 +120,7 @@ impl DeviceRecordBatch {
     ) -> Result<Self, Error> {
         let data_type = DataType::Struct(schema.fields().clone());
         // SAFETY: guaranteed by the caller.
-        let rows = unsafe { DeviceArrayData::import_on(stream, array, &data_type) }?;
+        let rows = unsafe { DeviceArray::import_on(stream, array, &data_type) }?;
         Self::from_struct(schema, &rows)
     }
 }

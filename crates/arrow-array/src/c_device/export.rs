@@ -3,7 +3,7 @@
 use super::abi::{ArrowArray, CUDA, CUDA_MANAGED, FFI_ArrowDeviceArray};
 use crate::node::Node;
 use crate::types::Buffers;
-use crate::{DeviceArrayData, Error};
+use crate::{DeviceArray, Error};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Attribute, Consumer, Context, Event, Ready, Stream};
 use arrow_cuda_layout::Content;
@@ -13,7 +13,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-impl DeviceArrayData {
+impl DeviceArray {
     /// The structure of the C Device interface for the array.
     ///
     /// It shares the memory, which stays as it is until the consumer has released it, on any thread.  While
@@ -26,11 +26,11 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::{DeviceArrayData, c_device};
+    /// use arrow_cuda_array::{DeviceArray, c_device};
     /// use arrow_cuda_context::Context;
     ///
     /// let context = Context::primary(0)?;
-    /// let array = DeviceArrayData::from_array(&context, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let array = DeviceArray::from_host(&context, &Int32Array::from(vec![1, 2, 3]))?;
     /// let structure = array.export()?;
     /// assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA, 0));
     /// assert_eq!(structure.array.buffer(1) as u64, array.buffers()[0].private_address());
@@ -49,13 +49,13 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_buffer::CopyOrder;
     /// use arrow_cuda_context::{Context, Stream};
     ///
     /// let context = Context::primary(0)?;
     /// let stream = Stream::non_blocking(&context)?;
-    /// let numbers = DeviceArrayData::from_array(&context, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let numbers = DeviceArray::from_host(&context, &Int32Array::from(vec![1, 2, 3]))?;
     /// numbers.buffers()[0].fill_in(CopyOrder::On(&stream), 0)?;
     /// let structure = numbers.export_on(&stream)?; // its consumers see zeros
     /// assert_eq!(structure.array.len(), 3);

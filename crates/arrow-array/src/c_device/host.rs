@@ -17,13 +17,13 @@ use std::sync::Arc;
 ///
 /// ```
 /// use arrow_array::Int32Array;
-/// use arrow_cuda_array::{DeviceArrayData, c_device};
+/// use arrow_cuda_array::{DeviceArray, c_device};
 /// use arrow_cuda_context::Context;
 ///
 /// let context = Context::primary(0)?;
 /// let numbers = Int32Array::from(vec![1, 2, 3]);
 /// assert!(c_device::export_pinned(&context, &numbers).is_err(), "the memory is not pinned");
-/// let pinned = DeviceArrayData::from_array(&context, &numbers)?.to_pinned_array()?;
+/// let pinned = DeviceArray::from_host(&context, &numbers)?.to_pinned_array()?;
 /// let structure = c_device::export_pinned(&context, &pinned)?;
 /// assert_eq!((structure.device_type, structure.device_id), (c_device::CUDA_HOST, -1));
 /// # Ok::<(), arrow_cuda_array::Error>(())
@@ -54,12 +54,12 @@ pub fn export_pinned(context: &Context, array: &dyn Array) -> Result<FFI_ArrowDe
 ///
 /// ```
 /// use arrow_array::{Array, Int32Array};
-/// use arrow_cuda_array::{DeviceArrayData, c_device};
+/// use arrow_cuda_array::{DeviceArray, c_device};
 /// use arrow_cuda_context::Context;
 ///
 /// let context = Context::primary(0)?;
 /// let numbers = Int32Array::from(vec![1, 2, 3]);
-/// let pinned = DeviceArrayData::from_array(&context, &numbers)?.to_pinned_array()?;
+/// let pinned = DeviceArray::from_host(&context, &numbers)?.to_pinned_array()?;
 /// let structure = c_device::export_pinned(&context, &pinned)?;
 /// // SAFETY: the structure was made above, for this type.
 /// let imported = unsafe { c_device::import_host(&context, structure, numbers.data_type()) }?;
@@ -69,7 +69,7 @@ pub fn export_pinned(context: &Context, array: &dyn Array) -> Result<FFI_ArrowDe
 ///
 /// # Safety
 ///
-/// As [`DeviceArrayData::import`](crate::DeviceArrayData::import).
+/// As [`DeviceArray::import`](crate::DeviceArray::import).
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Importing arrays of other libraries.
 
 use super::abi::{ArrowArray, CUDA, CUDA_HOST, CUDA_MANAGED, FFI_ArrowDeviceArray};
-use crate::DeviceArrayData;
+use crate::DeviceArray;
 use crate::error::{Error, invalid};
 use crate::node::{self, Node};
 use crate::trim;
@@ -15,7 +15,7 @@ use std::ffi::c_void;
 use std::slice;
 use std::sync::Arc;
 
-impl DeviceArrayData {
+impl DeviceArray {
     /// Takes ownership of another library's array.
     ///
     /// Nothing is copied.  The buffers are read-only, and the structure is released with the last of them,
@@ -29,15 +29,15 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::StringViewArray;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::Context;
     ///
     /// let context = Context::primary(0)?;
     /// let words = StringViewArray::from(vec!["short", "longer than a view"]);
-    /// let exported = DeviceArrayData::from_array(&context, &words)?;
+    /// let exported = DeviceArray::from_host(&context, &words)?;
     /// let (structure, data_type) = (exported.export()?, exported.data_type().clone());
     /// // SAFETY: the structure was made above, for this type.
-    /// let imported = unsafe { DeviceArrayData::import(&context, structure, &data_type) }?;
+    /// let imported = unsafe { DeviceArray::import(&context, structure, &data_type) }?;
     /// assert_eq!(imported.buffers()[0].private_address(), exported.buffers()[0].private_address());
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -65,15 +65,15 @@ impl DeviceArrayData {
     ///
     /// ```
     /// use arrow_array::Int32Array;
-    /// use arrow_cuda_array::DeviceArrayData;
+    /// use arrow_cuda_array::DeviceArray;
     /// use arrow_cuda_context::{Context, Stream};
     ///
     /// let context = Context::primary(0)?;
     /// let (ours, theirs) = (Stream::non_blocking(&context)?, Stream::non_blocking(&context)?);
-    /// let array = DeviceArrayData::from_array(&context, &Int32Array::from(vec![1, 2, 3]))?;
+    /// let array = DeviceArray::from_host(&context, &Int32Array::from(vec![1, 2, 3]))?;
     /// let structure = array.export_on(&theirs)?; // after the work that is queued on `theirs`
     /// // SAFETY: the structure was made above, for this type.
-    /// let imported = unsafe { DeviceArrayData::import_on(&ours, structure, array.data_type()) }?;
+    /// let imported = unsafe { DeviceArray::import_on(&ours, structure, array.data_type()) }?;
     /// assert_eq!(imported.len(), 3);
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
@@ -98,13 +98,13 @@ impl DeviceArrayData {
 
 /// # Safety
 ///
-/// As [`DeviceArrayData::import`].
+/// As [`DeviceArray::import`].
 unsafe fn import(
     stream: Option<&Stream>,
     context: &Context,
     array: FFI_ArrowDeviceArray,
     data_type: &DataType,
-) -> Result<DeviceArrayData, Error> {
+) -> Result<DeviceArray, Error> {
     types::check(data_type)?;
     check_device(context, &array)?;
     let structure = Arc::new(array);
@@ -114,7 +114,7 @@ unsafe fn import(
     let import = Import { context, structure: &structure, arrival };
     // SAFETY: guaranteed by the caller.
     let node = unsafe { import.node(&structure.array, data_type) }?;
-    Ok(DeviceArrayData::checked(context, node))
+    Ok(DeviceArray::checked(context, node))
 }
 
 fn check_device(context: &Context, array: &FFI_ArrowDeviceArray) -> Result<(), Error> {

@@ -1,9 +1,9 @@
 //! The [C Device interface](https://arrow.apache.org/docs/format/CDeviceDataInterface.html): the structure by
 //! which libraries exchange arrays on devices.
 //!
-//! * [`DeviceArrayData::export`](crate::DeviceArrayData::export) makes a [`FFI_ArrowDeviceArray`], which
+//! * [`DeviceArray::export`](crate::DeviceArray::export) makes a [`FFI_ArrowDeviceArray`], which
 //!   shares the memory until it is released, on any thread.
-//! * [`DeviceArrayData::import`](crate::DeviceArrayData::import) takes one over, and releases it with the last
+//! * [`DeviceArray::import`](crate::DeviceArray::import) takes one over, and releases it with the last
 //!   buffer that lies in its memory.
 //!
 //! * [`export_pinned`] and [`import_host`] do so for arrays of arrow-rs, in host memory.

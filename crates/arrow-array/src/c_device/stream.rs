@@ -2,7 +2,7 @@
 
 use super::abi::{CUDA, FFI_ArrowDeviceArray};
 use crate::error::{Error, invalid};
-use crate::{DeviceArrayData, DeviceRecordBatch};
+use crate::{DeviceArray, DeviceRecordBatch};
 use arrow_cuda_context::Context;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{DataType, Schema, SchemaRef};
@@ -20,7 +20,7 @@ use std::{fmt, ptr};
 /// use arrow_cuda_context::Context;
 ///
 /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-/// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+/// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
 /// let stream = FFI_ArrowDeviceArrayStream::new(batch.schema(), [Ok(there)]);
 /// assert!(stream.device_type == c_device::CUDA && !stream.is_released());
 /// # Ok::<(), arrow_cuda_array::Error>(())
@@ -94,7 +94,7 @@ impl FFI_ArrowDeviceArrayStream {
     /// let column: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
     /// let batch = RecordBatch::try_from_iter([("x", column)])?;
     /// let context = Context::primary(0)?;
-    /// let there = DeviceRecordBatch::from_record_batch(&context, &batch)?;
+    /// let there = DeviceRecordBatch::from_host(&context, &batch)?;
     /// let batches = (0..3).map(move |first| there.slice(first, 1));
     /// let stream = FFI_ArrowDeviceArrayStream::new(batch.schema(), batches);
     ///
@@ -102,7 +102,7 @@ impl FFI_ArrowDeviceArrayStream {
     /// let stream = unsafe { DeviceBatchStream::import(&context, stream) }?;
     /// assert_eq!(stream.schema(), &batch.schema());
     /// let whole = DeviceRecordBatch::concat(&stream.collect::<Result<Vec<_>, _>>()?)?;
-    /// assert_eq!(whole.to_record_batch()?, batch);
+    /// assert_eq!(whole.to_host()?, batch);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new<I>(schema: SchemaRef, batches: I) -> Self
@@ -247,11 +247,11 @@ unsafe extern "C" fn release(stream: *mut FFI_ArrowDeviceArrayStream) {
 ///
 /// let context = Context::primary(0)?;
 /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
-/// let there = DeviceRecordBatch::from_record_batch(&context, &batch)?;
+/// let there = DeviceRecordBatch::from_host(&context, &batch)?;
 /// let theirs = FFI_ArrowDeviceArrayStream::new(batch.schema(), [Ok(there.clone()), Ok(there)]);
 /// // SAFETY: the stream was made above.
 /// for imported in unsafe { DeviceBatchStream::import(&context, theirs) }? {
-///     assert_eq!(imported?.to_record_batch()?, batch);
+///     assert_eq!(imported?.to_host()?, batch);
 /// }
 /// # Ok::<(), arrow_cuda_array::Error>(())
 /// ```
@@ -281,7 +281,7 @@ impl DeviceBatchStream {
     /// # Safety
     ///
     /// The stream must be what the interface promises, and so must its batches: see
-    /// [`DeviceArrayData::import`].
+    /// [`DeviceArray::import`].
     ///
     /// # Errors
     ///
@@ -333,7 +333,7 @@ impl DeviceBatchStream {
         }
         let rows = DataType::Struct(self.schema.fields().clone());
         // SAFETY: as the caller of `import` has promised.
-        let rows = unsafe { DeviceArrayData::import(&self.context, array, &rows) }?;
+        let rows = unsafe { DeviceArray::import(&self.context, array, &rows) }?;
         let batch = DeviceRecordBatch::from_struct(self.schema.clone(), &rows)?;
         self.stream = Some(stream);
         Ok(Some(batch))

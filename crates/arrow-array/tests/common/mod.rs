@@ -4,7 +4,7 @@
 
 use arrow_array::{Array, ArrayRef, make_array};
 use arrow_buffer::{Buffer, NullBuffer, ToByteSlice};
-use arrow_cuda_array::DeviceArrayData;
+use arrow_cuda_array::DeviceArray;
 use arrow_cuda_context::Context;
 use arrow_data::{ArrayData, BufferSpec, layout};
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, TimeUnit, UnionFields, UnionMode};
@@ -12,8 +12,8 @@ use proptest::prelude::*;
 use std::sync::Arc;
 
 /// A copy on the device.
-pub fn there(context: &Context, array: &dyn Array) -> DeviceArrayData {
-    DeviceArrayData::from_array(context, array).expect("room")
+pub fn there(context: &Context, array: &dyn Array) -> DeviceArray {
+    DeviceArray::from_host(context, array).expect("room")
 }
 
 pub fn field(name: &str, data_type: DataType, is_nullable: bool) -> Arc<Field> {

@@ -7,7 +7,7 @@ use arrow_array::types::Int32Type;
 use arrow_array::{
     Array, ArrayRef, BinaryViewArray, DictionaryArray, ListArray, StringArray, StructArray,
 };
-use arrow_cuda_array::{DeviceArrayData, Error, FFI_ArrowDeviceArray};
+use arrow_cuda_array::{DeviceArray, Error, FFI_ArrowDeviceArray};
 use arrow_cuda_context::Context;
 use arrow_data::ffi::FFI_ArrowArray;
 use arrow_schema::DataType;
@@ -105,9 +105,9 @@ pub fn import(
     context: &Context,
     structure: FFI_ArrowDeviceArray,
     data_type: &DataType,
-) -> Result<DeviceArrayData, Error> {
+) -> Result<DeviceArray, Error> {
     // SAFETY: it is sound, or a test has it lie, and the import looks before it follows a pointer.
-    unsafe { DeviceArrayData::import(context, structure, data_type) }
+    unsafe { DeviceArray::import(context, structure, data_type) }
 }
 
 /// An array with a bitmap, children and a dictionary.

@@ -103,7 +103,7 @@ exported! {
         let position = byte_count("a position", position)?;
         // SAFETY: C++ passes `size` writable bytes.
         let out = unsafe { host_mut(out, size)? };
-        Ok(without_interpreter(|| buffer.copy_to_uninit(position, out))?)
+        Ok(without_interpreter(|| buffer.slice_with_length(position, out.len())?.copy_to_uninit(out))?)
     }
 
     attempted copy_from_host(
@@ -115,12 +115,12 @@ exported! {
         let position = byte_count("a position", position)?;
         // SAFETY: C++ passes `size` readable bytes.
         let data = unsafe { host(data, size)? };
-        Ok(without_interpreter(|| buffer.copy_from_host(position, data))?)
+        Ok(without_interpreter(|| buffer.slice_with_length(position, data.len())?.copy_from_host(data))?)
     }
 
     attempted copy_from_device(to: &RustBuffer, position: i64, from: &RustBuffer) -> Failure {
         let position = byte_count("a position", position)?;
-        Ok(without_interpreter(|| to.copy_from_device(position, from))?)
+        Ok(without_interpreter(|| to.slice_with_length(position, from.len())?.copy_from_device(from))?)
     }
 
     answer host_buffer_facts(buffer: &RustHostBuffer) -> HostFacts {

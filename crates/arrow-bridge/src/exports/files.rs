@@ -12,7 +12,7 @@ fn bounded(position: i64) -> u64 {
 
 exported! {
     answer reader_open(buffer: &RustBuffer) -> Box<RustReader> {
-        Box::new(RustReader::open(buffer.clone()))
+        Box::new(RustReader::new(buffer.clone()))
     }
 
     answer reader_close(reader: &RustReader) {
@@ -65,7 +65,7 @@ exported! {
     }
 
     made writer_open(buffer: &RustBuffer) -> Made<RustWriter> {
-        Ok(RustWriter::open(buffer.clone())?)
+        Ok(RustWriter::try_new(buffer.clone())?)
     }
 
     attempted writer_close(writer: &RustWriter) -> Failure {

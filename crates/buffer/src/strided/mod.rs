@@ -63,7 +63,7 @@ pub struct Elements<'a> {
 ///
 /// let context = Context::primary(0)?;
 /// let (rows, columns) = (DeviceBuffer::allocate(&context, 6)?, DeviceBuffer::allocate(&context, 6)?);
-/// rows.copy_from_host(0, b"abcdef")?;
+/// rows.copy_from_host(b"abcdef")?;
 /// let from = Elements { buffer: &rows, offset: 0, strides: &[3, 1] };
 /// let to = Elements { buffer: &columns, offset: 0, strides: &[1, 2] };
 /// copy_elements(to, from, &[2, 3], 1)?;
@@ -99,7 +99,7 @@ pub fn copy_elements(
 /// let context = Context::primary(0)?;
 /// let stream = Stream::new(&context)?;
 /// let buffer = DeviceBuffer::allocate(&context, 4)?;
-/// buffer.copy_from_host(0, b"abcd")?;
+/// buffer.copy_from_host(b"abcd")?;
 /// let elements = Elements { buffer: &buffer, offset: 0, strides: &[1] };
 /// let backwards = Elements { offset: 3, strides: &[-1], ..elements };
 /// copy_elements_in(CopyOrder::On(&stream), elements, backwards, &[4], 1)?;

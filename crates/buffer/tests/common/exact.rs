@@ -28,6 +28,6 @@ pub fn upload(context: &Context, bytes: &[u8]) -> DeviceBuffer {
     let buffer =
         unsafe { DeviceBuffer::view(context, address, size, true, Arrival::complete(), owner) };
     let buffer = buffer.expect("memory of the driver");
-    buffer.copy_from_host(0, bytes).expect("a copy");
+    buffer.copy_from_host(bytes).expect("a copy");
     buffer
 }

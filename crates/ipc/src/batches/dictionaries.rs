@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::metadata::{MessageKind, Metadata};
 use arrow_array::new_empty_array;
-use arrow_cuda_array::{DeviceArrayData, child_types};
+use arrow_cuda_array::{DeviceArray, child_types};
 use arrow_cuda_context::Context;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::{Field as FieldHeader, root_as_message};
@@ -15,7 +15,7 @@ pub(super) struct Dictionaries {
     /// The numbers of a batch's dictionaries, in the order of its arrays.
     of_batch: Vec<i64>,
     kinds: HashMap<i64, Kind>,
-    values: HashMap<i64, DeviceArrayData>,
+    values: HashMap<i64, DeviceArray>,
 }
 
 pub(super) struct Kind {
@@ -96,14 +96,14 @@ impl Dictionaries {
         &mut self,
         number: i64,
         is_delta: bool,
-        values: Vec<DeviceArrayData>,
+        values: Vec<DeviceArray>,
     ) -> Result<(), Error> {
         let mut all: Vec<_> =
             self.values.remove(&number).filter(|_| is_delta).into_iter().collect();
         all.extend(values);
         let values = match all.as_slice() {
             [only] => only.clone(),
-            several => DeviceArrayData::concat(several)?,
+            several => DeviceArray::concat(several)?,
         };
         self.values.insert(number, values);
         Ok(())
@@ -114,13 +114,13 @@ impl Dictionaries {
         &self,
         numbers: &[i64],
         context: &Context,
-    ) -> Result<Vec<DeviceArrayData>, Error> {
+    ) -> Result<Vec<DeviceArray>, Error> {
         let find = |number: &i64| match self.values.get(number) {
             Some(values) => Ok(values.clone()),
             // The format lets a dictionary follow a batch in which all elements are null.
             None => {
                 let empty = new_empty_array(&self.kind(*number)?.data_type);
-                Ok(DeviceArrayData::from_array(context, &empty)?)
+                Ok(DeviceArray::from_host(context, &empty)?)
             }
         };
         numbers.iter().map(find).collect()

@@ -6,7 +6,7 @@ use crate::metadata::range_in_body;
 use crate::outline::{Header, Outline};
 use crate::{DeviceMessage, Error};
 use arrow_array::RecordBatch;
-use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch, FlatArrays};
+use arrow_cuda_array::{DeviceArray, DeviceRecordBatch, FlatArrays};
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_ipc::{MetadataVersion, RecordBatch as BatchHeader};
 use arrow_schema::{Schema, SchemaRef};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 ///
 /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
 /// let message = serialize_record_batch(&batch, &Context::primary(0)?)?;
-/// assert_eq!(read_record_batch(&message, &batch.schema())?, batch);
+/// assert_eq!(read_record_batch(&message, batch.schema())?, batch);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -29,14 +29,14 @@ use std::sync::Arc;
 ///
 /// [`Error::Message`], [`Error::Unreadable`] or [`Error::Array`] when the message is damaged or does not match the
 /// schema, [`Error::EndOfStream`], or driver errors.
-pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<RecordBatch, Error> {
-    Ok(read_device_batch(buffer, schema)?.to_record_batch()?)
+pub fn read_record_batch(buffer: &DeviceBuffer, schema: SchemaRef) -> Result<RecordBatch, Error> {
+    Ok(read_device_batch(buffer, schema)?.to_host()?)
 }
 
 /// Reads a record batch, one message in device memory, whose columns stay there.
 ///
 /// The columns share the buffer's memory.  Only the metadata is copied to the host, so what the columns hold
-/// is not validated: see [`DeviceArrayData`].
+/// is not validated: see [`DeviceArray`].
 ///
 /// ```
 /// use arrow_array::record_batch;
@@ -45,8 +45,8 @@ pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<Re
 ///
 /// let batch = record_batch!(("x", Int64, [1, 2, 3]))?;
 /// let message = serialize_record_batch(&batch, &Context::primary(0)?)?;
-/// let there = read_device_batch(&message, &batch.schema())?;
-/// assert_eq!(there.slice(1, 2)?.to_record_batch()?, batch.slice(1, 2)); // copies two rows
+/// let there = read_device_batch(&message, batch.schema())?;
+/// assert_eq!(there.slice(1, 2)?.to_host()?, batch.slice(1, 2)); // copies two rows
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -55,13 +55,13 @@ pub fn read_record_batch(buffer: &DeviceBuffer, schema: &SchemaRef) -> Result<Re
 /// As [`read_record_batch`].
 pub fn read_device_batch(
     buffer: &DeviceBuffer,
-    schema: &SchemaRef,
+    schema: SchemaRef,
 ) -> Result<DeviceRecordBatch, Error> {
-    refuse_dictionaries(schema)?;
+    refuse_dictionaries(&schema)?;
     let message = DeviceMessage::read(buffer)?;
     let outline = outline(&message)?;
     match outline.header {
-        Header::Batch(batch) => batch_of(&message, &outline, batch, schema.clone(), Vec::new()),
+        Header::Batch(batch) => batch_of(&message, &outline, batch, schema, Vec::new()),
         _ => Err(Error::Message("the message is not a record batch".into())),
     }
 }
@@ -86,7 +86,7 @@ pub fn read_device_batch(
 /// when it has no message, or driver errors.
 pub fn read_stream(buffer: &DeviceBuffer) -> Result<(SchemaRef, Vec<RecordBatch>), Error> {
     let (schema, batches) = read_device_stream(buffer)?;
-    let batches = batches.iter().map(DeviceRecordBatch::to_record_batch);
+    let batches = batches.iter().map(DeviceRecordBatch::to_host);
     Ok((schema, batches.collect::<Result<_, _>>()?))
 }
 
@@ -134,7 +134,7 @@ pub fn read_device_stream(
                 let inner = dictionaries.values(&kind.inner, buffer.context())?;
                 let schema: SchemaRef = Arc::new(Schema::new(vec![kind.field()]));
                 let values = batch_of(&message, &outline, values, schema, inner)?;
-                let values: Vec<DeviceArrayData> = values.into_parts().1;
+                let values: Vec<DeviceArray> = values.into_parts().1;
                 dictionaries.add(dictionary.id(), dictionary.isDelta(), values)?;
             }
             _ => return Err(Error::Message("a message of another kind in the stream".into())),
@@ -180,7 +180,7 @@ fn batch_of(
     outline: &Outline<'_>,
     batch: BatchHeader<'_>,
     schema: SchemaRef,
-    dictionaries: Vec<DeviceArrayData>,
+    dictionaries: Vec<DeviceArray>,
 ) -> Result<DeviceRecordBatch, Error> {
     if message.facts.is_compressed() {
         let text = "the body is compressed, or may be, as the custom metadata of an early version can say: write it \

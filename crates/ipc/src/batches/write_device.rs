@@ -4,7 +4,7 @@ use super::dictionaries::Dictionaries;
 use super::write::refuse_dictionaries;
 use crate::Error;
 use crate::encode::{Arrays, Dictionary};
-use arrow_cuda_array::{DeviceArrayData, DeviceRecordBatch, FlatArrays};
+use arrow_cuda_array::{DeviceArray, DeviceRecordBatch, FlatArrays};
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError, join};
 use arrow_cuda_context::Context;
 use arrow_cuda_layout::{Change, JoinPiece};
@@ -32,10 +32,10 @@ const PREFIX: u64 = 8;
 ///
 /// let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, Some(3)]));
 /// let batch = RecordBatch::try_from_iter([("numbers", numbers)])?;
-/// let there = DeviceRecordBatch::from_record_batch(&Context::primary(0)?, &batch)?;
+/// let there = DeviceRecordBatch::from_host(&Context::primary(0)?, &batch)?;
 /// let message = serialize_device_batch(&there.slice(1, 2)?)?;
-/// let again = read_device_batch(&message, there.schema_ref())?;
-/// assert_eq!(again.to_record_batch()?, batch.slice(1, 2));
+/// let again = read_device_batch(&message, there.schema())?;
+/// assert_eq!(again.to_host()?, batch.slice(1, 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -66,7 +66,7 @@ pub fn serialize_device_batch(batch: &DeviceRecordBatch) -> Result<DeviceBuffer,
 /// let words: DictionaryArray<Int32Type> = ["a", "b", "a"].into_iter().collect();
 /// let batch = RecordBatch::try_from_iter([("words", Arc::new(words) as ArrayRef)])?;
 /// let context = Context::primary(0)?;
-/// let there = DeviceRecordBatch::from_record_batch(&context, &batch)?;
+/// let there = DeviceRecordBatch::from_host(&context, &batch)?;
 /// let stream = serialize_device_stream(&batch.schema(), &[there.slice(1, 2)?, there], &context)?;
 /// assert_eq!(read_stream(&stream)?, (batch.schema(), vec![batch.slice(1, 2), batch]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -118,16 +118,12 @@ struct Stream<'a> {
     messages: Messages,
     dictionaries: &'a Dictionaries,
     /// The values that each dictionary has, by its number.
-    written: HashMap<i64, DeviceArrayData>,
+    written: HashMap<i64, DeviceArray>,
 }
 
 impl Stream<'_> {
     /// Writes the values of dictionaries, unless they are written already; the dictionaries within them come first.
-    fn add_dictionaries(
-        &mut self,
-        numbers: &[i64],
-        all: Vec<DeviceArrayData>,
-    ) -> Result<(), Error> {
+    fn add_dictionaries(&mut self, numbers: &[i64], all: Vec<DeviceArray>) -> Result<(), Error> {
         for (number, values) in numbers.iter().zip(all) {
             if self.written.get(number).is_some_and(|before| before.is_same_memory(&values)) {
                 continue;

@@ -252,7 +252,7 @@ impl StridedArray {
         }
         self.buffer.check_mutable()?;
         let one = self.temporary(StridedLayout::row_major(self.element(), Vec::new())?)?;
-        one.buffer.copy_from_host(0, element)?;
+        one.buffer.copy_from_host(element)?;
         self.copy_from(&one)
     }
 

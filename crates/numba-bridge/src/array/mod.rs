@@ -45,7 +45,7 @@ impl StridedArray {
     /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
     ///
     /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 6)?;
-    /// buffer.copy_from_host(0, &[1, 2, 3, 4, 5, 6])?;
+    /// buffer.copy_from_host(&[1, 2, 3, 4, 5, 6])?;
     /// let every_other = StridedLayout::strided(ElementType::uint(1), vec![2], vec![2])?;
     /// let array = StridedArray::new(&buffer, 3, every_other.clone())?;
     /// assert_eq!(array.to_vec(Order::C)?, [4, 6]);

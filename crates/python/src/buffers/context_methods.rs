@@ -188,14 +188,14 @@ impl PyContext {
                             .bytes()?
                             .get(offset..offset + size)
                             .ok_or_else(|| out_of_range("size"))?;
-                        py.detach(|| buffer.copy_from_host(0, bytes)).or_raise(py)
+                        py.detach(|| buffer.copy_from_host(bytes)).or_raise(py)
                     })?;
                 }
                 Data::Device(data) => {
                     let source =
                         device_buffer(&data)?.slice_with_length(offset, size).or_raise(py)?;
                     copy_for_signals(py, source.context(), || {
-                        py.detach(|| buffer.copy_from_device(0, &source)).or_raise(py)
+                        py.detach(|| buffer.copy_from_device(&source)).or_raise(py)
                     })?;
                 }
             }

@@ -252,7 +252,7 @@ impl Methods {
         let copy = || {
             PyBytes::new_with(py, buffer.len(), |out| {
                 copy_for_signals(py, buffer.context(), || {
-                    py.detach(|| buffer.copy_to_host(0, out)).or_raise(py)
+                    py.detach(|| buffer.copy_to_host(out)).or_raise(py)
                 })
             })
         };
@@ -403,7 +403,8 @@ impl Methods {
             return Err(PyIndexError::new_err("index out of bounds"));
         }
         let mut byte = [0];
-        py.detach(|| buffer.copy_to_host(index as usize, &mut byte)).or_raise(py)?;
+        py.detach(|| buffer.slice_with_length(index as usize, 1)?.copy_to_host(&mut byte))
+            .or_raise(py)?;
         Ok(byte[0].into_pyobject(py)?.into_any())
     }
 
@@ -413,7 +414,7 @@ impl Methods {
         let copy = || {
             let copied =
                 py.detach(|| DeviceBuffer::allocate(context, buffer.len())).or_raise(py)?;
-            py.detach(|| copied.copy_from_device(0, buffer)).or_raise(py)?;
+            py.detach(|| copied.copy_from_device(buffer)).or_raise(py)?;
             wrap_buffer(py, if buffer.is_mutable() { copied } else { copied.read_only() })
         };
         let facts = |_: &_| facts_of(buffer, buffer.len());

@@ -91,7 +91,7 @@ impl Bits {
                 }
             }
             let copy = DeviceBuffer::allocate(self.buffer.context(), bytes.len())?;
-            copy.copy_from_host(0, &bytes)?;
+            copy.copy_from_host(&bytes)?;
             Ok(copy)
         });
         Self::new(&buffer.or_raise(py)?, place, self.count)
