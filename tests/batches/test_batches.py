@@ -175,17 +175,20 @@ def test_offsets_that_lead_outside_are_refused(cuda, ctx, first):
 
 @pytest.mark.parametrize("kind", [pa.list_(pa.int8()), pa.large_list(pa.int8())], ids=str)
 def test_the_only_offset_of_no_lists_may_be_any_number(cuda, ctx, kind):
-    """If there are no values, either: libarrow slices others by it, and aborts."""
+    """If there are no values, either, and it is the first one: libarrow slices others by it, and aborts."""
     width = np.int64 if kind == pa.large_list(pa.int8()) else np.int32
-    buffers = [None, pa.py_buffer(np.array([5], width))]
-    nothing, wrong = (
-        pa.Array.from_buffers(kind, 0, buffers, children=[pa.array(values, pa.int8())])
-        for values in ([], [1, 2, 3])
+    buffers = [None, pa.py_buffer(np.array([5, 5], width))]
+    nothing, wrong, later = (
+        pa.Array.from_buffers(
+            kind, 0, buffers, offset=first, children=[pa.array(values, pa.int8())]
+        )
+        for first, values in ((0, []), (0, [1, 2, 3]), (1, []))
     )
     batch = pa.record_batch([nothing], names=["x"])
     message = cuda.serialize_record_batch(batch, ctx)
     assert message.to_pybytes() == batch.serialize().to_pybytes()
-    refuse(cuda, ctx, pa.record_batch([wrong], names=["x"]))
+    for column in (wrong, later):
+        refuse(cuda, ctx, pa.record_batch([column], names=["x"]))
 
 
 @pytest.mark.parametrize("kind", [pa.int16(), pa.int32(), pa.int64()], ids=str)

@@ -88,8 +88,8 @@ class Part {
     // An empty list array may have no offsets.
     if (offsets == nullptr) return length_ == 0 ? Status::OK() : OffsetsLeadOutside();
     const ArrayData& child = *data_.child_data[0];
-    // libarrow slices no child without values, and follows no offset of an array without lists.
-    if (length_ == 0 && child.length == 0) return CheckChild(child, 0, 0);
+    // libarrow slices no child without values for an array that begins at its first offset.
+    if (offset_ == 0 && length_ == 0 && child.length == 0) return CheckChild(child, 0, 0);
     const int64_t first = offsets[0];
     const int64_t last = offsets[length_];
     if (first < 0 || last < first || last > child.length) return OffsetsLeadOutside();
