@@ -203,3 +203,59 @@ def test_keys_that_are_not_there_yet_are_waited_for(ctx, producer):
     assert len(pa.array(made)) == 2
     assert producer.is_done()
     assert made.released == 1
+
+
+NULL_KEYS = """
+import pyarrow as pa
+import pyarrow_cuda_compat
+from support.c_device import CPU, SCHEMA_NAME, ArrowSchema, Made, capsule, made_array
+
+memory = pa.py_buffer(bytes(64))
+
+class MapOf:
+    def __init__(self, entries):
+        pa.list_(entries)._export_to_c((schema := ArrowSchema()).address)
+        schema.format = b"+m"
+        self.schema = schema
+
+    def __arrow_c_schema__(self):
+        return capsule(self.schema.address, SCHEMA_NAME)
+
+def leaf(count=2):
+    return made_array(count, [None, memory.address])
+
+# pyarrow describes no map whose keys are of type null, but other libraries may.
+nothing = pa.struct([pa.field("key", pa.null()), pa.field("value", pa.int32())])
+for length, null_count in ((2, 2), (2, 0), (2, -1), (0, 0), (0, -1)):
+    print("null", length, null_count, flush=True)
+    keys = made_array(length, [], null_count=null_count)
+    entries = made_array(length, [None], [keys, leaf(length)])
+    maps = Made(MapOf(nothing), made_array(0, [None, memory.address], [entries]),
+                device_type=CPU, device_id=-1)
+    try:
+        assert len(pa.array(maps)) == 0
+    except pa.ArrowInvalid as error:
+        assert length > 0 and "a map has keys that are null" in str(error)
+    else:
+        assert length == 0
+
+inner = [pa.field("a", pa.int32())]
+union = [memory.address, memory.address]
+for kind, buffers, children in (
+    (pa.sparse_union(inner), union[:1], 1),
+    (pa.dense_union(inner), union, 1),
+    (pa.run_end_encoded(pa.int32(), pa.int32()), [], 2),
+):
+    print(kind, flush=True)
+    keys = made_array(2, buffers, [leaf() for _ in range(children)], null_count=-1)
+    entries = made_array(2, [None], [keys, leaf()])
+    maps = Made(pa.map_(kind, pa.int32()), made_array(1, [None, memory.address], [entries]),
+                device_type=CPU, device_id=-1)
+    assert pa.array(maps).type.key_type == kind
+"""
+
+
+def test_keys_without_a_bitmap_are_looked_at_by_their_type(run_python):
+    """All values of type null are null.  Unions and runs have no count of their own."""
+    code, out, err = run_python(NULL_KEYS)
+    assert (code, err) == (0, ""), f"at {out.splitlines()[-1:]}"

@@ -63,8 +63,27 @@ bool HasViews(const DataType& type) { return arrow::is_binary_view_like(type.sto
 bool IsMap(const ArrowSchema& schema) { return std::string_view(schema.format) == "+m"; }
 bool IsMap(const DataType& type) { return type.storage_id() == Type::MAP; }
 
+bool IsNull(const ArrowSchema& schema) { return std::string_view(schema.format) == "n"; }
+bool IsNull(const DataType& type) { return type.storage_id() == Type::NA; }
+
+// Unions and runs: others say where their values are null.
+bool HasNoBitmap(const ArrowSchema& schema) {
+  const std::string_view format(schema.format);
+  return format.starts_with("+u") || format.starts_with("+r");
+}
+bool HasNoBitmap(const DataType& type) {
+  return arrow::is_union(type.storage_id()) || type.storage_id() == Type::RUN_END_ENCODED;
+}
+
 // The keys of a map, or its entries.
-Status CheckKeys(ArrowArray* keys, ReadOnHost* reads) {
+template <typename Description>
+Status CheckKeys(ArrowArray* keys, const Description& described, ReadOnHost* reads) {
+  if (IsNull(described)) {
+    if (keys->length > 0) return KeysAreNull();
+    keys->null_count = 0;
+  }
+  // libarrow believes any count.
+  if (HasNoBitmap(described) && keys->null_count < 0) keys->null_count = 0;
   const bool has_bitmap =
       keys->n_buffers > 0 && keys->buffers != nullptr && keys->buffers[0] != nullptr;
   if (keys->null_count == 0 || !has_bitmap) return Status::OK();
@@ -76,11 +95,11 @@ Status CheckKeys(ArrowArray* keys, ReadOnHost* reads) {
 // A child of an array whose counts are those that are described.
 template <typename Description>
 Status CheckMap(ArrowArray* entries, const Description& described, ReadOnHost* reads) {
-  ARROW_RETURN_NOT_OK(CheckKeys(entries, reads));
+  ARROW_RETURN_NOT_OK(CheckKeys(entries, described, reads));
   if (entries->n_children == 0 || entries->n_children != ChildCount(described)) {
     return Status::OK();
   }
-  return CheckKeys(entries->children[0], reads);
+  return CheckKeys(entries->children[0], Child(described, 0), reads);
 }
 
 template <typename Description>
