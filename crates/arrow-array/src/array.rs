@@ -71,7 +71,8 @@ pub struct ArrayParts {
     /// The position of the first element in the buffers, the bitmap among them, and in children that have
     /// as many elements.
     pub offset: usize,
-    /// The number of elements that the bitmap calls null, if that is known.
+    /// The number of elements that the bitmap calls null, which is believed; None to have it counted, as after a
+    /// kernel has written the bitmap.
     pub null_count: Option<usize>,
     /// A bit for each element, which is 0 for null.
     pub nulls: Option<DeviceBuffer>,
@@ -368,8 +369,8 @@ impl DeviceArray {
         Ok(self.node.count_nulls()? as usize)
     }
 
-    /// A bit for each element from position 0 on, which is 0 for null.  None: there are no nulls, or the
-    /// type has no bitmap.
+    /// A read-only bitmap, which is 0 for null: that of the element `i` is the bit [`offset()`](Self::offset) + `i`.
+    /// None: there are no nulls, or the type has no bitmap.
     ///
     /// ```
     /// use arrow_array::Int32Array;
@@ -382,11 +383,12 @@ impl DeviceArray {
     /// assert!(bitmap.is_some_and(|bytes| bytes[0] & 0b111 == 0b101));
     /// # Ok::<(), arrow_cuda_array::Error>(())
     /// ```
-    pub fn nulls(&self) -> Option<&DeviceBuffer> {
-        self.node.validity.as_ref()
+    pub fn nulls(&self) -> Option<DeviceBuffer> {
+        self.node.validity.as_ref().map(DeviceBuffer::read_only)
     }
 
-    /// The other buffers, in the format's order, each from position 0 on.
+    /// The other buffers, in the format's order.  They are whole: those of a slice begin
+    /// [`offset()`](Self::offset) elements before it.
     ///
     /// ```
     /// use arrow_array::StringArray;
@@ -402,7 +404,7 @@ impl DeviceArray {
         &self.node.buffers
     }
 
-    /// The arrays within it, in the order of the type's fields.
+    /// The arrays within it, in the order of the type's fields.  They are whole, as the [buffers](Self::buffers) are.
     ///
     /// ```
     /// use arrow_array::{StructArray, record_batch};

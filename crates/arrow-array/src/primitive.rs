@@ -8,7 +8,7 @@ use bytemuck::Pod;
 
 impl DeviceArray {
     /// The elements of a column of numbers, dates or times, which share its memory.  Where an element is null, the
-    /// number is any: see [`validity`](Self::validity).  Of decimals, these are the integers without their scale.
+    /// number is any: see [`nulls`](Self::nulls).  Of decimals, these are the integers without their scale.
     ///
     /// ```
     /// use arrow_array::Int64Array;

@@ -184,7 +184,8 @@ proptest! {
         let whole = there(&context, &array(&data_type, length, &mut dice));
         let (mut buffers, mut arrays) = (Vec::new(), vec![whole.clone()]);
         while let Some(next) = arrays.pop() {
-            buffers.extend(next.nulls().into_iter().chain(next.buffers()).cloned());
+            buffers.extend(next.nulls());
+            buffers.extend_from_slice(next.buffers());
             arrays.extend(next.children().chain(next.dictionary()));
         }
         buffers.retain(|buffer| !buffer.is_empty());

@@ -40,7 +40,8 @@ pub use arrow_cuda_host_io::{
     BufferReader, BufferWriter, Download, HostBuffer, HostFile, queue_download, queue_upload,
 };
 pub use arrow_cuda_ipc::{
-    IpcMemHandle, read_record_batch, read_stream, serialize_record_batch, serialize_stream,
+    IpcMemHandle, read_device_batch, read_device_stream, read_record_batch, read_stream,
+    serialize_device_batch, serialize_device_stream, serialize_record_batch, serialize_stream,
 };
 pub use error::{Error, Result};
 

@@ -281,8 +281,12 @@ impl DeviceBuffer {
     /// assert_eq!(buffer.address(&Ready::by_caller()), address);
     /// # Ok::<(), arrow_cuda_buffer::Error>(())
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// When the readiness is that of another context: its work might not be complete here.
     pub fn address(&self, ready: &Ready) -> u64 {
-        debug_assert!(self.is_empty() || ready.is_for(self.context()), "ready in another context");
+        assert!(self.is_empty() || ready.is_for(self.context()), "ready in another context");
         self.expose();
         self.private_address
     }

@@ -42,11 +42,15 @@ pub(crate) fn resolved(
     };
     match (start, end) {
         (Some(start), Some(end)) if start <= end && end <= length => Ok((start, end - start)),
-        _ => Err(Error::OutOfBounds(format!(
-            "the {what} {:?} to {:?} do not lie within {length}",
-            range.start_bound(),
-            range.end_bound(),
-        ))),
+        _ => {
+            let number =
+                |number: Option<usize>| number.map_or("..".to_owned(), |at| at.to_string());
+            Err(Error::OutOfBounds(format!(
+                "the {what} from {} on, up to {}, do not lie within {length}",
+                number(start),
+                number(end),
+            )))
+        }
     }
 }
 

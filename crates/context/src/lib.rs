@@ -30,9 +30,12 @@ mod pages;
 #[expect(unsafe_code, clippy::disallowed_macros, reason = "calls the driver")]
 mod peers;
 mod pool;
+#[expect(unsafe_code, reason = "pins memory")]
 mod slots;
 #[expect(unsafe_code, reason = "queues copies")]
 mod small_copies;
+#[expect(unsafe_code, reason = "has the device copy")]
+mod small_downloads;
 mod streams;
 
 pub use arrow_cuda_driver::{CudaError, CudaResult};

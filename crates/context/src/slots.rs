@@ -1,6 +1,6 @@
 //! Slots: host memory through which copies travel, and the events after these copies.
 
-use crate::{Block, Context, Current, Event, Retained};
+use crate::{Block, Context, Current, Event, Pages, Retained};
 use arrow_cuda_driver::CudaResult;
 use std::ops::Range;
 use std::ptr;
@@ -64,6 +64,24 @@ impl Slots {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// `count` slots of `size` bytes, with events, which are pinned as long as the context lives.  Forked children do not
+    /// get them, who have no use for them.  None if there is no memory, or no event.
+    pub(crate) fn pinned(
+        current: &Current<'_>,
+        count: usize,
+        size: usize,
+        events: usize,
+    ) -> Option<Self> {
+        let pages = Pages::map(count * size)?;
+        pages.withhold_from_children();
+        let mut slots = Self::of(pages.start(), pages.size(), Box::new(pages));
+        slots.divide(count, size);
+        slots.prepare_ends(current, events).ok()?;
+        // SAFETY: the pages stay mapped as long as the slots, which the context has.
+        unsafe { current.pin_host_memory(slots.slot(0), slots.room()) }.ok()?;
+        Some(slots)
     }
 
     /// One slot of `size` bytes, which `owner` keeps at their place.

@@ -6,7 +6,7 @@
 //! its 8 microseconds (measured on an H100).
 
 use crate::copies::STAGED;
-use crate::{Block, Current, Event, Extension, Pages, Slots, StreamHandle};
+use crate::{Block, Current, Event, Extension, Slots, StreamHandle};
 use arrow_cuda_driver::{CudaResult, LongLock, blocking, is_forked_child};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -186,22 +186,9 @@ impl State {
     /// The slots, with their event; none if there can be none.
     fn prepared(&mut self, current: &Current<'_>) -> Option<&Slots> {
         if self.slots.is_none() && !self.is_useless {
-            let slots = slots(current)?;
-            // SAFETY: the pages stay mapped as long as the context lives.
-            let pinned = unsafe { current.pin_host_memory(slots.slot(0), slots.room()) };
-            self.is_useless = pinned.is_err();
-            self.slots = pinned.is_ok().then_some(slots);
+            self.slots = Slots::pinned(current, SLOTS as usize, STAGED, 1);
+            self.is_useless = self.slots.is_none();
         }
         self.slots.as_ref().filter(|_| !self.is_useless)
     }
-}
-
-/// Slots that are not pinned yet; none if there is no memory or no event.
-fn slots(current: &Current<'_>) -> Option<Slots> {
-    let pages = Pages::map(SLOTS as usize * STAGED)?;
-    pages.withhold_from_children(); // which have no use for it
-    let mut slots = Slots::of(pages.start(), pages.size(), Box::new(pages));
-    slots.divide(SLOTS as usize, STAGED);
-    slots.prepare_ends(current, 1).ok()?;
-    Some(slots)
 }

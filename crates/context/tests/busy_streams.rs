@@ -49,7 +49,8 @@ fn the_number_of_calls_does_not_grow_with_the_busy_streams() {
     let few = busy(few, &shared);
     let with_few = calls();
     let many = busy(many, &shared);
-    assert_eq!(calls(), with_few);
+    let most = (0..20).map(|_| calls()).max().flatten();
+    assert!(most <= with_few, "{most:?} calls, {with_few:?} with a few");
     drop((gate, few, many));
     context.synchronize().expect("alive");
     drop(completed());
@@ -65,7 +66,7 @@ fn what_streams_retained_that_are_never_used_again_is_collected() {
     assert_eq!(Arc::strong_count(&shared), MANY + 1);
     drop(busy); // the work of a stream that was dropped is completed all the same
     context.synchronize().expect("alive");
-    for _ in 0..MANY {
+    for _ in 0..4 * MANY {
         enqueue_nothing(&stream, &other);
     }
     assert_eq!(Arc::strong_count(&shared), 1);

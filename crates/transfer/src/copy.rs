@@ -3,6 +3,7 @@
 //! Either the driver makes a copy alone, or the stager's threads stage it through pinned memory.
 //! Both respect the order of the legacy default stream.
 
+use crate::pinned::is_device_accessible;
 use crate::staging::{HostMemory, Task, run};
 use arrow_cuda_context::{Block, Context, Current};
 use arrow_cuda_driver::{CudaResult, Patience};
@@ -114,6 +115,13 @@ pub unsafe fn copy_to_host(
     let current = context.enter()?;
     // SAFETY: guaranteed by the caller.
     if unsafe { run(&current, Task::Download, HostMemory::target(out), from) }?.is_some() {
+        return Ok(());
+    }
+    let (start, size) = (out.as_mut_ptr().cast::<u8>(), out.len());
+    // The device writes to larger pinned memory itself.
+    let is_small = size <= Current::SMALL || !is_device_accessible(&current, start, size)?;
+    // SAFETY: guaranteed by the caller; `out` is writable for its length.
+    if is_small && unsafe { current.copy_small_to_host(start, from, size) }? {
         return Ok(());
     }
     copy_in_pieces(out.len(), |at, size| {

@@ -60,8 +60,12 @@ impl Block {
     /// assert!(address == block.private_address() && block.is_exposed());
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// When the readiness is that of another context.
     pub fn address(&self, ready: &Ready) -> u64 {
-        debug_assert!(ready.is_for(&self.context), "ready in another context");
+        assert!(ready.is_for(&self.context), "ready in another context");
         self.expose();
         self.address
     }

@@ -25,6 +25,16 @@ impl<Point, Retained> Queues<Point, Retained> {
         self.queues.is_empty()
     }
 
+    /// The number of streams that have any.
+    pub(super) fn streams(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// The number of points of a stream.
+    pub(super) fn of(&self, stream: usize) -> usize {
+        self.queues.get(&stream).map_or(0, VecDeque::len)
+    }
+
     pub(super) fn push(&mut self, stream: usize, point: Point, retained: Retained) {
         self.queues.entry(stream).or_default().push_back((point, retained));
     }
