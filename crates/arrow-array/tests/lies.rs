@@ -184,7 +184,7 @@ proptest! {
         let whole = there(&context, &array(&data_type, length, &mut dice));
         let (mut buffers, mut arrays) = (Vec::new(), vec![whole.clone()]);
         while let Some(next) = arrays.pop() {
-            buffers.extend(next.nulls());
+            buffers.extend(next.clone().into_parts().nulls);
             buffers.extend_from_slice(next.buffers());
             arrays.extend(next.children().chain(next.dictionary()));
         }

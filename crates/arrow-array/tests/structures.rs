@@ -160,7 +160,8 @@ fn nulls_and_sizes_are_read_behind_the_event() {
     let (_alone, context) = alone();
     let texts = there(&context, &StringArray::from(vec![Some("one"), None, Some("three")]));
     let slice = texts.slice(1, 2).expect("within"); // whose nulls are unknown
-    let (offsets, validity) = (&texts.buffers()[0], texts.nulls().expect("nulls"));
+    let validity = texts.clone().into_parts().nulls.expect("nulls");
+    let offsets = &texts.buffers()[0];
     let right = offsets.copy_to(&context).expect("room");
     offsets.fill(0xFF).expect("alive");
     validity.fill(0xFF).expect("alive");

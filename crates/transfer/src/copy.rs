@@ -5,7 +5,7 @@
 
 use crate::pinned::is_device_accessible;
 use crate::staging::{HostMemory, Task, run};
-use arrow_cuda_context::{Block, Context, Current};
+use arrow_cuda_context::{Block, Context, Current, is_pinned_block};
 use arrow_cuda_driver::{CudaResult, Patience};
 use std::mem::MaybeUninit;
 
@@ -118,10 +118,14 @@ pub unsafe fn copy_to_host(
         return Ok(());
     }
     let (start, size) = (out.as_mut_ptr().cast::<u8>(), out.len());
-    // The device writes to larger pinned memory itself.
-    let is_small = size <= Current::SMALL || !is_device_accessible(&current, start, size)?;
+    // The device writes to pinned memory itself.  To ask whether others have pinned some takes as long as to copy a
+    // few bytes from a slot.
+    let is_pinned = match size <= Current::SMALL {
+        true => is_pinned_block(start.addr() as u64, size as u64),
+        false => is_device_accessible(&current, start, size)?,
+    };
     // SAFETY: guaranteed by the caller; `out` is writable for its length.
-    if is_small && unsafe { current.copy_small_to_host(start, from, size) }? {
+    if !is_pinned && unsafe { current.copy_small_to_host(start, from, size) }? {
         return Ok(());
     }
     copy_in_pieces(out.len(), |at, size| {
