@@ -175,7 +175,8 @@ def test_offsets_that_lead_outside_are_refused(cuda, ctx, first):
 
 @pytest.mark.parametrize("kind", [pa.list_(pa.int8()), pa.large_list(pa.int8())], ids=str)
 def test_the_only_offset_of_no_lists_may_be_any_number(cuda, ctx, kind):
-    """If there are no values, either, and it is the first one: libarrow slices others by it, and aborts."""
+    """If there are no values, either, and it is the first offset: libarrow slices others by it,
+    and aborts."""
     width = np.int64 if kind == pa.large_list(pa.int8()) else np.int32
     buffers = [None, pa.py_buffer(np.array([5, 5], width))]
     nothing, wrong, later = (

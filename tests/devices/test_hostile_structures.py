@@ -366,17 +366,18 @@ NEGATIVE = [(pa.string(), -5), (pa.string(), -(2**31)), (pa.large_binary(), -(2*
 @pytest.mark.parametrize(("kind", "last"), NEGATIVE, ids=str)
 @pytest.mark.parametrize("device", [CUDA, CUDA_MANAGED, CUDA_HOST])
 def test_the_last_offset_gives_no_negative_size(ctx, kind, last, device):
-    """libarrow takes the size of the strings from there, and buffers of such sizes break all calls."""
+    """libarrow takes the size of strings from there, and all calls break on such buffers."""
     memory = pa.py_buffer if device == CUDA_HOST else ctx.buffer_from_data
     for wrap in (lambda leaf: leaf, lambda leaf: made_array(2, [None], [leaf])):
         leaf, parts = strings_of_size(last, pa.types.is_large_binary(kind), memory)
         array = wrap(leaf)
         described = pa.struct([("x", kind)]) if array is not leaf else kind
-        made = Made(described, array, device_type=device)
+        made = Made(described, array, owner=parts, device_type=device)
         with pytest.raises(pa.ArrowInvalid, match=f"negative size: {last}"):
             pa.Array._import_from_c_device_capsule(*made.__arrow_c_device_array__())
         assert made.released == 1
-    batches = MadeStream(pa.schema(described.fields), [Made(described, array, device_type=device)])
+    made = Made(described, array, owner=parts, device_type=device)
+    batches = MadeStream(pa.schema(described.fields), [made])
     batches.struct.device_type = device
     reader = pa.RecordBatchReader._import_from_c_device_capsule(batches.capsule())
     with pytest.raises(pa.ArrowInvalid, match=f"negative size: {last}"):
@@ -387,7 +388,7 @@ def test_the_last_offset_gives_no_negative_size(ctx, kind, last, device):
 def test_no_call_takes_host_arrays_of_a_negative_size(ctx, kind, last):
     """Those libarrow itself imports."""
     leaf, parts = strings_of_size(last, pa.types.is_large_binary(kind), pa.py_buffer)
-    made = Made(kind, leaf)
+    made = Made(kind, leaf, owner=parts)
     array = pa.Array._import_from_c(made.address, kind)
     for data in (array, array.slice(1), pa.chunked_array([array, array.slice(1)])):
         with pytest.raises(pa.ArrowInvalid, match=f"negative size: {last}"):
