@@ -136,8 +136,10 @@ impl State {
         self.free.extend(self.left.extract_if(.., is_reached));
     }
 
+    /// Makes the slots, unless the default stream is busy: to pin memory, drivers may wait for all work.
     fn prepare(&mut self, current: &Current<'_>) {
-        if self.slots.is_none() && !self.is_useless {
+        let is_due = self.slots.is_none() && !self.is_useless;
+        if is_due && current.is_stream_complete(StreamHandle::DEFAULT) == Ok(true) {
             self.slots = Slots::pinned(current, SLOTS, ROOM, SLOTS);
             self.is_useless = self.slots.is_none();
             self.free = (0..SLOTS).collect();
