@@ -87,6 +87,8 @@ def fill_spares():
             compat.set_cache_limit(max(limit, ROOM), context)
         buffer, stream, may_go_on = context.new_buffer(8), compat.Stream(context), _Semaphore()
         buffer.copy_from_host(bytes(8))
+        for _ in range(2):  # the second one finds the default stream idle, and pins its slots
+            assert buffer.to_pybytes() == bytes(8)
         LIBC.sem_init(may_go_on, 0, 0)
         push(context)
         LIBRARY.cuLaunchHostFunc(ctypes.c_void_p(stream.handle), LIBC.sem_wait, may_go_on)

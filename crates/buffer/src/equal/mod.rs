@@ -51,6 +51,7 @@ impl DeviceBuffer {
         kernel::prepare(self.context())?; // before the piece takes the remaining memory
         let here = allocate_piece(self.context(), self.size)?;
         for (offset, length) in range::chunks(self.size, here.size) {
+            let here = here.slice_with_length(0, length)?;
             here.copy_from_device(&other.slice_with_length(offset, length)?)?;
             if self.differs(self.private_address + offset as u64, &here, length)? {
                 return Ok(false);
