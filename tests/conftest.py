@@ -176,10 +176,14 @@ def begin(stream, queue):
 
 @pytest.fixture
 def calls(driver):
-    """How often driver functions of the simulator are called during some work."""
+    """How often driver functions of the simulator are called during some work, several in a tuple
+    counted together."""
 
     def count(work, *names):
-        ask = driver.library.cuda_sim_call_count
+        def ask(name):
+            each = name if isinstance(name, tuple) else (name,)
+            return sum(map(driver.library.cuda_sim_call_count, each))
+
         before = [ask(name) for name in names]
         result = work()
         return result, [ask(name) - was for name, was in zip(names, before, strict=True)]

@@ -7,6 +7,8 @@ runs in a process of its own.
 import pyarrow as pa
 import pytest
 
+from support.driver import DOWN
+
 PREAMBLE = """
 import sys
 
@@ -118,7 +120,7 @@ def test_a_message_with_texts_that_are_not_utf8_is_read(cuda, ctx):
 def test_metadata_is_copied_to_the_host_once(cuda, ctx, calls):
     """`read_message` has checked it by then, and gives libarrow the bytes that were checked."""
     buffer = cuda.serialize_record_batch(pa.record_batch({"x": [1, 2, 3]}), ctx)
-    message, [copies] = calls(lambda: cuda.read_message(buffer), b"cuMemcpyDtoH_v2")
+    message, [copies] = calls(lambda: cuda.read_message(buffer), DOWN)
     assert not message.body.is_cpu
     # The message's beginning, and the marker and the length that libarrow reads by itself.
     assert copies == 3
@@ -142,7 +144,7 @@ def test_metadata_that_was_expected_is_forgotten_on_failure(cuda, ctx, driver, c
     _batches, (first, second) = two_messages()
     buffer = ctx.buffer_from_data(first)
     reader = cuda.BufferReader(buffer)
-    driver.library.cuda_sim_fault(f"cuMemcpyDtoH:{copy}=999".encode())
+    driver.library.cuda_sim_fault(f"cuMemcpyDtoHAsync:{copy}=999".encode())
     try:
         with pytest.raises(OSError, match="999"):
             cuda.read_message(reader)

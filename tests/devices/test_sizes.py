@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from support.driver import DOWN
 from support.samples import ALL
 
 WITHOUT_SIZE = (pa.ArrowTypeError, NotImplementedError)
@@ -85,12 +86,11 @@ def test_data_in_two_places(ctx):
 
 
 def test_only_offsets_are_read(ctx, calls):
-    down = b"cuMemcpyDtoH"
     numbers = pa.table({"x": range(1000), "y": [{"z": True}] * 1000}).copy_to(ctx)
-    assert calls(lambda: numbers.nbytes, down)[1] == [0]
+    assert calls(lambda: numbers.nbytes, DOWN)[1] == [0]
     words = pa.table({"x": ["word"] * 1000}).copy_to(ctx)
-    assert calls(lambda: words.nbytes, down)[1] == [2]
-    assert calls(words.get_total_buffer_size, down)[1] == [0]
+    assert calls(lambda: words.nbytes, DOWN)[1] == [2]
+    assert calls(words.get_total_buffer_size, DOWN)[1] == [0]
 
 
 def test_objects_without_data():

@@ -115,9 +115,7 @@ def test_negative_strides_are_for_no_consumer(part):
     host = np.arange(6).reshape(2, 3)
     array = DeviceArray.from_host(host)[part]
     for request in ({}, {"max_version": (1, 1)}, {"copy": False}):
-        with pytest.raises(
-            BufferError, match=r"no negative strides: a copy\(\) of the array has none$"
-        ):
+        with pytest.raises(BufferError, match=r"no negative strides: array\.copy\(\) has none$"):
             array.__dlpack__(**request)
     for exported in (array.copy(), from_dlpack(array, copy=True), DeviceArray(ByInterface(array))):
         assert exported.copy_to_host().tolist() == host[part].tolist()

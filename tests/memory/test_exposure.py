@@ -135,8 +135,8 @@ def test_work_on_streams_is_over_before_the_release(cuda, ctx, make_stream, serv
 @pytest.mark.parametrize(
     ("use", "fault"),
     [
-        ("copy_to_host(0, 100)", "cuMemcpyDtoH:1=702"),
-        ("copy_to_host(0, 100, stream=compat.Stream(ctx))", "cuMemcpyDtoH:1=702"),
+        ("copy_to_host(0, 100)", "cuMemcpyDtoHAsync:1=702"),
+        ("copy_to_host(0, 100, stream=compat.Stream(ctx))", "cuMemcpyDtoHAsync:1=702"),
         ("copy_from_host(b'abc')", "cuMemcpyHtoDAsync:1=702"),
         ("copy_from_host(b'abc', stream=compat.Stream(ctx))", "cuMemcpyHtoDAsync:1=702"),
     ],

@@ -7,6 +7,9 @@ from pathlib import Path
 CHOSEN = os.environ.get("PYARROW_CUDA_DRIVER") or "libcuda.so.1"
 IS_SIMULATOR = CHOSEN == "sim" or CHOSEN.endswith("libcuda_sim.so")
 
+#: Small copies to the host go through the second one, unless they have to wait for their turn.
+DOWN = (b"cuMemcpyDtoH_v2", b"cuMemcpyDtoHAsync_v2")
+
 
 class Driver:
     """Calls functions of a driver library, past the package."""

@@ -6,7 +6,7 @@
 use crate::error::invalid;
 use crate::{DeviceBuffer, Error, range};
 use arrow_cuda_context::{Completed, Context, Placement, Retained};
-use arrow_cuda_transfer::{self as transfer, CopyOrder, DeviceTarget};
+use arrow_cuda_transfer::{self as transfer, CopyOrder, DevicePlace};
 use std::mem::MaybeUninit;
 
 impl DeviceBuffer {
@@ -103,9 +103,11 @@ impl DeviceBuffer {
         if !self.check_readable(position, size)? {
             return Ok(Completed::default());
         }
-        let (context, from) = (self.context(), self.private_address + position as u64);
+        let address = self.private_address + position as u64;
+        let (context, from) = (self.context(), DevicePlace { address, block: self.block() });
         let owners = || -> Retained { Box::new((self.clone(), owner())) };
-        // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
+        // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained, and a block that a
+        // failed copy has exposed is not released before the device has left it.
         let copied = unsafe { transfer::copy_to_host_in(order, context, out, from, size, owners) };
         self.expose_on_failure(copied)
     }
@@ -180,7 +182,7 @@ impl DeviceBuffer {
             return Ok(Completed::default());
         }
         let address = self.private_address + position as u64;
-        let (context, to) = (self.context(), DeviceTarget { address, block: self.block() });
+        let (context, to) = (self.context(), DevicePlace { address, block: self.block() });
         let owners = || -> Retained { Box::new((self.clone(), owner())) };
         // SAFETY: guaranteed by the caller, and the range was checked; both ends are retained.
         let copied = unsafe { transfer::copy_from_host_in(order, context, to, data, size, owners) };

@@ -3,8 +3,7 @@
 //! They are ordered as the legacy default stream is, and are complete when they return.  A copy begins when that
 //! stream has no work left, except for small copies to the device.
 
-use crate::streams::InFlight;
-use crate::{Current, Event, StreamHandle};
+use crate::{Current, StreamHandle};
 use arrow_cuda_driver::{CudaResult, Patience, call, codes};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -12,9 +11,6 @@ use std::ptr;
 /// Up to this size in bytes, it takes less time to copy data on the host than to ask the driver a question.
 /// The driver itself stages up to 64 KiB.
 pub(crate) const STAGED: usize = 16 << 10;
-
-/// The device copies so many bytes of its own in about a microsecond, less than the driver's question takes.
-const BRIEF: usize = 1 << 20;
 
 impl Current<'_> {
     /// Waits for a stream before a copy, and for the stream that this thread uses in place of it.  While a synchronous
@@ -44,22 +40,6 @@ impl Current<'_> {
         self.synchronize_stream(stream)
     }
 
-    /// As [`await_turn`](Self::await_turn) of the default stream, but returns true at once if the device takes less time
-    /// for so many bytes than the driver takes to tell whether the stream is busy (1.3 us on an H200).  They may be
-    /// queued then, and [awaited](Self::await_queued).
-    pub(crate) fn await_turn_of(&self, size: usize) -> CudaResult<bool> {
-        // The spare events of another library's context would keep that for good.
-        let is_brief = size <= BRIEF && self.context().is_primary();
-        match is_brief {
-            true => {
-                self.await_stream_in_place_of(StreamHandle::DEFAULT)?;
-                self.raw_stream(StreamHandle::DEFAULT)?;
-            }
-            false => self.await_turn(StreamHandle::DEFAULT)?,
-        }
-        Ok(is_brief)
-    }
-
     /// Waits for the stream that this thread uses in place of the default stream, if `stream` is that, as
     /// [`await_turn`](Self::await_turn) does.  Nothing that follows would wait for it, whatever the driver
     /// says when it is asked.
@@ -73,26 +53,17 @@ impl Current<'_> {
         self.synchronize_stream(stream.handle())
     }
 
-    /// Waits for what was queued last on the legacy default stream, and for all before it.  If that takes long, and
-    /// signals may end copies, it stays queued.
-    pub(crate) fn await_queued(&self) -> CudaResult<()> {
-        let in_flight = InFlight::of(self.context());
-        let end = in_flight.event(self)?;
-        self.record(&end, StreamHandle::DEFAULT)?;
-        self.await_event(&end)?;
-        in_flight.keep(end)
-    }
-
-    /// Waits for an event.  If that takes long, and signals may end copies, the work before it stays queued.
-    pub(crate) fn await_event(&self, event: &Event) -> CudaResult<()> {
+    /// Waits for a copy that was queued on a stream.  If that takes long, and signals may end copies, it
+    /// stays queued.  Reports errors of the stream's work, too.
+    fn await_end(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
         let mut answer = Ok(false);
         let is_over = || {
-            answer = self.is_reached(event);
+            answer = self.is_stream_complete(stream);
             answer != Ok(false)
         };
         match Patience::new().await_end(is_over)? {
             true => answer.map(drop),
-            false => event.wait(),
+            false => self.synchronize_stream(stream),
         }
     }
 
@@ -194,7 +165,7 @@ impl Current<'_> {
         let begun = unsafe {
             self.queue_copy_from_host(to, staged.as_ptr().cast(), size, StreamHandle::DEFAULT)
         };
-        begun.and(self.await_queued())
+        begun.and(self.await_end(StreamHandle::DEFAULT))
     }
 
     /// Sets every byte of a range to `value`, and waits for it on the legacy default stream.

@@ -77,7 +77,7 @@ impl Current<'_> {
     /// # Safety
     ///
     /// Both ranges must be live and must not overlap; `to` must be the caller's to write, and `target`
-    /// must not be destroyed meanwhile.  After an error, the device may still make the copy, at any time.
+    /// must not be destroyed meanwhile.
     ///
     /// # Errors
     ///
@@ -88,21 +88,20 @@ impl Current<'_> {
         from: u64,
         size: usize,
     ) -> CudaResult<()> {
-        match are_same(self.context(), target) {
+        let is_within = are_same(self.context(), target);
+        target.await_deferred()?;
+        if !is_within {
+            target.enter()?.await_turn(StreamHandle::DEFAULT)?;
+        }
+        self.await_turn(StreamHandle::DEFAULT)?;
+        match is_within {
             true => {
-                let is_brief = self.await_turn_of(size)?;
                 // SAFETY: guaranteed by the caller.
                 unsafe { call!(cuMemcpyDtoD_v2(to, from, size)) }?;
                 // The driver only queues such a copy, so this waits for its end.
-                match is_brief {
-                    true => self.await_queued(),
-                    false => self.synchronize_stream(StreamHandle::DEFAULT),
-                }
+                self.synchronize_stream(StreamHandle::DEFAULT)
             }
             false => {
-                target.await_deferred()?;
-                target.enter()?.await_turn(StreamHandle::DEFAULT)?;
-                self.await_turn(StreamHandle::DEFAULT)?;
                 drop(target.enter()?);
                 // SAFETY: guaranteed by the caller; both contexts are alive.
                 unsafe { call!(cuMemcpyPeer(to, target.raw(), from, self.context().raw(), size)) }?;

@@ -6,13 +6,11 @@
 
 use crate::copies::STAGED;
 use crate::{Current, Event, Extension, Slots, StreamHandle};
-use arrow_cuda_driver::{CudaResult, LongLock};
+use arrow_cuda_driver::{CudaResult, LongLock, Patience};
 use std::ptr;
 
 /// So many copies wait for the device at a time; the driver makes others.
 const SLOTS: usize = 4;
-/// The size of a slot.  Larger copies take the processor longer than the driver's question.
-const ROOM: usize = 4 * STAGED;
 
 #[derive(Default)]
 struct SmallDownloads(LongLock<State>);
@@ -44,8 +42,8 @@ impl Extension for SmallDownloads {
 }
 
 impl Current<'_> {
-    /// The size in bytes up to which a copy to the host goes through a slot, whatever the host memory is.
-    pub const SMALL: usize = STAGED;
+    /// The size in bytes of the largest copy that goes through a slot.
+    pub const SMALL: usize = 4 * STAGED;
 
     /// Copies a few bytes to the host, after the work of the legacy default stream.  Returns false, and copies nothing,
     /// if there are more than 64 KiB, or no slot for them.
@@ -83,22 +81,41 @@ impl Current<'_> {
         size: usize,
     ) -> CudaResult<bool> {
         // The events of another library's context would keep that for good.
-        if size > ROOM || !self.context().is_primary() {
+        if size > Self::SMALL || !self.context().is_primary() {
             return Ok(false);
         }
         self.await_stream_in_place_of(StreamHandle::DEFAULT)?;
+        self.raw_stream(StreamHandle::DEFAULT)?; // nor may it begin where it would end a capture
         let downloads = self.context().own_extension(SmallDownloads::default);
         let Some(slot) = downloads.take(self)? else { return Ok(false) };
         // SAFETY: guaranteed by the caller; the slot is this copy's alone.
-        unsafe { self.queue_copy_to_host(slot.start, from, size, StreamHandle::DEFAULT) }?;
-        self.record(&slot.end, StreamHandle::DEFAULT)?;
-        let ended = self.await_event(&slot.end);
+        let queued =
+            unsafe { self.queue_copy_to_host(slot.start, from, size, StreamHandle::DEFAULT) };
+        // Where even that fails, nobody knows any more when the device has left the slot.
+        let recorded = self.record(&slot.end, StreamHandle::DEFAULT);
+        if recorded.is_err() {
+            return queued.and(recorded).map(|()| false);
+        }
+        let ended = queued.and_then(|()| self.await_event(&slot.end));
         if ended.is_ok() {
             // SAFETY: the device has written the slot; guaranteed by the caller.
             unsafe { ptr::copy_nonoverlapping(slot.start, out, size) };
         }
         downloads.give_back(&slot, ended.is_ok())?;
         ended.map(|()| true)
+    }
+
+    /// Waits for an event.  If that takes long, and signals may end copies, the work before it stays queued.
+    fn await_event(&self, event: &Event) -> CudaResult<()> {
+        let mut answer = Ok(false);
+        let is_over = || {
+            answer = self.is_reached(event);
+            answer != Ok(false)
+        };
+        match Patience::new().await_end(is_over)? {
+            true => answer.map(drop),
+            false => event.wait(),
+        }
     }
 }
 
@@ -140,7 +157,7 @@ impl State {
     fn prepare(&mut self, current: &Current<'_>) {
         let is_due = self.slots.is_none() && !self.is_useless;
         if is_due && current.is_stream_complete(StreamHandle::DEFAULT) == Ok(true) {
-            self.slots = Slots::pinned(current, SLOTS, ROOM, SLOTS);
+            self.slots = Slots::pinned(current, SLOTS, Current::SMALL, SLOTS);
             self.is_useless = self.slots.is_none();
             self.free = (0..SLOTS).collect();
         }

@@ -113,9 +113,19 @@ fn work_that_a_captured_stream_would_wait_for_is_refused() {
         };
         let codes = refused.map(|refused| refused.expect_err("it is ordered").code());
         assert_eq!(codes, [Some(906); 6]);
+        for _ in 0..10 {
+            // SAFETY: a block of as many bytes.
+            let small = unsafe { current.copy_small_to_host(bytes.as_mut_ptr(), to, 100) };
+            assert_eq!(small.expect_err("it is ordered, too").code(), Some(906));
+        }
     });
     end(&captured).expect("still valid");
     context.synchronize().expect("alive");
+    let (current, mut bytes) = (context.enter().expect("alive"), [0u8; 100]);
+    // SAFETY: a block of as many bytes.
+    let small =
+        unsafe { current.copy_small_to_host(bytes.as_mut_ptr(), block.private_address(), 100) };
+    assert_eq!(small, Ok(true), "no slot is lost");
 }
 
 /// The thread's own mode comes back, whatever it was, and in whichever order guards go.

@@ -13,6 +13,9 @@ use std::mem::MaybeUninit;
 /// milliseconds.
 const PIECE: usize = 256 << 20;
 
+/// Up to this size, nobody is asked whether others have pinned the host memory.
+const UNASKED: usize = 16 << 10;
+
 /// Has the driver copy `size` bytes, in pieces if a signal may end that.  Each copy gets an offset and a size.
 fn copy_in_pieces(
     size: usize,
@@ -38,19 +41,19 @@ fn copy_in_pieces(
 /// When the context is gone; driver errors.
 pub unsafe fn copy_from_host(context: &Context, to: u64, data: &[u8]) -> CudaResult<()> {
     // SAFETY: guaranteed by the caller.
-    unsafe { copy_from_host_to(context, DeviceTarget::at(to), data) }
+    unsafe { copy_from_host_to(context, DevicePlace::at(to), data) }
 }
 
-/// Device memory that a copy writes to.
+/// Device memory that a copy writes to, or reads.
 #[derive(Clone, Copy, Debug)]
-pub struct DeviceTarget<'a> {
-    /// Where the bytes go.
+pub struct DevicePlace<'a> {
+    /// Where the bytes are.
     pub address: u64,
     /// The block that has the address, if this process has allocated it.
     pub block: Option<&'a Block>,
 }
 
-impl DeviceTarget<'_> {
+impl DevicePlace<'_> {
     /// Memory of which only the address is known.
     pub const fn at(address: u64) -> Self {
         Self { address, block: None }
@@ -64,7 +67,7 @@ impl DeviceTarget<'_> {
 /// As for [`copy_from_host`].
 pub(crate) unsafe fn copy_from_host_to(
     context: &Context,
-    DeviceTarget { address: to, block }: DeviceTarget<'_>,
+    DevicePlace { address: to, block }: DevicePlace<'_>,
     data: &[u8],
 ) -> CudaResult<()> {
     let current = context.enter()?;
@@ -112,6 +115,21 @@ pub unsafe fn copy_to_host(
     out: &mut [MaybeUninit<u8>],
     from: u64,
 ) -> CudaResult<()> {
+    // SAFETY: guaranteed by the caller.
+    unsafe { copy_to_host_from(context, out, DevicePlace::at(from)) }
+}
+
+/// As [`copy_to_host`].  Of the process's own blocks, which are not released before the device has left them, small
+/// pieces go through slots: after an error, the device may still read them.
+///
+/// # Safety
+///
+/// As for [`copy_to_host`].
+pub(crate) unsafe fn copy_to_host_from(
+    context: &Context,
+    out: &mut [MaybeUninit<u8>],
+    DevicePlace { address: from, block }: DevicePlace<'_>,
+) -> CudaResult<()> {
     let current = context.enter()?;
     // SAFETY: guaranteed by the caller.
     if unsafe { run(&current, Task::Download, HostMemory::target(out), from) }?.is_some() {
@@ -120,12 +138,14 @@ pub unsafe fn copy_to_host(
     let (start, size) = (out.as_mut_ptr().cast::<u8>(), out.len());
     // The device writes to pinned memory itself.  To ask whether others have pinned some takes as long as to copy a
     // few bytes from a slot.
-    let is_pinned = match size <= Current::SMALL {
-        true => is_pinned_block(start.addr() as u64, size as u64),
-        false => is_device_accessible(&current, start, size)?,
-    };
+    let may_use_slot = block.is_some()
+        && match size {
+            _ if size > Current::SMALL => false,
+            _ if size > UNASKED => !is_device_accessible(&current, start, size)?,
+            _ => !is_pinned_block(start.addr() as u64, size as u64),
+        };
     // SAFETY: guaranteed by the caller; `out` is writable for its length.
-    if !is_pinned && unsafe { current.copy_small_to_host(start, from, size) }? {
+    if may_use_slot && unsafe { current.copy_small_to_host(start, from, size) }? {
         return Ok(());
     }
     copy_in_pieces(out.len(), |at, size| {

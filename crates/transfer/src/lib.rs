@@ -33,7 +33,7 @@ mod registered;
 mod staging;
 
 pub use arrow_cuda_driver::{CudaError, CudaResult};
-pub use copy::{DeviceTarget, copy_from_host, copy_to_host, equals_host};
+pub use copy::{DevicePlace, copy_from_host, copy_to_host, equals_host};
 pub use file::{FileError, FileRange, copy_from_file, copy_to_file};
 pub use gathered::{copy_from_host_gathered, copy_to_host_scattered};
 pub use order::{CopyOrder, copy_from_host_in, copy_to_host_in};

@@ -1,7 +1,6 @@
 //! When a copy is made: now, or in the order of a stream.
 
-use crate::copy::{DeviceTarget, copy_from_host_to};
-use crate::copy_to_host;
+use crate::copy::{DevicePlace, copy_from_host_to, copy_to_host_from};
 use crate::pinned::is_device_accessible;
 use arrow_cuda_context::{Completed, Context, Retained, Stream};
 use arrow_cuda_driver::CudaResult;
@@ -39,7 +38,7 @@ pub enum CopyOrder<'a> {
 pub unsafe fn copy_from_host_in(
     order: CopyOrder<'_>,
     context: &Context,
-    to: DeviceTarget<'_>,
+    to: DevicePlace<'_>,
     data: *const u8,
     size: usize,
     owner: impl FnOnce() -> Retained,
@@ -70,7 +69,7 @@ pub unsafe fn copy_from_host_in(
 ///
 /// # Safety
 ///
-/// `from` must be live memory of the context's device, and `out` must be writable: until the call
+/// `from` must be live memory of the context's device, after an error, too, if its block is given, and `out` must be writable: until the call
 /// returns, and as long as the owner lives.  Nobody may use `out` before a stream has made the copy.
 /// The context must be the stream's.
 ///
@@ -81,7 +80,7 @@ pub unsafe fn copy_to_host_in(
     order: CopyOrder<'_>,
     context: &Context,
     out: *mut u8,
-    from: u64,
+    from: DevicePlace<'_>,
     size: usize,
     owner: impl FnOnce() -> Retained,
 ) -> CudaResult<Completed> {
@@ -91,7 +90,7 @@ pub unsafe fn copy_to_host_in(
         if is_device_accessible(&current, out, size)? {
             return stream.enqueue(owner(), |current, stream| {
                 // SAFETY: guaranteed by the caller; the owner is retained until the copy is made.
-                unsafe { current.queue_copy_to_host(out, from, size, stream) }
+                unsafe { current.queue_copy_to_host(out, from.address, size, stream) }
             });
         }
         drop(current); // a wait may handle signals
@@ -101,7 +100,7 @@ pub unsafe fn copy_to_host_in(
     // SAFETY: guaranteed by the caller.
     let out = if size == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(out, size) } };
     // SAFETY: guaranteed by the caller.
-    unsafe { copy_to_host(context, out, from) }.map(|()| completed)
+    unsafe { copy_to_host_from(context, out, from) }.map(|()| completed)
 }
 
 /// Waits for the work that is queued on a stream.

@@ -5,7 +5,7 @@ mod common;
 use arrow_cuda_context::{Context, Placement, Stream};
 use arrow_cuda_driver::CudaError;
 use arrow_cuda_transfer::{
-    CopyOrder, DeviceTarget, RegisteredMemory, copy_from_host_in, copy_to_host, copy_to_host_in,
+    CopyOrder, DevicePlace, RegisteredMemory, copy_from_host_in, copy_to_host, copy_to_host_in,
     is_pinned,
 };
 use common::{Gate, destroy, pattern, their_context, with_threads};
@@ -79,7 +79,7 @@ fn memory_that_is_pinned_in_parts_is_copied_as_pageable(
     let block = context.allocate(size as u64, Placement::Alone).expect("room");
     let stream = Stream::non_blocking(&context).expect("room");
     for order in [CopyOrder::Now, CopyOrder::On(&stream)] {
-        let to = DeviceTarget { address: block.private_address(), block: Some(&block) };
+        let to = DevicePlace { address: block.private_address(), block: Some(&block) };
         let mut back = vec![0u8; size];
         // SAFETY: as many bytes on both ends.
         unsafe {
@@ -90,7 +90,7 @@ fn memory_that_is_pinned_in_parts_is_copied_as_pageable(
             assert!(back == bytes);
             // The memory is nobody else's: the vector is not used meanwhile.
             let place = bytes.as_ptr().cast_mut();
-            let here = copy_to_host_in(order, &context, place, to.address, size, || Box::new(()));
+            let here = copy_to_host_in(order, &context, place, to, size, || Box::new(()));
             drop(here.expect("a copy"));
         }
         drop(stream.synchronize().expect("alive"));

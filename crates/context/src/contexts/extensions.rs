@@ -25,7 +25,7 @@ pub trait Extension: Any + Send + Sync {
 }
 
 /// The number of layers that attach an extension.
-const MAX_EXTENSIONS: usize = 10;
+const MAX_EXTENSIONS: usize = 12;
 
 /// Each slot is written once, in order, so that a look-up takes no lock.
 #[derive(Default)]

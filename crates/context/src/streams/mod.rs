@@ -20,7 +20,6 @@ pub use arrival::Arrival;
 pub use event::{Event, Retained};
 pub(crate) use fences::Fences;
 pub use handoff::{Consumer, Pending, Ready};
-pub(crate) use in_flight::InFlight;
 pub use in_flight::{Completed, completed, wait_for_work_in_flight};
 pub use stream::Stream;
 pub(crate) use users::await_users_of_lost;

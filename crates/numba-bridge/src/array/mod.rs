@@ -222,7 +222,7 @@ impl StridedArray {
             0 => Ok(()),
             _ => Err(Error::Unsupported(format!(
                 "not all elements begin at multiples of {alignment} bytes, and kernels of other libraries \
-                 would fault: a copy() of the array has them in memory where they do"
+                 would fault: array.copy() has them in memory where they do"
             ))),
         }
     }

@@ -172,8 +172,7 @@ impl Tensor {
             return unsupported(text);
         }
         if steps(&layout).any(|stride| stride < 0) {
-            let text =
-                "consumers of DLPack take no negative strides: a copy() of the array has none";
+            let text = "consumers of DLPack take no negative strides: array.copy() has none";
             return unsupported(text);
         }
         let Ok(ndim) = i32::try_from(layout.ndim()) else {
