@@ -92,7 +92,7 @@ fn errors_survive_the_way_through_other_libraries() {
     }
     let back = ArrowError::from(Error::from(ArrowError::DivideByZero));
     assert!(matches!(back, ArrowError::DivideByZero));
-    // Those of messages, too: a reader may wait for the end.
+    // Errors of messages come back as well: a reader may wait for the end.
     let end = arrow_cuda::ipc::Error::EndOfStream;
     assert_eq!(arrow_cuda::ipc::Error::from(ArrowError::from(end.clone())), end);
     let lack = ArrowError::from(CudaError::of_call("cuMemAlloc_v2", 2));

@@ -53,20 +53,6 @@ impl Current<'_> {
         self.synchronize_stream(stream.handle())
     }
 
-    /// Waits for a copy that was queued on a stream.  If that takes long, and signals may end copies, it
-    /// stays queued.  Reports errors of the stream's work, too.
-    fn await_end(&self, stream: StreamHandle<'_>) -> CudaResult<()> {
-        let mut answer = Ok(false);
-        let is_over = || {
-            answer = self.is_stream_complete(stream);
-            answer != Ok(false)
-        };
-        match Patience::new().await_end(is_over)? {
-            true => answer.map(drop),
-            false => self.synchronize_stream(stream),
-        }
-    }
-
     /// Copies device memory to the host.
     ///
     /// ```
@@ -165,7 +151,10 @@ impl Current<'_> {
         let begun = unsafe {
             self.queue_copy_from_host(to, staged.as_ptr().cast(), size, StreamHandle::DEFAULT)
         };
-        begun.and(self.await_end(StreamHandle::DEFAULT))
+        begun.and(await_end(
+            || self.is_stream_complete(StreamHandle::DEFAULT),
+            || self.synchronize_stream(StreamHandle::DEFAULT),
+        ))
     }
 
     /// Sets every byte of a range to `value`, and waits for it on the legacy default stream.
@@ -198,6 +187,23 @@ impl Current<'_> {
         // SAFETY: guaranteed by the caller.
         unsafe { call!(cuMemsetD8_v2(address, value, size)) }?;
         self.synchronize_stream(StreamHandle::DEFAULT)
+    }
+}
+
+/// Waits for a copy that was queued: asks whether it has ended, or waits.  If that takes long, and signals may end
+/// copies, it stays queued.  Reports errors of the work before it, too.
+pub(crate) fn await_end(
+    has_ended: impl Fn() -> CudaResult<bool>,
+    wait: impl FnOnce() -> CudaResult<()>,
+) -> CudaResult<()> {
+    let mut answer = Ok(false);
+    let is_over = || {
+        answer = has_ended();
+        answer != Ok(false)
+    };
+    match Patience::new().await_end(is_over)? {
+        true => answer.map(drop),
+        false => wait(),
     }
 }
 

@@ -66,8 +66,8 @@ impl Slots {
         }
     }
 
-    /// `count` slots of `size` bytes, with events, which are pinned as long as the context lives.  Forked children do not
-    /// get them, who have no use for them.  None if there is no memory, or no event.
+    /// `count` slots of `size` bytes, with events.  They are pinned as long as the context lives, and forked
+    /// children do not inherit them.  None if there is no memory, or no event.
     pub(crate) fn pinned(
         current: &Current<'_>,
         count: usize,

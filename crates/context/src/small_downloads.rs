@@ -1,12 +1,12 @@
 //! Small copies to the host, through pinned memory of this process.
 //!
 //! Such a copy is queued behind the work of the legacy default stream, whether there is any or not: to ask takes up to
-//! 1.3 of its 8 microseconds, and the driver's own copy of pageable memory 2 more (measured on an H200).  Only a slot
+//! 1.4 of its 8 microseconds, and the driver's own copy of pageable memory 2 more (measured on an H200).  Only a slot
 //! waits for the device, and never the caller's memory, so a signal may end the call before the copy.
 
-use crate::copies::STAGED;
+use crate::copies::{STAGED, await_end};
 use crate::{Current, Event, Extension, Slots, StreamHandle};
-use arrow_cuda_driver::{CudaResult, LongLock, Patience};
+use arrow_cuda_driver::{CudaResult, LongLock};
 use std::ptr;
 
 /// So many copies wait for the device at a time; the driver makes others.
@@ -46,7 +46,7 @@ impl Current<'_> {
     pub const SMALL: usize = 4 * STAGED;
 
     /// Copies a few bytes to the host, after the work of the legacy default stream.  Returns false, and copies nothing,
-    /// if there are more than 64 KiB, or no slot for them.
+    /// if there are more than [`SMALL`](Self::SMALL), or no slot for them.
     ///
     /// ```
     /// use arrow_cuda_context::{Context, Placement};
@@ -96,26 +96,14 @@ impl Current<'_> {
         if recorded.is_err() {
             return queued.and(recorded).map(|()| false);
         }
-        let ended = queued.and_then(|()| self.await_event(&slot.end));
+        let ended =
+            queued.and_then(|()| await_end(|| self.is_reached(&slot.end), || slot.end.wait()));
         if ended.is_ok() {
             // SAFETY: the device has written the slot; guaranteed by the caller.
             unsafe { ptr::copy_nonoverlapping(slot.start, out, size) };
         }
         downloads.give_back(&slot, ended.is_ok())?;
         ended.map(|()| true)
-    }
-
-    /// Waits for an event.  If that takes long, and signals may end copies, the work before it stays queued.
-    fn await_event(&self, event: &Event) -> CudaResult<()> {
-        let mut answer = Ok(false);
-        let is_over = || {
-            answer = self.is_reached(event);
-            answer != Ok(false)
-        };
-        match Patience::new().await_end(is_over)? {
-            true => answer.map(drop),
-            false => event.wait(),
-        }
     }
 }
 

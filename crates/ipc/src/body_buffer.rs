@@ -4,7 +4,7 @@ use crate::Error;
 
 /// How a buffer is compressed.
 ///
-/// The variants have the numbers of Arrow's metadata:
+/// The variants have the numbers that the metadata of messages has:
 ///
 /// ```
 /// use arrow_cuda_ipc::Codec;

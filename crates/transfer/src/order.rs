@@ -69,8 +69,9 @@ pub unsafe fn copy_from_host_in(
 ///
 /// # Safety
 ///
-/// `from` must be live memory of the context's device, after an error, too, if its block is given, and `out` must be writable: until the call
+/// `from` must be live memory of the context's device, and `out` must be writable: until the call
 /// returns, and as long as the owner lives.  Nobody may use `out` before a stream has made the copy.
+/// If the block of `from` is given, the device may read it after an error, too, at any time.
 /// The context must be the stream's.
 ///
 /// # Errors

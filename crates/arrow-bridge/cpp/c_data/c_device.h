@@ -33,8 +33,8 @@ bool ReadsData(const std::vector<TypePtr>& types);
 Status PrepareImport(bool is_batch, bool reads_data, const ReadOnHost& reads,
                      ArrowDeviceArray* array);
 
-// What libarrow has imported, with its empty buffers on the device of the others.  Fails where a size that
-// libarrow has taken from the structure's data is negative.
+// Moves the empty buffers of imported data to the device of the others.  Fails where a size that libarrow has
+// taken from the structure's data is negative.
 Result<ArrayPtr> FinishImport(const ArrayPtr& imported, const ArrowDeviceArray& origin);
 Result<BatchPtr> FinishImport(const BatchPtr& imported, const ArrowDeviceArray& origin);
 

@@ -14,7 +14,7 @@ use arrow_cuda_driver::{CudaResult, Lock, codes};
 /// streams are busy; asking for none would retain for good what a stream used that is not used again.
 const OTHERS: usize = 2;
 
-/// Of a stream with so many pieces of work in flight, and of so many streams, only each so many-th piece asks for
+/// Where a stream has so many pieces of work in flight, or so many streams have some, only each eighth piece asks for
 /// complete ones: beside 512 busy streams, the answers take 1 of 5 microseconds (measured on an H200).
 const SELDOM: usize = 8;
 
@@ -114,8 +114,8 @@ impl InFlight {
 ///
 /// Each call that queues work on a stream, or waits for one, collects what that stream has completed; where
 /// much is in flight, each eighth call that queues does.  It also looks at a few other streams of the
-/// context, the next ones each time, and one that waits looks at some of another context.  So nothing is retained for long while streams are used, and this function
-/// is for when they are not.
+/// context, the next ones each time, and one that waits looks at some of another context.  So nothing is
+/// retained for long while streams are used, and this function is for when they are not.
 ///
 /// ```
 /// use arrow_cuda_context::{Context, Stream, completed};
