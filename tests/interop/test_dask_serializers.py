@@ -131,8 +131,11 @@ def test_frames_of_the_family_cuda_stay_on_the_device(ctx, name):
 @pytest.mark.parametrize("name", ON_DEVICE)
 def test_frames_of_the_family_cuda_are_not_copied(ctx, calls, name):
     value = ON_DEVICE[name]()
-    _, made = calls(lambda: serialize(value, serializers=FAMILIES), b"cuMemcpyDtoH", b"cuMemAlloc")
-    assert made == [0, 0]
+    work = lambda: serialize(value, serializers=FAMILIES)  # noqa: E731
+    _, [to_host, allocated] = calls(work, b"cuMemcpyDtoH", b"cuMemAlloc")
+    assert to_host == 0
+    # Elements with gaps travel without the gaps, in memory that may be new.
+    assert not allocated or name == "strided array"
 
 
 def test_frames_have_what_slices_of_views_reach(ctx):
