@@ -63,7 +63,9 @@ impl From<IpcError> for Fault {
     fn from(error: IpcError) -> Self {
         match error {
             IpcError::Buffer(error) => error.into(),
-            IpcError::Unreadable(_) | IpcError::NotExportable(_) => Self::new(Kind::Io, error),
+            IpcError::Unreadable(_) | IpcError::NotExportable(_) | IpcError::OwnHandle(_) => {
+                Self::new(Kind::Io, error)
+            }
             other => Self::new(Kind::Invalid, other),
         }
     }

@@ -40,6 +40,12 @@ pub enum Error {
          or host memory; copy it to a buffer that is allocated here"
     )]
     NotExportable(#[source] CudaError),
+    /// This process has exported the memory itself, and the driver maps that of other processes only.
+    #[error(
+        "{0}; the process that exported memory cannot open its handle: use the exported buffer itself, or open the \
+         handle in another process"
+    )]
+    OwnHandle(#[source] CudaError),
     /// The bytes are not a valid handle.
     #[error("{0}")]
     Handle(String),
@@ -107,9 +113,10 @@ impl From<Error> for io::Error {
             #[cfg(feature = "arrays")]
             Error::Array(error) => return error.clone().into(),
             Error::EndOfStream => io::ErrorKind::UnexpectedEof,
-            Error::AlreadyExported | Error::Lent | Error::NotExportable(_) => {
-                io::ErrorKind::Unsupported
-            }
+            Error::AlreadyExported
+            | Error::Lent
+            | Error::NotExportable(_)
+            | Error::OwnHandle(_) => io::ErrorKind::Unsupported,
             _ => io::ErrorKind::InvalidData,
         };
         Self::new(kind, error)

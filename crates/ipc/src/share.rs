@@ -4,7 +4,7 @@ use crate::Error;
 use crate::handle::{ALLOCATION, IpcMemHandle};
 use arrow_cuda_buffer::{DeviceBuffer, range};
 use arrow_cuda_context::{Attribute, Consumer, Context, Current, prepare_sharing, retain_exported};
-use arrow_cuda_driver::{CudaResult, LongLock};
+use arrow_cuda_driver::{LongLock, codes};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
@@ -132,8 +132,8 @@ fn check_lent(current: &Current<'_>, address: u64, size: usize) -> Result<(), Er
 ///
 /// # Errors
 ///
-/// Driver errors, including those for a handle that this process exported itself (error 201) or
-/// whose memory is gone; [`Error::Handle`] when the handle's range exceeds the allocation.
+/// [`Error::OwnHandle`] for memory that this process has exported itself; [`Error::Handle`] when the handle's range
+/// exceeds the allocation; other driver errors, such as those for memory that is gone.
 pub fn open(context: &Context, handle: &IpcMemHandle) -> Result<DeviceBuffer, Error> {
     let Some((allocation, offset)) = handle.allocation() else {
         // SAFETY: there are no bytes.
@@ -165,7 +165,7 @@ type Key = ((usize, u64), [u8; ALLOCATION]);
 static MAPPINGS: LongLock<Option<HashMap<Key, Weak<Mapping>>>> = LongLock::new(None);
 
 impl Mapping {
-    fn shared(context: &Context, allocation: &[u8; ALLOCATION]) -> CudaResult<Arc<Self>> {
+    fn shared(context: &Context, allocation: &[u8; ALLOCATION]) -> Result<Arc<Self>, Error> {
         let mut mappings = MAPPINGS.lock()?;
         let mappings = mappings.get_or_insert_default();
         let key = (context.identity(), *allocation);
@@ -178,9 +178,12 @@ impl Mapping {
         Ok(mapping)
     }
 
-    fn open(context: &Context, allocation: &[u8; ALLOCATION]) -> CudaResult<Self> {
+    fn open(context: &Context, allocation: &[u8; ALLOCATION]) -> Result<Self, Error> {
         let current = context.enter()?;
-        let address = current.open_memory(*allocation)?;
+        let address = current.open_memory(*allocation).map_err(|error| match error.code() {
+            Some(codes::INVALID_CONTEXT) => Error::OwnHandle(error),
+            _ => error.into(),
+        })?;
         // From here on, a failure must close the mapping again.
         let mut mapping = Self { address, size: 0, context: context.clone() };
         mapping.size = current.allocation_at(address)?.1 as usize;

@@ -12,7 +12,6 @@ use crate::signals::copy_for_signals;
 use crate::tracing::{Area, Facts, traced};
 use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_context::Pending;
-use arrow_cuda_driver::{CallError, codes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -112,9 +111,7 @@ impl PyContext {
         let handle = ipc_handle.cast::<PyIpcMemHandle>();
         let handle = &handle.map_err(|_| expected("IpcMemHandle", ipc_handle))?.get().handle;
         let open = || {
-            let buffer = py
-                .detach(|| arrow_cuda_ipc::open(self.context(), handle))
-                .or_raise_explained(py, own_memory)?;
+            let buffer = py.detach(|| arrow_cuda_ipc::open(self.context(), handle)).or_raise(py)?;
             wrap_buffer(py, buffer)
         };
         let facts = |_: &_| self.facts(handle.size());
@@ -300,14 +297,4 @@ impl PyContext {
     fn buffer_from_object<'py>(&self, obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         foreign_memory::of_object(self.context(), obj)
     }
-}
-
-/// What to do instead, where the driver refuses to map memory that this process has exported.
-fn own_memory(error: &CallError) -> Option<String> {
-    let is_refused = (error.function, error.code) == ("cuIpcOpenMemHandle", codes::INVALID_CONTEXT);
-    is_refused.then(|| {
-        "the process that exported memory cannot open its handle: use the exported buffer \
-         itself, or open the handle in another process"
-            .to_owned()
-    })
 }
