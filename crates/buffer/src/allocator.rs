@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// ```
 /// use arrow_cuda_buffer::{Allocation, Allocator, DeviceBuffer, set_allocator};
-/// use arrow_cuda_context::{Context, Placement, Ready};
+/// use arrow_cuda_context::{Block, Context, Placement, Ready};
 /// use arrow_cuda_driver::CudaResult;
 /// use std::sync::Arc;
 ///
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// // SAFETY: blocks of the context are of its memory, and the owner keeps the block.
 /// unsafe impl Allocator for Packed {
 ///     fn allocate(&self, context: &Context, size: usize) -> CudaResult<Allocation> {
-///         let block = context.allocate(size as u64, Placement::Packed)?;
+///         let block = Block::allocate(&context, size as u64, Placement::Packed)?;
 ///         Ok(Allocation { address: block.address(&Ready::by_caller()), owner: Box::new(block) })
 ///     }
 /// }
@@ -68,9 +68,9 @@ pub unsafe trait Allocator: Send + Sync {
 ///
 /// ```
 /// use arrow_cuda_buffer::Allocation;
-/// use arrow_cuda_context::{Context, Placement, Ready};
+/// use arrow_cuda_context::{Block, Context, Placement, Ready};
 ///
-/// let block = Context::primary(0)?.allocate(512, Placement::Packed)?;
+/// let block = Block::allocate(&Context::primary(0)?, 512, Placement::Packed)?;
 /// let memory = Allocation { address: block.address(&Ready::by_caller()), owner: Box::new(block) };
 /// assert!(memory.address.is_multiple_of(256)); // as buffers demand
 /// # Ok::<(), arrow_cuda_buffer::Error>(())

@@ -100,7 +100,7 @@ impl DeviceBuffer {
         }
         match Self::allocate_lent(context, size)? {
             Some(lent) => Ok(lent),
-            None => Ok(Self::of_block(context.allocate(size as u64, placement)?)),
+            None => Ok(Self::of_block(Block::allocate(context, size as u64, placement)?)),
         }
     }
 
@@ -410,14 +410,14 @@ impl DeviceBuffer {
     ///
     /// ```
     /// use arrow_cuda_buffer::{Allocation, Allocator, CudaResult, DeviceBuffer, set_allocator};
-    /// use arrow_cuda_context::{Context, Placement, Ready};
+    /// use arrow_cuda_context::{Block, Context, Placement, Ready};
     /// use std::sync::Arc;
     ///
     /// struct Packed;
     /// // SAFETY: blocks of the context are of its memory, and the owner keeps the block.
     /// unsafe impl Allocator for Packed {
     ///     fn allocate(&self, context: &Context, size: usize) -> CudaResult<Allocation> {
-    ///         let block = context.allocate(size as u64, Placement::Packed)?;
+    ///         let block = Block::allocate(&context, size as u64, Placement::Packed)?;
     ///         Ok(Allocation { address: block.address(&Ready::by_caller()), owner: Box::new(block) })
     ///     }
     /// }

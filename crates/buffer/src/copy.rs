@@ -5,7 +5,7 @@
 
 use crate::error::invalid;
 use crate::{DeviceBuffer, Error, range};
-use arrow_cuda_context::{Completed, Context, Placement, Retained};
+use arrow_cuda_context::{Block, Completed, Context, Placement, Retained};
 use arrow_cuda_transfer::{self as transfer, CopyOrder, DevicePlace};
 use std::mem::MaybeUninit;
 
@@ -251,7 +251,7 @@ impl DeviceBuffer {
         if range::overlap(to, from, data.size) {
             // The driver does not define overlapping copies; a temporary buffer makes them safe.  It is the
             // context's own memory, whatever allocator the program has set: for a short time.
-            let detour = data.context().allocate(data.size as u64, Placement::Packed)?;
+            let detour = Block::allocate(data.context(), data.size as u64, Placement::Packed)?;
             let detour = Self::of_block(detour);
             let mut completed = detour.copy_from_device_in(order, 0, data)?;
             completed.extend(self.copy_from_device_in(order, position, &detour)?);

@@ -6,7 +6,7 @@
 //! Small ones share blocks of limited size, because each block costs time.
 
 use crate::DeviceBuffer;
-use arrow_cuda_context::Context;
+use arrow_cuda_context::{Block, Context};
 use arrow_cuda_driver::{CudaError, CudaResult};
 use std::ops::Range;
 
@@ -51,7 +51,7 @@ impl DeviceBuffer {
         let sum = sizes.iter().fold(0, |sum: usize, size| sum.saturating_add(*size));
         let shares = shares(sizes, SHARED.max(sum / MOST_BLOCKS));
         let sizes_of_blocks: Vec<_> = shares.iter().map(|share| share.size as u64).collect();
-        let blocks = match context.suballocate(&sizes_of_blocks) {
+        let blocks = match Block::suballocate(context, &sizes_of_blocks) {
             Err(error) if CudaError::is_out_of_memory(&error) && sizes.len() > 1 => {
                 let (first, second) = sizes.split_at(sizes.len() / 2);
                 let mut buffers = Self::suballocate(context, first)?;

@@ -4,7 +4,7 @@
 //! PYARROW_CUDA_DRIVER=sim cargo run -p arrow-cuda-context --example streams
 //! ```
 
-use arrow_cuda_context::{Context, Device, Event, Placement, Ready, Stream};
+use arrow_cuda_context::{Block, Context, Device, Event, Placement, Ready, Stream};
 use arrow_cuda_driver::CudaResult;
 
 fn main() {
@@ -28,7 +28,7 @@ fn run() -> CudaResult<()> {
     assert!(first.is_complete()? && second.is_complete()?);
     println!("from one event to the other: {:.3} ms", start.elapsed(&end)?);
 
-    let block = context.allocate(1 << 20, Placement::Packed)?;
+    let block = Block::allocate(&context, 1 << 20, Placement::Packed)?;
     println!(
         "{} bytes are allocated at {:#x}",
         context.bytes_allocated()?,

@@ -56,10 +56,10 @@ impl Current<'_> {
     /// Copies device memory to the host.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, current) = (context.allocate(4, Placement::Packed)?, context.enter()?);
+    /// let (block, current) = (Block::allocate(&context, 4, Placement::Packed)?, context.enter()?);
     /// let (address, mut out) = (block.private_address(), [0; 4]);
     /// // SAFETY: live ranges of 4 bytes, which nobody else uses.
     /// unsafe {
@@ -95,10 +95,10 @@ impl Current<'_> {
     /// Copies host memory to the device.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, current) = (context.allocate(4, Placement::Packed)?, context.enter()?);
+    /// let (block, current) = (Block::allocate(&context, 4, Placement::Packed)?, context.enter()?);
     /// let (address, mut out) = (block.private_address(), [0; 4]);
     /// // SAFETY: live ranges of 4 bytes, which nobody else uses.
     /// unsafe {
@@ -160,10 +160,10 @@ impl Current<'_> {
     /// Sets every byte of a range to `value`, and waits for it on the legacy default stream.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, current) = (context.allocate(4, Placement::Packed)?, context.enter()?);
+    /// let (block, current) = (Block::allocate(&context, 4, Placement::Packed)?, context.enter()?);
     /// let (address, mut out) = (block.private_address(), [0; 4]);
     /// // SAFETY: live ranges of 4 bytes, which nobody else uses.
     /// unsafe {

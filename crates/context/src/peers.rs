@@ -59,10 +59,10 @@ impl Current<'_> {
     /// stream, this one is ordered as the legacy default stream is, here and there.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Device, Placement};
+    /// use arrow_cuda_context::{Block, Context, Device, Placement};
     ///
     /// let (first, last) = (Context::primary(0)?, Context::primary(Device::count()? - 1)?);
-    /// let (from, to) = (first.allocate(4, Placement::Packed)?, last.allocate(4, Placement::Packed)?);
+    /// let (from, to) = (Block::allocate(&first, 4, Placement::Packed)?, Block::allocate(&last, 4, Placement::Packed)?);
     /// let (current, mut out) = (first.enter()?, [0; 4]);
     /// // SAFETY: live ranges of 4 bytes, which nobody else uses.
     /// unsafe {
@@ -119,10 +119,10 @@ impl Current<'_> {
     /// context.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Device, Placement, Stream};
+    /// use arrow_cuda_context::{Block, Context, Device, Placement, Stream};
     ///
     /// let (first, last) = (Context::primary(0)?, Context::primary(Device::count()? - 1)?);
-    /// let (from, to) = (first.allocate(4, Placement::Packed)?, last.allocate(4, Placement::Packed)?);
+    /// let (from, to) = (Block::allocate(&first, 4, Placement::Packed)?, Block::allocate(&last, 4, Placement::Packed)?);
     /// let (source, target) = ((from.private_address(), &first), (to.private_address(), &last));
     /// let (current, stream, mut out) = (first.enter()?, Stream::new(&first)?, [0; 4]);
     /// // SAFETY: live ranges of 4 bytes until the stream is done, which nobody else uses.

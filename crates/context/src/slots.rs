@@ -51,7 +51,7 @@ impl Slots {
     ///
     /// Driver errors; `CUDA_ERROR_OUT_OF_MEMORY` when there is no memory of either kind.
     pub fn allocate(context: &Context, size: usize) -> CudaResult<Self> {
-        match context.allocate_pinned(size) {
+        match Block::allocate_pinned(context, size) {
             Ok(block) => {
                 let start = block.private_address() as usize;
                 Ok(Self::with(Memory::Pooled(block), start, size))

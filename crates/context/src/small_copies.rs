@@ -63,10 +63,10 @@ impl Current<'_> {
     /// to wait for its work.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, current) = (context.allocate(4, Placement::Packed)?, context.enter()?);
+    /// let (block, current) = (Block::allocate(&context, 4, Placement::Packed)?, context.enter()?);
     /// let (address, data, mut out) = (block.private_address(), [1, 2, 3, 4], [0; 4]);
     /// // SAFETY: live ranges of 4 bytes, which nobody else uses.
     /// unsafe {

@@ -49,10 +49,10 @@ impl Current<'_> {
     /// if there are more than [`SMALL`](Self::SMALL), or no slot for them.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, current) = (context.allocate(4, Placement::Packed)?, context.enter()?);
+    /// let (block, current) = (Block::allocate(&context, 4, Placement::Packed)?, context.enter()?);
     /// let (address, mut out) = (block.private_address(), [0; 4]);
     /// // SAFETY: live ranges of 4 bytes, which nobody else uses.
     /// unsafe {

@@ -5,7 +5,7 @@ mod capture;
 mod common;
 
 use arrow_cuda_context::{
-    Consumer, Context, Pending, Placement, Stream, StreamHandle, Unused, completed,
+    Block, Consumer, Context, Pending, Placement, Stream, StreamHandle, Unused, completed,
     wait_for_work_in_flight,
 };
 use capture::{GLOBAL, RELAXED, THREAD_LOCAL, begin, elsewhere, end, exchange_mode};
@@ -58,11 +58,11 @@ fn use_everything(context: &Context) {
         drop(context.make_ready_for(consumer, &[&event]).expect("nor this"));
     }
     for size in [100, 3 << 20, 40 << 20, 100] {
-        drop(context.allocate(size, Placement::Alone).expect("nor this"));
-        drop(context.allocate(size, Placement::Packed).expect("nor this"));
+        drop(Block::allocate(context, size, Placement::Alone).expect("nor this"));
+        drop(Block::allocate(context, size, Placement::Packed).expect("nor this"));
     }
-    drop(context.allocate_pinned(40 << 20).expect("nor this"));
-    let block = context.allocate(40 << 20, Placement::Alone).expect("nor this");
+    drop(Block::allocate_pinned(context, 40 << 20).expect("nor this"));
+    let block = Block::allocate(context, 40 << 20, Placement::Alone).expect("nor this");
     let current = context.enter().expect("alive");
     let (to, mut bytes) = (block.private_address(), [7u8; 100]);
     // SAFETY: a new block of more bytes.
@@ -94,7 +94,7 @@ fn no_call_of_another_thread_ends_a_capture(#[values(GLOBAL, THREAD_LOCAL)] mode
 fn work_that_a_captured_stream_would_wait_for_is_refused() {
     let (_alone, context) = alone();
     let captured = Stream::new(&context).expect("room");
-    let block = context.allocate(100, Placement::Packed).expect("room");
+    let block = Block::allocate(&context, 100, Placement::Packed).expect("room");
     let (default, event) = (Stream::default_of(&context), captured.record().expect("alive"));
     begin(&captured, GLOBAL);
     elsewhere(|| {

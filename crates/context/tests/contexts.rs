@@ -4,7 +4,7 @@ mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
-use arrow_cuda_context::{Context, Device, Placement};
+use arrow_cuda_context::{Block, Context, Device, Placement};
 use common::{current_handle, destroy, their_context};
 use simulator::{count_of, fault, in_own_process};
 
@@ -44,7 +44,7 @@ fn attributes_of_a_device() {
 #[test]
 fn a_borrowed_context_is_checked_before_each_use() {
     let (context, handle) = their_context();
-    let block = context.allocate(64, Placement::Packed).expect("room");
+    let block = Block::allocate(&context, 64, Placement::Packed).expect("room");
     assert_eq!(context.bytes_allocated().expect("alive"), 64);
     // SAFETY: a live context, which is destroyed below.
     let again = unsafe { Context::borrowed(0, handle.addr()) }.expect("a live context");

@@ -4,7 +4,7 @@ mod common;
 #[path = "../../driver/tests/common/simulator.rs"]
 mod simulator;
 
-use arrow_cuda_context::{Cache, Context, Event, Placement, Stream};
+use arrow_cuda_context::{Block, Cache, Context, Event, Placement, Stream};
 use arrow_cuda_driver::{CudaError, set_reporter};
 use common::alone_with_simulator;
 use rstest::rstest;
@@ -22,11 +22,11 @@ fn count_report(_what: &str, error: &CudaError) {
 type Kind = (fn(&Context) -> Box<dyn Send>, fn() -> u64);
 
 const DEVICE: Kind = (
-    |context| Box::new(context.allocate(32 << 20, Placement::Alone).expect("room")),
+    |context| Box::new(Block::allocate(context, 32 << 20, Placement::Alone).expect("room")),
     || live(c"cuda_sim_live_allocations").unwrap_or(0),
 );
 const PINNED: Kind = (
-    |context| Box::new(context.allocate_pinned(4096).expect("room")),
+    |context| Box::new(Block::allocate_pinned(context, 4096).expect("room")),
     || live(c"cuda_sim_live_host_allocations").unwrap_or(0),
 );
 const STREAM: Kind = (

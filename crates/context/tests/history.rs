@@ -26,7 +26,7 @@ fn stop() -> Vec<MemoryEvent> {
 }
 
 fn allocate(context: &Context, size: u64) -> Block {
-    context.allocate(size, Placement::Packed).expect("room")
+    Block::allocate(context, size, Placement::Packed).expect("room")
 }
 
 fn segments_on(context: &Context) -> Vec<MemorySegment> {
@@ -92,7 +92,9 @@ fn events_lead_to_what_the_pools_hold() {
                 let random = (seed + step).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
                 match random % 4 {
                     0 if !held.is_empty() => drop(held.swap_remove(random as usize % held.len())),
-                    1 => held.extend(context.suballocate(&[random % 900 + 1, 7]).expect("room")),
+                    1 => held.extend(
+                        Block::suballocate(&context, &[random % 900 + 1, 7]).expect("room"),
+                    ),
                     2 => held.push(allocate(&context, random % 3000 + 1)),
                     _ => held.push(allocate(&context, random % (20 * MIB) + 1)),
                 }
@@ -176,7 +178,7 @@ fn a_reset_ends_all_blocks_and_segments() {
     // SAFETY: takes no pointer.
     unsafe { call!(cuDevicePrimaryCtxReset_v2(0)) }.expect("a device");
     assert!(segments_on(&context).is_empty());
-    context.allocate(1, Placement::Packed).expect_err("its context is gone");
+    Block::allocate(&context, 1, Placement::Packed).expect_err("its context is gone");
     drop(block);
     let events = stop();
     assert_eq!(replay(before, &events), Memory::default());

@@ -31,7 +31,7 @@ fn fill(block: &Block, value: u8) {
 }
 
 fn filled(context: &Context, value: u8) -> Block {
-    let block = context.allocate(SIZE as u64, Placement::Alone).expect("room");
+    let block = Block::allocate(context, SIZE as u64, Placement::Alone).expect("room");
     fill(&block, value);
     block
 }
@@ -107,7 +107,7 @@ fn pinned_memory_goes_back_when_no_context_reads_it(
         // SAFETY: allocated just now, and not used after its release.
         (start.as_ptr(), Box::new(move || unsafe { pool.release(start) }))
     } else {
-        let block = owner.allocate_pinned(SIZE).expect("room");
+        let block = Block::allocate_pinned(&owner, SIZE).expect("room");
         let address = block.address(&Ready::by_caller()) as usize;
         (std::ptr::with_exposed_provenance_mut(address), Box::new(move || drop(block)))
     };
@@ -150,6 +150,7 @@ fn a_full_device_frees_what_no_device_reads() {
         let block = filled(&owner, 1);
         let late = LateRead::of(&block, &reader);
         drop(block);
-        late.finds_beside(1, || owner.allocate(30 << 20, Placement::Packed)).expect("room");
+        late.finds_beside(1, || Block::allocate(&owner, 30 << 20, Placement::Packed))
+            .expect("room");
     });
 }

@@ -31,7 +31,7 @@ fn alone() -> Option<(MutexGuard<'static, ()>, Pair)> {
     }
     let [first, second] = [0, 1].map(|device| {
         let context = Context::primary(device).expect("a device");
-        context.allocate(SIZE as u64, Placement::Packed).expect("room")
+        Block::allocate(&context, SIZE as u64, Placement::Packed).expect("room")
     });
     Some((guard, Pair { first, second }))
 }
@@ -118,7 +118,7 @@ fn the_context_after_a_reset_gets_access_again() {
     // SAFETY: nobody else uses it.
     unsafe { pair.second.context().device().reset() }.expect("a device");
     let context = Context::primary(1).expect("a device");
-    let second = context.allocate(SIZE as u64, Placement::Packed).expect("room");
+    let second = Block::allocate(&context, SIZE as u64, Placement::Packed).expect("room");
     let pair = Pair { second, ..pair };
     let before = enabled();
     pair.copy(2);
@@ -143,7 +143,7 @@ fn access_that_somebody_has_enabled_is_as_good() {
 #[test]
 fn a_copy_within_a_context_asks_for_nothing() {
     let Some((_alone, Pair { first, .. })) = alone() else { return };
-    let second = first.context().allocate(SIZE as u64, Placement::Packed).expect("room");
+    let second = Block::allocate(first.context(), SIZE as u64, Placement::Packed).expect("room");
     let before = asked();
     Pair { first, second }.copy(1);
     assert_eq!(asked(), before);

@@ -21,13 +21,14 @@ fn reset() {
 }
 
 fn allocate(context: &Context, count: usize) -> Vec<Block> {
-    let one = |_| context.allocate(32 << 20, Placement::Alone).expect("room");
+    let one = |_| Block::allocate(context, 32 << 20, Placement::Alone).expect("room");
     (0..count).map(one).collect()
 }
 
 /// One code for a context that is gone, not memory of the next one.
 fn assert_gone(context: &Context) {
-    let error = context.allocate(32 << 20, Placement::Alone).expect_err("its context is gone");
+    let error =
+        Block::allocate(context, 32 << 20, Placement::Alone).expect_err("its context is gone");
     assert_eq!(error.code(), Some(201), "{error}");
 }
 
@@ -124,10 +125,11 @@ fn byte_of(block: &Block) -> *mut u8 {
 #[test]
 fn pinned_memory_outlives_its_context_and_is_not_reused() {
     let (_alone, old) = alone();
-    let held = old.allocate_pinned(32 << 20).expect("room");
+    let held = Block::allocate_pinned(&old, 32 << 20).expect("room");
     // SAFETY: a block of host memory, which nobody else has.
     unsafe { byte_of(&held).write(7) };
-    let exposed = old.allocate_pinned(32 << 20).expect("room").address(&Ready::by_caller());
+    let exposed =
+        Block::allocate_pinned(&old, 32 << 20).expect("room").address(&Ready::by_caller());
     let stats = || Cache::Pinned.stats().expect("bookkeeping");
     let before = stats();
     assert_eq!((before.cached_blocks, before.allocated_bytes), (1, 32 << 20));
@@ -135,12 +137,12 @@ fn pinned_memory_outlives_its_context_and_is_not_reused() {
     // Nobody here has noticed, and another library may have the addresses by now.
     assert!(!is_released(exposed));
     assert_eq!(block_at(held.private_address(), held.private_address()), None);
-    assert_eq!(old.allocate_pinned(32 << 20).expect_err("gone").code(), Some(201));
+    assert_eq!(Block::allocate_pinned(&old, 32 << 20).expect_err("gone").code(), Some(201));
     let after = stats();
     let left = (after.cached_blocks, after.allocated_bytes, after.reserved_bytes);
     assert_eq!(left, (0, 32 << 20, 32 << 20));
     let new = Context::primary(0).expect("a device");
-    let block = new.allocate_pinned(32 << 20).expect("room");
+    let block = Block::allocate_pinned(&new, 32 << 20).expect("room");
     assert_ne!(block.private_address(), held.private_address());
     // SAFETY: as above; the block lives.
     assert_eq!(unsafe { byte_of(&held).read() }, 7);
@@ -154,7 +156,7 @@ fn pinned_memory_outlives_its_context_and_is_not_reused() {
 #[test]
 fn cached_pinned_memory_of_a_dead_context_is_not_freed() {
     let (_alone, old) = alone();
-    drop(old.allocate_pinned(1 << 20).expect("room"));
+    drop(Block::allocate_pinned(&old, 1 << 20).expect("room"));
     reset();
     assert_eq!(Cache::Pinned.empty().expect("nothing to do"), 0);
     assert_eq!(Cache::Pinned.stats().expect("bookkeeping").reserved_bytes, 0);
@@ -166,7 +168,7 @@ fn memory_of_a_context_that_was_reset_is_not_wiped() {
     let (theirs, handle) = their_context();
     drop(allocate(&old, 1));
     let hits = stats(&old).cache_hits;
-    let reused = old.allocate((32 << 20) - 4096, Placement::Alone).expect("room");
+    let reused = Block::allocate(&old, (32 << 20) - 4096, Placement::Alone).expect("room");
     let address = reused.address(&Ready::by_caller());
     assert_eq!(stats(&old).cache_hits, hits + 1);
     reset();
@@ -183,7 +185,7 @@ fn memory_of_a_context_that_was_reset_is_not_wiped() {
 fn blocks_of_a_context_that_was_destroyed_are_not_found() {
     let (_alone, _) = alone();
     let (theirs, handle) = their_context();
-    let held = theirs.allocate(32 << 20, Placement::Alone).expect("room");
+    let held = Block::allocate(&theirs, 32 << 20, Placement::Alone).expect("room");
     assert!(block_at(held.private_address(), held.private_address()).is_some());
     destroy(handle);
     assert_eq!(block_at(held.private_address(), held.private_address()), None);

@@ -19,7 +19,7 @@ use withheld::withheld_mappings;
 const SIZE: usize = 8;
 
 fn new_block(context: &Context) -> Block {
-    context.allocate(SIZE as u64, Placement::Packed).expect("room")
+    Block::allocate(context, SIZE as u64, Placement::Packed).expect("room")
 }
 
 /// Returns whether the copy was made, without a wait.

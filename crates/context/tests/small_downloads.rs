@@ -13,7 +13,7 @@ use std::thread;
 const SIZE: usize = 64 << 10;
 
 fn filled(context: &Context, value: u8) -> Block {
-    let block = context.allocate(SIZE as u64, Placement::Packed).expect("room");
+    let block = Block::allocate(context, SIZE as u64, Placement::Packed).expect("room");
     let current = context.enter().expect("alive");
     // SAFETY: the whole block.
     unsafe { current.fill_memory(block.private_address(), value, SIZE) }.expect("alive");

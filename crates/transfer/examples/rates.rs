@@ -1,6 +1,6 @@
 //! Copies 64 MiB to the device and back, from pageable and from pinned memory, and says how fast.
 
-use arrow_cuda_context::{Context, Placement};
+use arrow_cuda_context::{Block, Context, Placement};
 use arrow_cuda_driver::CudaError;
 use arrow_cuda_transfer::{HostBuffer, copy_from_host, copy_to_host, transfer_limits};
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ const SIZE: usize = 64 << 20;
 
 fn main() -> Result<(), CudaError> {
     let context = Context::primary(0)?;
-    let block = context.allocate(SIZE as u64, Placement::Alone)?;
+    let block = Block::allocate(&context, SIZE as u64, Placement::Alone)?;
     println!("{}, {} copy threads", context.device().name()?, transfer_limits().threads);
     let pageable = vec![7u8; SIZE];
     let mut pinned = HostBuffer::allocate(&context, SIZE)?;

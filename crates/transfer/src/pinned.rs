@@ -49,7 +49,7 @@ impl HostBuffer {
     pub fn allocate(context: &Context, size: usize) -> CudaResult<Self> {
         let memory = match size {
             0 => Memory::Empty,
-            _ => Memory::Owned(context.allocate_pinned(size)?),
+            _ => Memory::Owned(Block::allocate_pinned(context, size)?),
         };
         Ok(Self { memory })
     }

@@ -3,7 +3,7 @@
 #[path = "../../context/tests/common/capture.rs"]
 mod capture;
 
-use arrow_cuda_context::{Context, Placement, Stream};
+use arrow_cuda_context::{Block, Context, Placement, Stream};
 use arrow_cuda_driver::{Interruption, interruptible};
 use arrow_cuda_transfer::{
     TransferLimits, copy_from_host, copy_to_host, equals_host, set_transfer_limits,
@@ -35,7 +35,7 @@ fn copies_leave_captures_alone(#[values(0, 2)] threads: usize) {
 
 fn copy_there_and_back(context: &Context, size: usize) {
     let data = vec![7u8; size];
-    let block = context.allocate(data.len() as u64, Placement::Alone).expect("room");
+    let block = Block::allocate(context, data.len() as u64, Placement::Alone).expect("room");
     let mut out = vec![MaybeUninit::uninit(); data.len()];
     // SAFETY: the block is as large as `data`, and is ours.
     unsafe {

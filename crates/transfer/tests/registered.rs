@@ -2,7 +2,7 @@
 
 mod common;
 
-use arrow_cuda_context::{Context, Placement, Stream};
+use arrow_cuda_context::{Block, Context, Placement, Stream};
 use arrow_cuda_driver::CudaError;
 use arrow_cuda_transfer::{
     CopyOrder, DevicePlace, RegisteredMemory, copy_from_host_in, copy_to_host, copy_to_host_in,
@@ -76,7 +76,7 @@ fn memory_that_is_pinned_in_parts_is_copied_as_pageable(
     let bytes = &memory[start..start + size];
     assert!(!is_pinned(&context, bytes.as_ptr(), size).expect("alive"));
     assert!(is_pinned(&context, bytes.as_ptr(), PAGE).expect("alive"));
-    let block = context.allocate(size as u64, Placement::Alone).expect("room");
+    let block = Block::allocate(&context, size as u64, Placement::Alone).expect("room");
     let stream = Stream::non_blocking(&context).expect("room");
     for order in [CopyOrder::Now, CopyOrder::On(&stream)] {
         let to = DevicePlace { address: block.private_address(), block: Some(&block) };

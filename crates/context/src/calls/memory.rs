@@ -80,10 +80,10 @@ impl Current<'_> {
     /// Queues a fill: the stream sets every byte of a range to `value`.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement, Stream};
+    /// use arrow_cuda_context::{Block, Context, Placement, Stream};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, stream) = (context.allocate(4, Placement::Packed)?, Stream::new(&context)?);
+    /// let (block, stream) = (Block::allocate(&context, 4, Placement::Packed)?, Stream::new(&context)?);
     /// let (current, mut out) = (context.enter()?, [0; 4]);
     /// // SAFETY: the block lives until the stream is done, and nobody else uses it.
     /// unsafe { current.queue_fill(block.private_address(), 7, 4, stream.handle()) }?;
@@ -136,10 +136,10 @@ impl Current<'_> {
     /// Queues a copy of device memory to the host.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement, Stream};
+    /// use arrow_cuda_context::{Block, Context, Placement, Stream};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, stream) = (context.allocate(4, Placement::Packed)?, Stream::new(&context)?);
+    /// let (block, stream) = (Block::allocate(&context, 4, Placement::Packed)?, Stream::new(&context)?);
     /// let (current, address, mut out) = (context.enter()?, block.private_address(), [0; 4]);
     /// // SAFETY: both ranges live until the stream is done, and nobody else uses them.
     /// unsafe {
@@ -173,10 +173,10 @@ impl Current<'_> {
     /// Queues a copy of host memory to the device.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement, Stream};
+    /// use arrow_cuda_context::{Block, Context, Placement, Stream};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, stream) = (context.allocate(4, Placement::Packed)?, Stream::new(&context)?);
+    /// let (block, stream) = (Block::allocate(&context, 4, Placement::Packed)?, Stream::new(&context)?);
     /// let (current, address) = (context.enter()?, block.private_address());
     /// let (data, mut out) = ([1, 2, 3, 4], [0; 4]);
     /// // SAFETY: both ranges live until the stream is done, and nobody else uses them.

@@ -68,7 +68,7 @@ impl Current<'_> {
     /// Queues a kernel on a stream, in `blocks` blocks of `threads` threads.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement, StreamHandle};
+    /// use arrow_cuda_context::{Block, Context, Placement, StreamHandle};
     ///
     /// let ptx = c".version 6.0
     ///     .target sm_50
@@ -82,7 +82,7 @@ impl Current<'_> {
     ///         ret;
     ///     }";
     /// let context = Context::primary(0)?;
-    /// let block = context.allocate(4, Placement::Packed)?;
+    /// let block = Block::allocate(&context, 4, Placement::Packed)?;
     /// let (current, mut address, mut out) = (context.enter()?, block.private_address(), [0; 4]);
     /// let kernel = current.load_function(ptx, c"seven")?;
     /// // SAFETY: the kernel takes an address, to which it writes 4 bytes; the copy has room for them, and comes later.

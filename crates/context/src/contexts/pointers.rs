@@ -40,10 +40,10 @@ impl Current<'_> {
     /// An attribute of the memory at an address.
     ///
     /// ```
-    /// use arrow_cuda_context::{Attribute, Context, Placement};
+    /// use arrow_cuda_context::{Attribute, Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, current) = (context.allocate(100, Placement::Packed)?, context.enter()?);
+    /// let (block, current) = (Block::allocate(&context, 100, Placement::Packed)?, context.enter()?);
     /// let kind = current.attribute(Attribute::MemoryType, block.private_address())?;
     /// assert_eq!(kind, Attribute::DEVICE_MEMORY);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
@@ -63,10 +63,10 @@ impl Current<'_> {
     /// Several attributes of the memory at an address, which take one call.  Those that it does not have are 0.
     ///
     /// ```
-    /// use arrow_cuda_context::{Attribute, Context, Placement};
+    /// use arrow_cuda_context::{Attribute, Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, current) = (context.allocate(100, Placement::Packed)?, context.enter()?);
+    /// let (block, current) = (Block::allocate(&context, 100, Placement::Packed)?, context.enter()?);
     /// let asked = [Attribute::MemoryType, Attribute::DeviceOrdinal];
     /// let found = current.attributes(asked, block.private_address())?;
     /// assert_eq!(found, [Attribute::DEVICE_MEMORY, 0]);
@@ -95,10 +95,10 @@ impl Current<'_> {
     /// know.
     ///
     /// ```
-    /// use arrow_cuda_context::{Attribute, Context, Placement};
+    /// use arrow_cuda_context::{Attribute, Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, current) = (context.allocate(100, Placement::Packed)?, context.enter()?);
+    /// let (block, current) = (Block::allocate(&context, 100, Placement::Packed)?, context.enter()?);
     /// let kind = |address| current.attribute_if_known(Attribute::MemoryType, address);
     /// assert_eq!(kind(block.private_address())?, Some(Attribute::DEVICE_MEMORY));
     /// assert_eq!(kind(0x1000)?, None);
@@ -124,10 +124,10 @@ impl Current<'_> {
     /// The start and size, in bytes, of the allocation that contains an address.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, current) = (context.allocate(100, Placement::Packed)?, context.enter()?);
+    /// let (block, current) = (Block::allocate(&context, 100, Placement::Packed)?, context.enter()?);
     /// let (start, size) = current.allocation_at(block.private_address())?;
     /// assert!(start <= block.private_address() && size >= block.size());
     /// # Ok::<(), arrow_cuda_context::CudaError>(())

@@ -70,10 +70,10 @@ impl Context {
     /// pool, and for memory that the driver does not know.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let block = context.allocate(100, Placement::Packed)?;
+    /// let block = Block::allocate(&context, 100, Placement::Packed)?;
     /// let owner = Context::of_memory(&context.enter()?, block.private_address())?;
     /// assert!(owner.is_some_and(|owner| owner.is_same(&context)));
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())

@@ -16,17 +16,17 @@ use std::iter;
 /// Other threads may take or cache the memory that was reclaimed, so this repeats, up to a limit.
 const MAX_ATTEMPTS: u32 = 16;
 
-impl Context {
+impl Block {
     /// Allocates `size` bytes, more than 0, uninitialised.
     ///
     /// Released memory is reused first, if no work can use it any more.  When the device has no room, all
     /// cached memory goes back to the driver.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let block = context.allocate(1000, Placement::Packed)?;
+    /// let block = Block::allocate(&context, 1000, Placement::Packed)?;
     /// assert_eq!((block.size(), context.bytes_allocated()?), (1000, 1000));
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
@@ -34,17 +34,17 @@ impl Context {
     /// # Errors
     ///
     /// `CUDA_ERROR_OUT_OF_MEMORY` when the device has no room; an error when the context is gone.
-    pub fn allocate(&self, size: u64, placement: Placement) -> CudaResult<Block> {
-        self.allocate_block(Source::Device, size, placement)
+    pub fn allocate(context: &Context, size: u64, placement: Placement) -> CudaResult<Self> {
+        Self::allocate_from(context, Source::Device, size, placement)
     }
 
     /// Allocates `size` bytes, more than 0, of host memory that is pinned for all contexts.  Their
     /// content is unspecified: zeros, or what this process had in pinned memory before.
     ///
     /// ```
-    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_context::{Block, Context};
     ///
-    /// let block = Context::primary(0)?.allocate_pinned(4)?;
+    /// let block = Block::allocate_pinned(&Context::primary(0)?, 4)?;
     /// // SAFETY: 4 bytes of the host, which nobody else uses.
     /// let bytes = unsafe { &mut *(block.private_address() as *mut [u8; 4]) };
     /// *bytes = [1, 2, 3, 4];
@@ -56,25 +56,30 @@ impl Context {
     ///
     /// `CUDA_ERROR_OUT_OF_MEMORY` when the driver cannot pin that much memory; an error when the context is
     /// gone.
-    pub fn allocate_pinned(&self, size: usize) -> CudaResult<Block> {
-        self.allocate_block(Source::Pinned, size as u64, Placement::Packed)
+    pub fn allocate_pinned(context: &Context, size: usize) -> CudaResult<Self> {
+        Self::allocate_from(context, Source::Pinned, size as u64, Placement::Packed)
     }
 
-    fn allocate_block(&self, source: Source, size: u64, placement: Placement) -> CudaResult<Block> {
-        let place = self.place(source, size, placement)?;
+    fn allocate_from(
+        context: &Context,
+        source: Source,
+        size: u64,
+        placement: Placement,
+    ) -> CudaResult<Self> {
+        let place = context.place(source, size, placement)?;
         if source == Source::Device {
-            history::record_allocations(self.device().number(), iter::once((place.0, size)));
+            history::record_allocations(context.device().number(), iter::once((place.0, size)));
         }
-        zeroing::prepared(Block::new(self, source, place, size))
+        zeroing::prepared(Self::new(context, source, place, size))
     }
 
     /// Allocates blocks of these sizes, each more than 0, one after the other in one piece of
     /// memory.  Each is aligned to 512 bytes, and is released by itself.
     ///
     /// ```
-    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_context::{Block, Context};
     ///
-    /// let blocks = Context::primary(0)?.suballocate(&[1, 600, 5])?;
+    /// let blocks = Block::suballocate(&Context::primary(0)?, &[1, 600, 5])?;
     /// let start = blocks[0].private_address();
     /// assert_eq!(blocks[1].private_address() - start, 512);
     /// assert_eq!(blocks[2].private_address() - start, 512 + 1024);
@@ -84,26 +89,28 @@ impl Context {
     /// # Errors
     ///
     /// As for [`allocate`](Self::allocate).
-    pub fn suballocate(&self, sizes: &[u64]) -> CudaResult<Vec<Block>> {
+    pub fn suballocate(context: &Context, sizes: &[u64]) -> CudaResult<Vec<Self>> {
         if sizes.is_empty() {
             return Ok(Vec::new());
         }
         let source = Source::Device;
         let whole = sizes.iter().map(|size| aligned(*size)).fold(0, u64::saturating_add);
-        let (mut next, segment) = self.place(source, whole, Placement::Packed)?;
-        self.pool(source).with_ledger(|ledger| ledger.divide(next, sizes))?;
+        let (mut next, segment) = context.place(source, whole, Placement::Packed)?;
+        context.pool(source).with_ledger(|ledger| ledger.divide(next, sizes))?;
         let blocks = sizes.iter().map(|size| {
-            let block = Block::new(self, source, (next, segment), *size);
+            let block = Self::new(context, source, (next, segment), *size);
             next += aligned(*size);
             block
         });
         // All of them exist before one of them could fail.
         let blocks: Vec<_> = blocks.collect();
         let places = blocks.iter().map(|block| (block.address, block.size));
-        history::record_allocations(self.device().number(), places);
+        history::record_allocations(context.device().number(), places);
         blocks.into_iter().map(zeroing::prepared).collect()
     }
+}
 
+impl Context {
     pub(super) fn place(
         &self,
         source: Source,

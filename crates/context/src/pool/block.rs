@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// when there is evidence that this work is complete.
 ///
 /// ```
-/// use arrow_cuda_context::{Context, Placement, Ready};
+/// use arrow_cuda_context::{Block, Context, Placement, Ready};
 ///
-/// let block = Context::primary(0)?.allocate(100, Placement::Packed)?;
+/// let block = Block::allocate(&Context::primary(0)?, 100, Placement::Packed)?;
 /// assert!(block.size() == 100 && !block.is_exposed());
 /// assert!(block.address(&Ready::by_caller()) > 0 && block.is_exposed());
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
@@ -51,10 +51,10 @@ impl Block {
     /// The address, for a consumer for whom `ready` was made.  Asking for it exposes the block.
     ///
     /// ```
-    /// use arrow_cuda_context::{Consumer, Context, Placement};
+    /// use arrow_cuda_context::{Block, Consumer, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let block = context.allocate(100, Placement::Packed)?;
+    /// let block = Block::allocate(&context, 100, Placement::Packed)?;
     /// let ready = context.make_ready_for(Consumer::Unknown, &[])?;
     /// let address = block.address(&ready); // for another library
     /// assert!(address == block.private_address() && block.is_exposed());
@@ -74,10 +74,10 @@ impl Block {
     /// the call returns or fails.  Other libraries must not get it.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let block = context.allocate(100, Placement::Packed)?;
+    /// let block = Block::allocate(&context, 100, Placement::Packed)?;
     /// // SAFETY: the block has 100 bytes, and the fill is complete when the call returns.
     /// unsafe { context.enter()?.fill_memory(block.private_address(), 0, 100) }?;
     /// assert!(!block.is_exposed());
@@ -91,9 +91,9 @@ impl Block {
     /// copies that the device is still at work on.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
-    /// let block = Context::primary(0)?.allocate(100, Placement::Packed)?;
+    /// let block = Block::allocate(&Context::primary(0)?, 100, Placement::Packed)?;
     /// block.expose();
     /// assert!(block.is_exposed());
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
@@ -116,9 +116,9 @@ impl Block {
     /// Whether the block is exposed.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement, Ready};
+    /// use arrow_cuda_context::{Block, Context, Placement, Ready};
     ///
-    /// let block = Context::primary(0)?.allocate(100, Placement::Packed)?;
+    /// let block = Block::allocate(&Context::primary(0)?, 100, Placement::Packed)?;
     /// assert!(!block.is_exposed());
     /// block.address(&Ready::by_caller());
     /// assert!(block.is_exposed());
@@ -131,9 +131,9 @@ impl Block {
     /// The size that was asked for, in bytes.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
-    /// let block = Context::primary(0)?.allocate(100, Placement::Packed)?;
+    /// let block = Block::allocate(&Context::primary(0)?, 100, Placement::Packed)?;
     /// assert_eq!(block.size(), 100);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
@@ -149,12 +149,12 @@ impl Block {
     /// Whether both lie in one segment, so that one copy may reach from one to the other.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let blocks = context.suballocate(&[100, 200])?;
+    /// let blocks = Block::suballocate(&context, &[100, 200])?;
     /// assert!(blocks[0].shares_segment(&blocks[1]));
-    /// assert!(!blocks[0].shares_segment(&context.allocate_pinned(100)?));
+    /// assert!(!blocks[0].shares_segment(&Block::allocate_pinned(&context, 100)?));
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
     pub fn shares_segment(&self, other: &Self) -> bool {
@@ -164,10 +164,10 @@ impl Block {
     /// Where the block was allocated.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let block = context.allocate(100, Placement::Packed)?;
+    /// let block = Block::allocate(&context, 100, Placement::Packed)?;
     /// assert!(block.context().is_same(&context));
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```

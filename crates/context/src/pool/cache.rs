@@ -10,11 +10,11 @@ use arrow_cuda_driver::CudaResult;
 /// pinned host memory, which the process caches.
 ///
 /// ```
-/// use arrow_cuda_context::{Cache, Context, Placement};
+/// use arrow_cuda_context::{Block, Cache, Context, Placement};
 ///
 /// let context = Context::primary(0)?;
-/// drop(context.allocate(3 << 20, Placement::Alone)?);
-/// drop(context.allocate_pinned(100)?);
+/// drop(Block::allocate(&context, 3 << 20, Placement::Alone)?);
+/// drop(Block::allocate_pinned(&context, 100)?);
 /// for cache in [Cache::Device(&context), Cache::Pinned] {
 ///     assert!(cache.stats()?.cached_bytes > 0);
 ///     cache.set_limit(0)?; // gives everything back
@@ -53,10 +53,10 @@ impl<'context> Cache<'context> {
     /// How much memory is and was in use and cached, and how often cached memory was reused.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let block = context.allocate(1000, Placement::Packed)?;
+    /// let block = Block::allocate(&context, 1000, Placement::Packed)?;
     /// let stats = context.cache().stats()?;
     /// assert_eq!(stats.allocated_bytes, 1000);
     /// assert!(stats.reserved_bytes >= 1000 && stats.driver_allocations > 0);
@@ -74,10 +74,10 @@ impl<'context> Cache<'context> {
     /// Lets both peaks of the statistics begin again, at what is allocated and reserved now.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// drop(context.allocate(1000, Placement::Packed)?);
+    /// drop(Block::allocate(&context, 1000, Placement::Packed)?);
     /// assert_eq!(context.cache().stats()?.peak_allocated_bytes, 1000);
     /// context.cache().reset_peaks()?;
     /// assert_eq!(context.cache().stats()?.peak_allocated_bytes, 0);
@@ -124,10 +124,10 @@ impl Context {
     /// requested.  Slices, foreign memory and imported memory do not count.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let block = context.allocate(1000, Placement::Packed)?;
+    /// let block = Block::allocate(&context, 1000, Placement::Packed)?;
     /// assert_eq!(context.bytes_allocated()?, 1000);
     /// drop(block);
     /// assert_eq!(context.bytes_allocated()?, 0);

@@ -10,11 +10,11 @@ use std::time::SystemTime;
 /// A kind of [`MemoryEvent`].
 ///
 /// ```
-/// use arrow_cuda_context::{Context, MemoryAction, MemoryHistory, Placement};
+/// use arrow_cuda_context::{Block, Context, MemoryAction, MemoryHistory, Placement};
 ///
 /// let context = Context::primary(0)?;
 /// MemoryHistory::start(1000, || None)?;
-/// drop(context.allocate(700, Placement::Packed)?);
+/// drop(Block::allocate(&context, 700, Placement::Packed)?);
 /// let actions: Vec<_> = MemoryHistory::stop()?.iter().map(|event| event.action).collect();
 /// assert!(actions.contains(&MemoryAction::Allocate) && actions.contains(&MemoryAction::Release));
 /// # Ok::<(), arrow_cuda_context::CudaError>(())
@@ -53,11 +53,11 @@ impl MemoryAction {
 /// An event of the [`MemoryHistory`].
 ///
 /// ```
-/// use arrow_cuda_context::{Context, MemoryAction, MemoryHistory, Placement};
+/// use arrow_cuda_context::{Block, Context, MemoryAction, MemoryHistory, Placement};
 ///
 /// let context = Context::primary(0)?;
 /// MemoryHistory::start(1000, || None)?;
-/// let block = context.allocate(700, Placement::Packed)?;
+/// let block = Block::allocate(&context, 700, Placement::Packed)?;
 /// let events = MemoryHistory::stop()?;
 /// let event = events.iter().find(|event| event.action == MemoryAction::Allocate).expect("one");
 /// assert_eq!((event.device, event.address, event.size), (0, block.private_address(), 700));
@@ -94,11 +94,11 @@ pub type Origin = fn() -> Option<String>;
 /// The history of all device memory that the contexts of this process allocate, while it is recorded.
 ///
 /// ```
-/// use arrow_cuda_context::{Context, MemoryAction, MemoryHistory, Placement};
+/// use arrow_cuda_context::{Block, Context, MemoryAction, MemoryHistory, Placement};
 ///
 /// let context = Context::primary(0)?;
 /// assert!(MemoryHistory::start(1000, || Some("here".into()))?);
-/// let block = context.allocate(700, Placement::Packed)?;
+/// let block = Block::allocate(&context, 700, Placement::Packed)?;
 /// drop(block);
 /// let events = MemoryHistory::stop()?;
 /// let last = &events[events.len() - 1];
@@ -150,12 +150,12 @@ impl MemoryHistory {
     /// The events so far; empty unless they are recorded.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, MemoryHistory, Placement};
+    /// use arrow_cuda_context::{Block, Context, MemoryHistory, Placement};
     ///
     /// let context = Context::primary(0)?;
     /// assert!(MemoryHistory::events()?.is_empty());
     /// MemoryHistory::start(1000, || None)?;
-    /// let block = context.allocate(700, Placement::Packed)?;
+    /// let block = Block::allocate(&context, 700, Placement::Packed)?;
     /// assert!(MemoryHistory::events()?.iter().any(|event| event.address == block.private_address()));
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
@@ -171,11 +171,11 @@ impl MemoryHistory {
     /// Ends the record.  Returns its events.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, MemoryHistory, Placement};
+    /// use arrow_cuda_context::{Block, Context, MemoryHistory, Placement};
     ///
     /// let context = Context::primary(0)?;
     /// MemoryHistory::start(1000, || None)?;
-    /// drop(context.allocate(700, Placement::Packed)?);
+    /// drop(Block::allocate(&context, 700, Placement::Packed)?);
     /// assert!(!MemoryHistory::stop()?.is_empty());
     /// assert!(MemoryHistory::stop()?.is_empty());
     /// # Ok::<(), arrow_cuda_context::CudaError>(())

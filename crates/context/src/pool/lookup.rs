@@ -94,11 +94,11 @@ impl Current<'_> {
     /// gone.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
     /// let current = context.enter()?;
-    /// let block = context.allocate(1000, Placement::Alone)?;
+    /// let block = Block::allocate(&context, 1000, Placement::Alone)?;
     /// let address = block.private_address();
     /// assert!(current.has_block(address + 10, 990));
     /// assert!(!current.has_block(address + 10, 991) && !current.has_block(address + 1000, 0));
@@ -124,10 +124,10 @@ impl Current<'_> {
     /// although the driver still has it allocated.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, current) = (context.allocate(100, Placement::Packed)?, context.enter()?);
+    /// let (block, current) = (Block::allocate(&context, 100, Placement::Packed)?, context.enter()?);
     /// let address = block.private_address();
     /// assert_eq!(current.device_address(address)?, Some(address));
     /// drop(block);
@@ -149,10 +149,10 @@ impl Current<'_> {
     /// `None` where [`device_address`](Self::device_address) is.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let (block, current) = (context.allocate(100, Placement::Packed)?, context.enter()?);
+    /// let (block, current) = (Block::allocate(&context, 100, Placement::Packed)?, context.enter()?);
     /// let (start, size) = current.known_range(block.private_address())?.expect("device memory");
     /// assert!(start <= block.private_address() && size >= 100);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())

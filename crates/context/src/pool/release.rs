@@ -43,11 +43,11 @@ impl Cache<'_> {
     /// the process 1/16 of the machine's pinned, at most 1 GiB.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
     /// context.cache().set_limit(0)?;
-    /// drop(context.allocate(1000, Placement::Packed)?);
+    /// drop(Block::allocate(&context, 1000, Placement::Packed)?);
     /// assert_eq!(context.cache().stats()?.cached_bytes, 0);
     /// # Ok::<(), arrow_cuda_context::CudaError>(())
     /// ```
@@ -74,10 +74,10 @@ impl Cache<'_> {
     /// Waits for all work of the devices.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement};
+    /// use arrow_cuda_context::{Block, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// drop(context.allocate(1000, Placement::Packed)?);
+    /// drop(Block::allocate(&context, 1000, Placement::Packed)?);
     /// let cached = context.cache().stats()?.cached_bytes;
     /// assert_eq!(context.cache().empty()?, cached);
     /// assert_eq!(context.cache().stats()?.cached_bytes, 0);

@@ -9,10 +9,10 @@ use std::sync::Arc;
 /// Memory that the driver has allocated, or pinned, for the pools of a context.
 ///
 /// ```
-/// use arrow_cuda_context::{Context, Placement, memory_segments};
+/// use arrow_cuda_context::{Block, Context, Placement, memory_segments};
 ///
 /// let context = Context::primary(0)?;
-/// let block = context.allocate(100, Placement::Packed)?;
+/// let block = Block::allocate(&context, 100, Placement::Packed)?;
 /// let segment = &memory_segments()[0];
 /// assert!(segment.context.is_same(&context) && !segment.is_on_host);
 /// assert_eq!(segment.size, segment.blocks.iter().map(|block| block.size).sum());
@@ -38,10 +38,10 @@ pub struct MemorySegment {
 /// A part of a [`MemorySegment`].
 ///
 /// ```
-/// use arrow_cuda_context::{BlockState, Context, MemoryBlock, Placement, memory_segments};
+/// use arrow_cuda_context::{Block, BlockState, Context, MemoryBlock, Placement, memory_segments};
 ///
 /// let context = Context::primary(0)?;
-/// let block = context.allocate(100, Placement::Packed)?;
+/// let block = Block::allocate(&context, 100, Placement::Packed)?;
 /// let segments = memory_segments();
 /// let is_in_use = |it: &&MemoryBlock| it.state == BlockState::InUse;
 /// let found = segments[0].blocks.iter().find(is_in_use).expect("the block");
@@ -66,9 +66,9 @@ pub struct MemoryBlock {
 /// All memory in the pools of this process: of all contexts, on devices and pinned.  Other threads go on to use it.
 ///
 /// ```
-/// use arrow_cuda_context::{BlockState, Context, Placement, memory_segments};
+/// use arrow_cuda_context::{Block, BlockState, Context, Placement, memory_segments};
 ///
-/// let block = Context::primary(0)?.allocate(700, Placement::Packed)?;
+/// let block = Block::allocate(&Context::primary(0)?, 700, Placement::Packed)?;
 /// let blocks = memory_segments().into_iter().flat_map(|segment| segment.blocks);
 /// let ours = blocks.filter(|each| each.address == block.private_address()).next();
 /// assert!(ours.is_some_and(|it| it.requested == 700 && it.state == BlockState::InUse));

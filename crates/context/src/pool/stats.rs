@@ -6,14 +6,14 @@ use arrow_cuda_driver::Lock;
 /// otherwise.  Memory of other libraries does not count.
 ///
 /// ```
-/// use arrow_cuda_context::{Cache, Context, Placement};
+/// use arrow_cuda_context::{Block, Cache, Context, Placement};
 ///
 /// let context = Context::primary(0)?;
-/// let block = context.allocate(3 << 20, Placement::Alone)?;
+/// let block = Block::allocate(&context, 3 << 20, Placement::Alone)?;
 /// let stats = context.cache().stats()?;
 /// assert!(stats.allocated_bytes >= 3 << 20 && stats.reserved_bytes >= 4 << 20);
 ///
-/// let pinned = context.allocate_pinned(5000)?;
+/// let pinned = Block::allocate_pinned(&context, 5000)?;
 /// assert!(Cache::Pinned.stats()?.allocated_bytes >= 5000);
 /// # Ok::<(), arrow_cuda_driver::CudaError>(())
 /// ```

@@ -53,10 +53,10 @@ pub enum Pending {
 /// How the consumer of the memory orders its work after the pending work.
 ///
 /// ```
-/// use arrow_cuda_context::{Consumer, Context, Placement};
+/// use arrow_cuda_context::{Block, Consumer, Context, Placement};
 ///
 /// let context = Context::primary(0)?;
-/// let block = context.allocate(100, Placement::Packed)?;
+/// let block = Block::allocate(&context, 100, Placement::Packed)?;
 /// for consumer in [Consumer::OnDefaultStream, Consumer::AfterEvent, Consumer::OrdersItself] {
 ///     let ready = context.make_ready_for(consumer, &[])?;
 ///     assert_eq!(block.address(&ready), block.private_address());
@@ -82,10 +82,10 @@ pub enum Consumer {
 /// Proof that memory of a context was made ready for a consumer, who may get its addresses now.
 ///
 /// ```
-/// use arrow_cuda_context::{Consumer, Context, Placement, Ready};
+/// use arrow_cuda_context::{Block, Consumer, Context, Placement, Ready};
 ///
 /// let context = Context::primary(0)?;
-/// let block = context.allocate(100, Placement::Packed)?;
+/// let block = Block::allocate(&context, 100, Placement::Packed)?;
 /// let ready: Ready = context.make_ready_for(Consumer::OnDefaultStream, &[])?;
 /// assert!(ready.is_for(&context) && block.address(&ready) > 0);
 /// # Ok::<(), arrow_cuda_context::CudaError>(())
@@ -200,10 +200,10 @@ impl Context {
     /// stream of this context.  Consumers that give no event work in the device's primary context.
     ///
     /// ```
-    /// use arrow_cuda_context::{Consumer, Context, Placement};
+    /// use arrow_cuda_context::{Block, Consumer, Context, Placement};
     ///
     /// let context = Context::primary(0)?;
-    /// let block = context.allocate(100, Placement::Packed)?;
+    /// let block = Block::allocate(&context, 100, Placement::Packed)?;
     /// let ready = context.make_ready_for(Consumer::OnDefaultStream, &[])?;
     /// assert!(block.address(&ready) > 0);
     /// # Ok::<(), arrow_cuda_driver::CudaError>(())

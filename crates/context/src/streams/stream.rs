@@ -295,11 +295,11 @@ impl Stream {
     /// context.
     ///
     /// ```
-    /// use arrow_cuda_context::{Context, Placement, Stream};
+    /// use arrow_cuda_context::{Block, Context, Placement, Stream};
     ///
     /// let context = Context::primary(0)?;
     /// let stream = Stream::new(&context)?;
-    /// let block = context.allocate(100, Placement::Packed)?;
+    /// let block = Block::allocate(&context, 100, Placement::Packed)?;
     /// let address = block.private_address();
     /// // SAFETY: the stream retains the block until the fill is complete.
     /// stream.enqueue(Box::new(block), |current, handle| unsafe {

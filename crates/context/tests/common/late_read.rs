@@ -41,7 +41,7 @@ impl LateRead {
         copy: impl FnOnce(&Current<'_>, u64, StreamHandle<'_>) -> CudaResult<()>,
     ) -> Self {
         let stream = Stream::non_blocking(reader).expect("room");
-        let found = reader.allocate(size as u64, Placement::Packed).expect("room");
+        let found = Block::allocate(reader, size as u64, Placement::Packed).expect("room");
         let gate = Gate::on(&stream);
         let current = reader.enter().expect("alive");
         let queued = copy(&current, found.address(&Ready::by_caller()), stream.handle());

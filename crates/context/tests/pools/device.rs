@@ -12,14 +12,14 @@ use std::thread;
 use std::time::Duration;
 
 fn allocate(context: &Context, size: u64) -> Block {
-    context.allocate(size, Placement::Alone).expect("room")
+    Block::allocate(context, size, Placement::Alone).expect("room")
 }
 
 #[test]
 fn adjacent_blocks_are_released_one_by_one() {
     let (_guard, context) = alone();
     let before = context.bytes_allocated().expect("alive");
-    let mut blocks = context.suballocate(&[100, 20 * MIB, 5]).expect("room");
+    let mut blocks = Block::suballocate(&context, &[100, 20 * MIB, 5]).expect("room");
     let at: Vec<_> = blocks.iter().map(Block::private_address).collect();
     assert_eq!(at, [at[0], at[0] + 512, at[0] + 512 + 20 * MIB]);
     assert_eq!(context.bytes_allocated().expect("alive") - before, 105 + 20 * MIB);
@@ -28,7 +28,7 @@ fn adjacent_blocks_are_released_one_by_one() {
     assert_eq!(allocate(&context, 20 * MIB - 5).private_address(), at[1]);
     drop(blocks);
     assert_eq!(context.bytes_allocated().expect("alive"), before);
-    assert!(context.suballocate(&[]).expect("nothing to do").is_empty());
+    assert!(Block::suballocate(&context, &[]).expect("nothing to do").is_empty());
 }
 
 #[test]

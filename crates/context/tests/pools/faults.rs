@@ -3,7 +3,7 @@
 use super::common::Gate;
 use super::simulator::{fault, with_settings};
 use super::{Device, LARGE, Pages, Pinned, Source, alone};
-use arrow_cuda_context::{Context, Placement, Stream};
+use arrow_cuda_context::{Block, Context, Placement, Stream};
 use arrow_cuda_driver::is_simulated;
 use rstest::rstest;
 use std::sync::MutexGuard;
@@ -53,7 +53,7 @@ fn the_cache_makes_room(#[values(Pinned, Pages)] source: Source) {
 #[test]
 fn a_block_is_packed_when_there_is_no_room_for_a_segment() {
     let Some((_guard, context)) = alone_with_the_simulator() else { return };
-    let allocate = |placement| context.allocate(1000, placement).expect("room");
+    let allocate = |placement| Block::allocate(&context, 1000, placement).expect("room");
     let (packed, alone) = (allocate(Placement::Packed), allocate(Placement::Alone));
     assert!(!packed.shares_segment(&alone));
     let failing = Fault::new("cuMemAlloc:1+=2");

@@ -86,8 +86,8 @@ impl Drop for Held {
 impl Source {
     fn try_allocate(self, context: &Context, size: u64) -> CudaResult<Held> {
         Ok(match self {
-            Device => Held::Block(context.allocate(size, Placement::Packed)?),
-            Pinned => Held::Block(context.allocate_pinned(size as usize)?),
+            Device => Held::Block(Block::allocate(context, size, Placement::Packed)?),
+            Pinned => Held::Block(Block::allocate_pinned(context, size as usize)?),
             Pages => {
                 let pool = HostPool::of(context);
                 Held::OfPool(pool, pool.allocate(size as usize, 64)?)

@@ -102,13 +102,13 @@ pub(super) fn stager_for<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_cuda_context::{Context, Placement};
+    use arrow_cuda_context::{Block, Context, Placement};
     use std::sync::atomic::Ordering;
 
     #[test]
     fn a_small_copy_is_counted_while_others_are_made() {
         let context = Context::primary(0).expect("a device");
-        let block = context.allocate(8, Placement::Packed).expect("memory");
+        let block = Block::allocate(&context, 8, Placement::Packed).expect("memory");
         let (stager, current) = (Stager::of(&context), context.enter().expect("a device"));
         let count = || {
             let small = HostMemory::source(&[1; 8]);

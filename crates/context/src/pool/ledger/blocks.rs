@@ -79,10 +79,10 @@ pub(super) enum State {
 /// Who may use a [`MemoryBlock`](crate::MemoryBlock).
 ///
 /// ```
-/// use arrow_cuda_context::{BlockState, Context, Placement, memory_segments};
+/// use arrow_cuda_context::{Block, BlockState, Context, Placement, memory_segments};
 ///
 /// let context = Context::primary(0)?;
-/// let block = context.allocate(100, Placement::Packed)?;
+/// let block = Block::allocate(&context, 100, Placement::Packed)?;
 /// let blocks = memory_segments().into_iter().flat_map(|segment| segment.blocks);
 /// assert!(blocks.filter(|it| it.state == BlockState::InUse).count() == 1);
 /// # Ok::<(), arrow_cuda_context::CudaError>(())

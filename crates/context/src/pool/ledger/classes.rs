@@ -15,10 +15,10 @@ const TOLERANCE_DIVISOR: u64 = 6;
 /// A class of sizes: up to 1 MiB, below 16 MiB, and from there on.
 ///
 /// ```
-/// use arrow_cuda_context::{Context, Placement, SizeClass, memory_segments};
+/// use arrow_cuda_context::{Block, Context, Placement, SizeClass, memory_segments};
 ///
 /// let context = Context::primary(0)?;
-/// let block = context.allocate(100, Placement::Packed)?;
+/// let block = Block::allocate(&context, 100, Placement::Packed)?;
 /// assert_eq!(memory_segments()[0].class, SizeClass::Small);
 /// # Ok::<(), arrow_cuda_context::CudaError>(())
 /// ```

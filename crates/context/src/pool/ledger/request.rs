@@ -9,11 +9,11 @@ use super::classes::{ALIGNMENT, SizeClass};
 /// gets a segment of its own, as long as that wastes little.
 ///
 /// ```
-/// use arrow_cuda_context::{Context, Placement};
+/// use arrow_cuda_context::{Block, Context, Placement};
 ///
 /// let context = Context::primary(0)?;
-/// let alone = context.allocate(1 << 20, Placement::Alone)?; // to be exported
-/// let packed = context.allocate(1 << 20, Placement::Packed)?;
+/// let alone = Block::allocate(&context, 1 << 20, Placement::Alone)?; // to be exported
+/// let packed = Block::allocate(&context, 1 << 20, Placement::Packed)?;
 /// assert!(!alone.shares_segment(&packed));
 /// # Ok::<(), arrow_cuda_context::CudaError>(())
 /// ```
