@@ -33,7 +33,7 @@ pub use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, DeviceSlice};
 #[cfg(feature = "cudarc")]
 pub use arrow_cuda_buffer::{CudarcSlice, CudarcSliceMut};
 pub use arrow_cuda_context::{
-    Consumer, Context, Device, Event, Function, Placement, Ready, Stream, StreamHandle,
+    Consumer, Context, Device, Event, Function, Pending, Ready, Stream, StreamHandle,
 };
 pub use arrow_cuda_driver::{CudaError, CudaResult};
 pub use arrow_cuda_host_io::{
@@ -43,6 +43,7 @@ pub use arrow_cuda_ipc::{
     IpcMemHandle, read_device_batch, read_device_stream, read_record_batch, read_stream,
     serialize_device_batch, serialize_device_stream, serialize_record_batch, serialize_stream,
 };
+pub use arrow_cuda_numba_bridge::ToDlpack;
 pub use error::{Error, Result};
 
 // The versions of other crates whose types are in signatures.

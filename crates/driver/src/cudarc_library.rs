@@ -74,6 +74,7 @@ impl CudaError {
     ///
     /// let error = CudaError::of_cudarc(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY));
     /// assert!(error.is_out_of_memory());
+    /// assert!(error.to_string().starts_with("Cuda error 2 in a call of cudarc: "));
     /// ```
     pub fn of_cudarc(error: cudarc::driver::DriverError) -> Self {
         Self::of_call("cudarc", error.0 as i32)

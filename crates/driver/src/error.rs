@@ -46,12 +46,13 @@ pub enum CudaError {
 
 /// The error of a driver function: number, name and text come from the driver.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{BEGIN}{code} in function '{function}': {}{}{}",
+#[error("{BEGIN}{code} in {}: {}{}{}", self.place(),
     name.as_ref().map_or_else(String::new, |name| format!("[{name}] ")),
     text.as_deref().unwrap_or("unknown error"), self.sizes())]
 #[non_exhaustive]
 pub struct CallError {
-    /// The function, without the suffix of its binary interface (`cuMemAlloc`).
+    /// The function, without the suffix of its binary interface (`cuMemAlloc`); or the library that has called one and
+    /// keeps only the result code (`cudarc`, `cust`).
     pub function: &'static str,
     /// The result code.
     pub code: i32,
@@ -100,6 +101,13 @@ impl CallError {
     pub fn code_in(text: &str) -> Option<i32> {
         let (code, _) = text.strip_prefix(BEGIN)?.split_once(' ')?;
         code.parse().ok()
+    }
+
+    fn place(&self) -> String {
+        match self.function {
+            library @ ("cudarc" | "cust") => format!("a call of {library}"),
+            function => format!("function '{function}'"),
+        }
     }
 
     /// The bytes that an allocation wanted, which found too little memory, and those that there were.

@@ -1,9 +1,12 @@
-//! Arrow columns on a device as arrays.
+//! Arrow columns on a device as arrays, and back.
 
-use crate::error::unsupported;
-use crate::{ElementType, Error, StridedArray, StridedLayout};
-use arrow_cuda_array::DeviceArray;
-use arrow_schema::DataType;
+use crate::dlpack::Tensor;
+use crate::error::{invalid, unsupported};
+use crate::{ElementType, Error, Order, StridedArray, StridedLayout};
+use arrow_cuda_array::{ArrayParts, DeviceArray};
+use arrow_cuda_context::Consumer;
+use arrow_schema::{DataType, Field};
+use std::sync::Arc;
 
 /// The type of the elements of a column of numbers.
 ///
@@ -19,22 +22,48 @@ impl TryFrom<&DataType> for ElementType {
     type Error = Error;
 
     fn try_from(data_type: &DataType) -> Result<Self, Error> {
-        Ok(match data_type {
-            DataType::Int8 => Self::int(1),
-            DataType::Int16 => Self::int(2),
-            DataType::Int32 => Self::int(4),
-            DataType::Int64 => Self::int(8),
-            DataType::UInt8 => Self::uint(1),
-            DataType::UInt16 => Self::uint(2),
-            DataType::UInt32 => Self::uint(4),
-            DataType::UInt64 => Self::uint(8),
-            DataType::Float16 => Self::float(2),
-            DataType::Float32 => Self::float(4),
-            DataType::Float64 => Self::float(8),
-            other => return unsupported(format!("{other} is no type of numbers")),
-        })
+        match TYPES.iter().find(|(arrow, _)| arrow == data_type) {
+            Some((_, element)) => Ok(*element),
+            None => unsupported(format!("{data_type} is no type of numbers")),
+        }
     }
 }
+
+/// The type of a column with these elements.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::ElementType;
+/// use arrow_schema::DataType;
+///
+/// assert_eq!(DataType::try_from(ElementType::float(4))?, DataType::Float32);
+/// assert!(DataType::try_from(ElementType::complex(8)).is_err());
+/// # Ok::<(), arrow_cuda_numba_bridge::Error>(())
+/// ```
+impl TryFrom<ElementType> for DataType {
+    type Error = Error;
+
+    fn try_from(element: ElementType) -> Result<Self, Error> {
+        match TYPES.iter().find(|(_, each)| *each == element) {
+            Some((arrow, _)) => Ok(arrow.clone()),
+            None => unsupported(format!("Arrow has no numbers of the type '{element}'")),
+        }
+    }
+}
+
+/// Arrow's numbers, and the elements of arrays.
+const TYPES: [(DataType, ElementType); 11] = [
+    (DataType::Int8, ElementType::int(1)),
+    (DataType::Int16, ElementType::int(2)),
+    (DataType::Int32, ElementType::int(4)),
+    (DataType::Int64, ElementType::int(8)),
+    (DataType::UInt8, ElementType::uint(1)),
+    (DataType::UInt16, ElementType::uint(2)),
+    (DataType::UInt32, ElementType::uint(4)),
+    (DataType::UInt64, ElementType::uint(8)),
+    (DataType::Float16, ElementType::float(2)),
+    (DataType::Float32, ElementType::float(4)),
+    (DataType::Float64, ElementType::float(8)),
+];
 
 /// The elements of a column of numbers, or of lists of a fixed size of numbers, which share the memory: an array of
 /// shape (n,), or (n, size).
@@ -89,4 +118,89 @@ fn elements_of(column: &DeviceArray) -> Result<(Vec<i64>, DeviceArray), Error> {
     let (mut shape, elements) = elements_of(&child)?;
     shape.splice(..1, [length, (*size).into()]);
     Ok((shape, elements))
+}
+
+/// The elements of an array as a column, which shares the memory: those of shape (n,) as numbers, those of shape
+/// (n, size) as lists of a fixed size, and so on.
+///
+/// ```
+/// use arrow_cuda_array::DeviceArray;
+/// use arrow_cuda_context::Context;
+/// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+/// use arrow_schema::DataType;
+///
+/// let layout = StridedLayout::row_major(ElementType::uint(1), vec![3])?;
+/// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+/// array.copy_from_host(&[1, 2, 3], Order::C)?;
+/// let column = DeviceArray::try_from(&array)?;
+/// assert_eq!((column.data_type(), column.len()), (&DataType::UInt8, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Fails with [`Error::NeedsCopy`] for elements with gaps or in another order, with [`Error::Unsupported`] for a type
+/// that Arrow does not have and for memory that is not aligned, and with [`Error::Invalid`] without a dimension.
+impl TryFrom<&StridedArray> for DeviceArray {
+    type Error = Error;
+
+    fn try_from(array: &StridedArray) -> Result<Self, Error> {
+        if !array.is_dense(Order::C) {
+            let text =
+                "a column's elements lie one after the other: array.copy(Order::C) has them so";
+            return Err(Error::NeedsCopy(text.to_owned()));
+        }
+        array.check_aligned(array.element().size() as usize)?;
+        let Some((&rows, sizes)) = array.layout().shape().split_first() else {
+            return invalid("an array without a dimension is no column");
+        };
+        let context = array.buffer().context();
+        let count = |sizes: &[i64]| sizes.iter().product::<i64>() as usize * rows as usize;
+        let numbers = ArrayParts {
+            buffers: vec![array.buffer().clone()],
+            null_count: Some(0),
+            ..ArrayParts::new(array.element().try_into()?, count(sizes))
+        };
+        let mut column = Self::new(context, numbers)?;
+        for (at, &size) in sizes.iter().enumerate().rev() {
+            let item = Arc::new(Field::new_list_field(column.data_type().clone(), true));
+            let Ok(size) = i32::try_from(size) else {
+                return unsupported(format!("Arrow has no lists of {size} elements each"));
+            };
+            let lists = ArrayParts {
+                children: vec![column],
+                null_count: Some(0),
+                ..ArrayParts::new(DataType::FixedSizeList(item, size), count(sizes.split_at(at).0))
+            };
+            column = Self::new(context, lists)?;
+        }
+        Ok(column)
+    }
+}
+
+/// Columns of numbers as tensors of DLPack.
+///
+/// ```
+/// use arrow_array::Float32Array;
+/// use arrow_cuda_array::DeviceArray;
+/// use arrow_cuda_context::{Consumer, Context};
+/// use arrow_cuda_numba_bridge::ToDlpack;
+///
+/// let numbers = Float32Array::from(vec![1.5, 2.5, 3.5]);
+/// let column = DeviceArray::from_host(&Context::primary(0)?, &numbers)?;
+/// let tensor = column.to_dlpack(Consumer::OnDefaultStream)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait ToDlpack {
+    /// The elements as a tensor for another library, without a copy: see [`StridedArray::to_dlpack`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the column's conversion to a [`StridedArray`], such as for nulls, and of
+    /// [`StridedArray::to_dlpack`].
+    fn to_dlpack(&self, consumer: Consumer) -> Result<Tensor, Error>;
+}
+
+impl ToDlpack for DeviceArray {
+    fn to_dlpack(&self, consumer: Consumer) -> Result<Tensor, Error> {
+        StridedArray::try_from(self)?.to_dlpack(consumer)
+    }
 }

@@ -20,5 +20,7 @@ mod error;
 mod layout;
 
 pub use array::StridedArray;
+#[cfg(feature = "arrow")]
+pub use arrow_columns::ToDlpack;
 pub use error::Error;
 pub use layout::{ElementType, Index, Kind, MAX_DIMENSIONS, Order, Slice, Span, StridedLayout};

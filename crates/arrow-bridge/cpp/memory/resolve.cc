@@ -49,7 +49,7 @@ void DropNothing(void*) {}
 Status CheckSpan(const arrow::Buffer& buffer) {
   if (buffer.size() < 0) {
     return Status::Invalid("buffer has a negative size: ", buffer.size(),
-                           " (libarrow takes that of strings from their last offset)");
+                           "; of strings, the last offset is negative");
   }
   if (buffer.size() > 0 && buffer.address() == 0) {
     return Status::Invalid("buffer of ", buffer.size(), " bytes has a null address");

@@ -12,6 +12,17 @@ pub const CUDA_HOST: i32 = 3;
 /// `kDLCUDAManaged`: memory that migrates between host and devices.
 pub const CUDA_MANAGED: i32 = 13;
 
+/// Whether a CUDA device reaches memory of that type.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::dlpack::abi;
+///
+/// assert!(abi::is_cuda(abi::CUDA_HOST) && !abi::is_cuda(abi::CPU));
+/// ```
+pub fn is_cuda(device_type: i32) -> bool {
+    matches!(device_type, CUDA | CUDA_HOST | CUDA_MANAGED)
+}
+
 /// The major version of the layouts in this module.
 pub const MAJOR: u32 = 1;
 /// The minor version of exported structures.

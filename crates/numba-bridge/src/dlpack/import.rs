@@ -2,7 +2,9 @@
 
 use super::abi::{self, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion, DLTensor};
 use crate::error::{invalid, unsupported};
-use crate::{ElementType, Error, MAX_DIMENSIONS, Span, StridedLayout};
+use crate::{ElementType, Error, MAX_DIMENSIONS, Span, StridedArray, StridedLayout};
+use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_context::{Context, Pending};
 use std::ptr::NonNull;
 use std::slice;
 
@@ -66,6 +68,86 @@ pub struct ImportedMemory {
     pub is_mutable: bool,
 }
 
+impl ImportedMemory {
+    /// The primary context of the tensor's device.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context};
+    /// use arrow_cuda_numba_bridge::dlpack::Imported;
+    /// use arrow_cuda_numba_bridge::{ElementType, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::float(4), vec![2, 3])?;
+    /// let array = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// let structure = array.to_dlpack(Consumer::OnDefaultStream)?.into_versioned(false);
+    /// // SAFETY: a valid structure, whose deleter nobody else calls.
+    /// let memory = unsafe { Imported::versioned(structure) }.memory()?;
+    /// assert_eq!(memory.context()?, Context::primary(0)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for memory that no CUDA device reaches; [`Error::Invalid`] for a number that no device
+    /// can have; driver errors.
+    pub fn context(&self) -> Result<Context, Error> {
+        check_device_type(self.device_type)?;
+        let id = self.device_id;
+        let Ok(number) = u32::try_from(id) else {
+            return invalid(format!("the tensor has an invalid device number: {id}"));
+        };
+        Ok(Context::primary(number)?)
+    }
+}
+
+impl StridedArray {
+    /// An array over a tensor of another library, without a copy.  The array and all its views own the tensor:
+    /// dropping the last one calls its deleter.
+    ///
+    /// The work that is `pending` may still write to the memory.  A tensor that was made for the legacy default stream
+    /// (`stream=1`) has [`Pending::DefaultStream`]; [`Pending::AnyStream`] waits for everything.
+    ///
+    /// ```
+    /// use arrow_cuda_context::{Consumer, Context, Pending};
+    /// use arrow_cuda_numba_bridge::dlpack::Imported;
+    /// use arrow_cuda_numba_bridge::{ElementType, Order, StridedArray, StridedLayout};
+    ///
+    /// let layout = StridedLayout::row_major(ElementType::uint(1), vec![3])?;
+    /// let theirs = StridedArray::allocate(&Context::primary(0)?, layout)?;
+    /// theirs.copy_from_host(&[1, 2, 3], Order::C)?;
+    /// let structure = theirs.to_dlpack(Consumer::OnDefaultStream)?.into_versioned(false); // or another library's
+    /// // SAFETY: a valid structure, whose deleter nobody else calls.
+    /// let tensor = unsafe { Imported::versioned(structure) };
+    /// let array = StridedArray::from_dlpack(tensor, &Pending::DefaultStream)?;
+    /// assert_eq!(array.private_address(), theirs.private_address());
+    /// assert_eq!(array.to_vec(Order::C)?, [1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Imported::memory`] and [`ImportedMemory::context`]; those of [`DeviceBuffer::view`], such as for memory
+    /// that the driver does not know.
+    pub fn from_dlpack(tensor: Imported, pending: &Pending) -> Result<Self, Error> {
+        let memory = tensor.memory()?;
+        let context = memory.context()?;
+        let ImportedMemory { address, layout, is_mutable, .. } = memory;
+        let Span { start, size } = layout.span();
+        let buffer = match size {
+            0 => DeviceBuffer::allocate(&context, 0)?,
+            _ => {
+                let arrival = context.take_over(pending)?;
+                // SAFETY: whoever made the `Imported` has promised that the memory is valid until its deleter runs,
+                // which the buffer owns.
+                unsafe {
+                    let owner = Box::new(tensor);
+                    DeviceBuffer::view(&context, address, size, is_mutable, arrival, owner)?
+                }
+            }
+        };
+        Self::new(&buffer, start.unsigned_abs() as usize, layout)
+    }
+}
+
 impl Imported {
     /// Takes ownership of a structure from before version 1.
     ///
@@ -85,7 +167,8 @@ impl Imported {
     ///
     /// # Safety
     ///
-    /// The structure must be valid, and nobody else may call its deleter from now on.
+    /// The structure must be valid, and nobody else may call its deleter from now on.  The memory that it names must
+    /// stay valid until then.
     pub unsafe fn legacy(tensor: NonNull<DLManagedTensor>) -> Self {
         Self(Form::Legacy(tensor))
     }
@@ -109,7 +192,7 @@ impl Imported {
     /// # Safety
     ///
     /// It must be valid, as far as its version defines it, and nobody else may call its deleter
-    /// from now on.
+    /// from now on.  The memory that it names must stay valid until then.
     pub unsafe fn versioned(tensor: NonNull<DLManagedTensorVersioned>) -> Self {
         Self(Form::Versioned(tensor))
     }
@@ -185,6 +268,26 @@ impl Drop for Imported {
                 }
             }
         }
+    }
+}
+
+/// Refuses DLPack's number of a type of device that is not CUDA.
+///
+/// ```
+/// use arrow_cuda_numba_bridge::dlpack::{abi, check_device_type};
+///
+/// assert!(check_device_type(abi::CUDA_MANAGED).is_ok());
+/// assert!(check_device_type(abi::CPU).is_err());
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Unsupported`].
+pub fn check_device_type(device_type: i32) -> Result<(), Error> {
+    match device_type {
+        cuda if abi::is_cuda(cuda) => Ok(()),
+        abi::CPU => unsupported("the tensor is in host memory: copy it to a device"),
+        other => unsupported(format!("the tensor lies on a device of type {other}, not CUDA")),
     }
 }
 

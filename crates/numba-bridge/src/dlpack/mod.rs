@@ -4,8 +4,8 @@
 //!   [`Tensor::into_legacy`] turn it into the structure, which owns the memory until its deleter is
 //!   called, on any thread.
 //! * An [`Imported`] owns a structure of another library, and calls its deleter when dropped.
-//!   [`Imported::memory`] returns the memory of its elements, and refuses inconsistent structures.
-//!
+//!   [`Imported::memory`] returns the memory of its elements, and refuses inconsistent structures;
+//!   [`StridedArray::from_dlpack`](crate::StridedArray::from_dlpack) makes an array of it.
 //! * [`consumer_on`] decides which side waits, from the consumer's number for its stream.
 
 pub mod abi;
@@ -16,7 +16,7 @@ mod export;
 mod import;
 
 pub use export::{HostBytes, Memory, Tensor};
-pub use import::{Imported, ImportedMemory};
+pub use import::{Imported, ImportedMemory, check_device_type};
 
 use crate::Error;
 use crate::error::invalid;

@@ -15,6 +15,7 @@ use arrow_cuda_buffer::{DeviceBuffer, context_of};
 use arrow_cuda_context::Context;
 use arrow_cuda_numba_bridge::StridedArray;
 use arrow_cuda_numba_bridge::array_interface::ArrayInterface;
+use arrow_cuda_numba_bridge::dlpack::abi;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
@@ -129,9 +130,7 @@ fn is_ours(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 fn lies_on_device(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let has_capsule = object.getattr_opt("__dlpack__")?.is_some();
     match object.getattr_opt("__dlpack_device__")? {
-        Some(device) if has_capsule => {
-            Ok(dlpack::import::is_cuda(dlpack::import::type_of_device(&device)?))
-        }
+        Some(device) if has_capsule => Ok(abi::is_cuda(dlpack::import::type_of_device(&device)?)),
         _ => Ok(false),
     }
 }

@@ -8,7 +8,7 @@ use crate::exchange::{array_interface, foreign_memory};
 use crate::signals::wait_for_signals;
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Pending};
-use arrow_cuda_numba_bridge::dlpack::{ImportedMemory, abi};
+use arrow_cuda_numba_bridge::dlpack::{self, ImportedMemory, abi};
 use arrow_cuda_numba_bridge::{Order, Span, StridedArray};
 use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -32,7 +32,8 @@ pub(crate) fn array_of(
         Err(_) => (capsule::take(ask(x, copy)?.cast()?)?, Pending::DefaultStream),
     };
     let memory = tensor.memory().or_raise(py)?;
-    let lies_on = context_of(py, &memory)?;
+    check_device_type(py, memory.device_type)?;
+    let lies_on = py.detach(|| memory.context()).or_raise(py)?;
     let arrival = wait_for_signals(py, || lies_on.take_over(&pending))?.or_raise(py)?;
     let context = context.unwrap_or(&lies_on);
     let is_elsewhere = context.device() != lies_on.device();
@@ -77,7 +78,7 @@ fn ask<'py>(object: &Bound<'py, PyAny>, copy: Option<bool>) -> PyResult<Bound<'p
         return Err(explained(error, Wanted::Tensor, object));
     };
     let device_type = type_of_device(&device)?;
-    check_device_type(device_type)?;
+    check_device_type(py, device_type)?;
     check_resolved(object)?;
     let options = PyDict::new(py);
     if device_type != abi::CUDA_HOST {
@@ -109,30 +110,11 @@ pub(crate) fn type_of_device(method: &Bound<'_, PyAny>) -> PyResult<i32> {
     Ok(device_type)
 }
 
-/// Whether DLPack's number is that of memory that a CUDA device reaches.
-pub(crate) fn is_cuda(device_type: i32) -> bool {
-    matches!(device_type, abi::CUDA | abi::CUDA_HOST | abi::CUDA_MANAGED)
-}
-
-fn check_device_type(device_type: i32) -> PyResult<()> {
-    match device_type {
-        cuda if is_cuda(cuda) => Ok(()),
-        abi::CPU => Err(PyBufferError::new_err(
+fn check_device_type(py: Python<'_>, device_type: i32) -> PyResult<()> {
+    if device_type == abi::CPU {
+        return Err(PyBufferError::new_err(
             "the tensor is in host memory: DeviceArray.from_host copies it to a device",
-        )),
-        other => Err(PyBufferError::new_err(format!(
-            "the tensor lies on a device of type {other}, not CUDA"
-        ))),
+        ));
     }
-}
-
-fn context_of(py: Python<'_>, memory: &ImportedMemory) -> PyResult<Context> {
-    check_device_type(memory.device_type)?;
-    let number = u32::try_from(memory.device_id).map_err(|_| {
-        PyValueError::new_err(format!(
-            "the tensor has an invalid device number: {}",
-            memory.device_id
-        ))
-    })?;
-    py.detach(|| Context::primary(number)).or_raise(py)
+    dlpack::check_device_type(device_type).or_raise(py)
 }
