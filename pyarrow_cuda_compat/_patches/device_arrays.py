@@ -83,6 +83,9 @@ def _import(take: Method, in_ptr: Any, second: Any, is_batch: bool) -> Any:
 
 
 def _tensor_of(original: Method, array: Any, *args: Any, **kwargs: Any) -> Any:
+    capsule = _native._numbers_as_tensor(array, args, kwargs)
+    if capsule is not None:
+        return capsule
     if _native._is_on_device(array):
         return _export_tensor(_tensor(array), *args, **kwargs)
     return original(_on_host(array), *args, **kwargs)
@@ -112,8 +115,7 @@ def _export_tensor(tensor: _native.DeviceArray, stream: Any = None, **kwargs: An
 def _tensor(array: Any) -> _native.DeviceArray:
     """The values of an array on a device, if they are all that there is to it."""
     try:
-        numbers = _native._numbers(array)
-        return _checked(array) if numbers is None else numbers
+        return _checked(array)
     except (TypeError, ValueError) as error:
         raise BufferError(f"the array cannot be a tensor: {error}") from None
 

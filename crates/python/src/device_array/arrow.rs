@@ -4,17 +4,20 @@ use super::arrow_data::{ArrowData, Bits};
 use super::class::PyDeviceArray;
 use crate::bounded_sequences::integers;
 use crate::errors::OrRaise;
+use crate::exchange::dlpack::export::{self, Request};
 use crate::exchange::dtype::DType;
 use crate::interpreter::call_out;
 use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, object_ref};
 use crate::pyarrow::pyarrow;
 use crate::pyarrow::to_pyarrow::wrap_buffer;
 use arrow_cuda_bridge::Elements;
+use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_numba_bridge::dlpack::abi::DLDataType;
 use arrow_cuda_numba_bridge::{ElementType, Index, StridedArray, StridedLayout};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
 
 impl PyDeviceArray {
@@ -193,10 +196,35 @@ pub(super) fn of_arrow<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     }
 }
 
-/// An array over the elements of an Arrow array that need no closer look: numbers on a device, none of
-/// which can be null.
+/// Numbers on a device, none of which can be null, as a tensor for a consumer that passes these arguments to
+/// `__dlpack__`.  None for other arrays and other arguments, which need a closer look.
+#[pyfunction(name = "_numbers_as_tensor")]
+pub(super) fn numbers_as_tensor<'py>(
+    array: &Bound<'py, PyAny>,
+    arguments: &Bound<'py, PyTuple>,
+    options: &Bound<'py, PyDict>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = array.py();
+    let Some((_, numbers)) = elements_of(array)? else { return Ok(None) };
+    let Some(request) = Request::of(arguments, options) else { return Ok(None) };
+    export::to_capsule(py, &numbers, &request).map(Some)
+}
+
+/// Such numbers as an array.
 #[pyfunction(name = "_numbers")]
 pub(super) fn numbers(array: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray>> {
+    let py = array.py();
+    let Some((values, numbers)) = elements_of(array)? else { return Ok(None) };
+    let dtype = DType::of_element(numbers.element());
+    let kind = array.getattr(intern!(py, "type"))?.unbind();
+    let arrow = Arc::new(ArrowData::new(kind, values.clone(), None, None));
+    Ok(Some(PyDeviceArray::with_arrow(numbers, dtype, Some(arrow))))
+}
+
+/// The buffer of numbers on a device, none of which can be null, and the elements that the array has there.
+fn elements_of<'a>(
+    array: &'a Bound<'_, PyAny>,
+) -> PyResult<Option<(&'a DeviceBuffer, StridedArray)>> {
     let py = array.py();
     let Some((values, elements)) = pyarrow(py)?.bridge.elements_of(object_ref(array)) else {
         return Ok(None);
@@ -205,10 +233,8 @@ pub(super) fn numbers(array: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceArray
     let element = ElementType::from_dlpack(DLDataType { code, bits, lanes: 1 }).or_raise(py)?;
     let layout = StridedLayout::row_major(element, vec![length]).or_raise(py)?;
     let offset = (offset.unsigned_abs() as usize).saturating_mul(element.size() as usize);
-    let found = StridedArray::new(values, offset, layout).or_raise(py)?;
-    let kind = array.getattr(intern!(py, "type"))?.unbind();
-    let arrow = Arc::new(ArrowData::new(kind, values.clone(), None, None));
-    Ok(Some(PyDeviceArray::with_arrow(found, DType::of_element(element), Some(arrow))))
+    let numbers = StridedArray::new(values, offset, layout).or_raise(py)?;
+    Ok(Some((values, numbers)))
 }
 
 /// Values, a validity bitmap, where in both an Arrow array begins, and its length in elements.

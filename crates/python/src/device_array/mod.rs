@@ -26,6 +26,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         arrow::array_of_arrow,
         arrow::arrow_parts,
         arrow::numbers,
+        arrow::numbers_as_tensor,
         arrow::with_arrow_type,
         host::check_arrow,
         nulls::booleans_of_bits,

@@ -11,6 +11,7 @@ use arrow_cuda_context::{Consumer, Context, Ready, Stream};
 use arrow_cuda_numba_bridge::dlpack::{HostBytes, Memory, Tensor, abi, consumer_on};
 use arrow_cuda_numba_bridge::{Error, Order, StridedArray, StridedLayout};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 /// The arguments that a consumer passes to `__dlpack__`.
 pub(crate) struct Request {
@@ -18,6 +19,30 @@ pub(crate) struct Request {
     pub(crate) max_version: Option<(u32, u32)>,
     pub(crate) dl_device: Option<(i32, i32)>,
     pub(crate) copy: Option<bool>,
+}
+
+impl Request {
+    /// The arguments as a call passes them, the stream by position or by name; none for others.
+    pub(crate) fn of(arguments: &Bound<'_, PyTuple>, options: &Bound<'_, PyDict>) -> Option<Self> {
+        let mut request = Self { stream: None, max_version: None, dl_device: None, copy: None };
+        match arguments.len() {
+            0 => {}
+            1 if !options.contains("stream").ok()? => {
+                request.stream = arguments.get_item(0).ok()?.extract().ok()?;
+            }
+            _ => return None,
+        }
+        for (name, value) in options {
+            match name.cast::<PyString>().ok()?.to_str().ok()? {
+                "stream" => request.stream = value.extract().ok()?,
+                "max_version" => request.max_version = value.extract().ok()?,
+                "dl_device" => request.dl_device = value.extract().ok()?,
+                "copy" => request.copy = value.extract().ok()?,
+                _ => return None,
+            }
+        }
+        Some(request)
+    }
 }
 
 /// `__dlpack_device__`.
