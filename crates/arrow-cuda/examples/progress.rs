@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let size = file.metadata()?.len() as usize;
     let buffer = DeviceBuffer::allocate(&Context::primary(0)?, size)?;
     let (file, writer) =
-        (HostFile::to_read(file, 0, size as u64, None), BufferWriter::try_new(buffer)?);
+        (HostFile::to_read(file, 0, size as u64, None), BufferWriter::new(buffer)?);
     for begin in (0..size).step_by(STEP) {
         writer.write_file(&file, begin as u64, STEP.min(size - begin))?;
         println!("{} of {} MiB", writer.position()? >> 20, size >> 20);

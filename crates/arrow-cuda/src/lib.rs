@@ -1,7 +1,12 @@
 //! [`Context`]: Context
 //! [`DeviceRecordBatch`]: DeviceRecordBatch
+//! [`array`]: mod@array
+//! [`buffer`]: mod@buffer
+//! [`context`]: mod@context
+//! [`driver`]: mod@driver
+//! [`host_io`]: mod@host_io
 //! [`ipc`]: mod@ipc
-//! [`tensor`]: tensor
+//! [`tensor`]: mod@tensor
 //! [`Error`]: Error
 //! [features of `arrow-cuda-driver`]: arrow_cuda_driver#features
 #![doc = include_str!("../README.md")] // with the links above
@@ -10,23 +15,13 @@
 
 mod error;
 
-/// The C Device interface: arrays and streams of other libraries, without a copy.
-pub mod c_device {
-    pub use arrow_cuda_array::c_device::*;
-    pub use arrow_cuda_array::{
-        DeviceBatchStream, FFI_ArrowDeviceArray, FFI_ArrowDeviceArrayStream,
-    };
-}
-
-/// Record batches as messages, and memory of other processes.
-pub mod ipc {
-    pub use arrow_cuda_ipc::*;
-}
-
-/// Arrays with a shape and strides, DLPack, and the CUDA array interface.
-pub mod tensor {
-    pub use arrow_cuda_numba_bridge::*;
-}
+pub use arrow_cuda_array as array;
+pub use arrow_cuda_buffer as buffer;
+pub use arrow_cuda_context as context;
+pub use arrow_cuda_driver as driver;
+pub use arrow_cuda_host_io as host_io;
+pub use arrow_cuda_ipc as ipc;
+pub use arrow_cuda_numba_bridge as tensor;
 
 pub use arrow_cuda_array::{ArrayParts, DeviceArray, DeviceRecordBatch};
 pub use arrow_cuda_buffer::{CopyOrder, DeviceBuffer, DeviceSlice};

@@ -40,7 +40,7 @@ fn handles_are_equal_if_the_driver_s_are() -> Result<(), Error> {
 fn files_have_the_standard_library_s_traits() -> Result<(), Error> {
     fn round_trip(context: &Context) -> std::io::Result<Vec<u8>> {
         let buffer = DeviceBuffer::allocate(context, 10)?;
-        let mut writer = BufferWriter::try_new(buffer.clone())?;
+        let mut writer = BufferWriter::new(buffer.clone())?;
         write!(writer, "{:05}", 42)?;
         assert_eq!(writer.seek(SeekFrom::Current(-1))?, 4);
         writer.write_all(b"abcdef")?;
@@ -67,7 +67,7 @@ fn files_have_the_standard_library_s_traits() -> Result<(), Error> {
 #[test]
 fn a_file_that_is_asked_where_it_is_changes_nothing() -> Result<(), Error> {
     let context = Context::primary(0)?;
-    let mut writer = BufferWriter::try_new(DeviceBuffer::allocate(&context, 8)?)?;
+    let mut writer = BufferWriter::new(DeviceBuffer::allocate(&context, 8)?)?;
     writer.set_buffer_size(16)?;
     writer.write_bytes(b"abc")?;
     assert_eq!(writer.stream_position().expect("open"), 3);
@@ -78,7 +78,7 @@ fn a_file_that_is_asked_where_it_is_changes_nothing() -> Result<(), Error> {
     assert_eq!(writer.seek(SeekFrom::End(0)).expect("within"), 8);
     assert!(writer.seek(SeekFrom::End(1)).is_err() && writer.position()? == 8);
     let empty = DeviceBuffer::allocate(&context, 0)?;
-    assert!(BufferWriter::try_new(empty.clone())?.rewind().is_ok());
+    assert!(BufferWriter::new(empty.clone())?.rewind().is_ok());
     assert!(BufferReader::new(empty).rewind().is_ok());
     Ok(())
 }

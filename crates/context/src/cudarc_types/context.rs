@@ -11,10 +11,10 @@ impl Context {
     /// The result retains the context itself, so it outlives `context`.
     ///
     /// ```
-    /// # arrow_cuda_driver::is_simulated()?; // loads the driver
-    /// use arrow_cuda_context::Context;
+    /// use arrow_cuda_context::{Context, Device};
     /// use cudarc::driver::CudaContext;
     ///
+    /// Device::count()?; // first a call of these crates: `cudarc` then finds the simulator, too
     /// let theirs = CudaContext::new(0)?;
     /// let ours = Context::from_cudarc(&theirs)?;
     /// assert_eq!(ours.handle(), theirs.cu_ctx() as usize);

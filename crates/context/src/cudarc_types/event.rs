@@ -13,13 +13,12 @@ impl Event {
     /// wait for an event of ours.
     ///
     /// ```
-    /// # arrow_cuda_driver::is_simulated()?; // loads the driver
     /// use arrow_cuda_context::{Context, Event, Stream};
     /// use cudarc::driver::CudaContext;
     ///
+    /// let ours = Stream::new(&Context::primary(0)?)?;
     /// let stream = CudaContext::new(0)?.new_stream()?;
     /// let theirs = Event::from_cudarc(stream.record_event(None)?.into())?;
-    /// let ours = Stream::new(&Context::primary(0)?)?;
     /// ours.wait_for(&theirs)?;
     /// Stream::from_cudarc(stream)?.wait_for(&ours.record()?)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())

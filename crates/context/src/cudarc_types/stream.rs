@@ -51,10 +51,10 @@ impl Stream {
     /// Both share ownership: dropping the last one destroys the stream.
     ///
     /// ```
-    /// # arrow_cuda_driver::is_simulated()?; // loads the driver
-    /// use arrow_cuda_context::Stream;
+    /// use arrow_cuda_context::{Device, Stream};
     /// use cudarc::driver::CudaContext;
     ///
+    /// Device::count()?; // first a call of these crates: `cudarc` then finds the simulator, too
     /// let theirs = CudaContext::new(0)?.new_stream()?;
     /// let ours = Stream::from_cudarc(theirs.clone())?;
     /// assert_eq!(ours.as_raw(), theirs.cu_stream().cast());
