@@ -28,7 +28,7 @@ impl DeviceBuffer {
     /// # Errors
     ///
     /// [`Error::OutOfBounds`], [`Error::ReadOnly`], [`Error::Read`] when the file cannot be read or is
-    /// shorter, or driver errors.
+    /// shorter, or driver errors.  After a failed read, the buffer has some of the file's bytes.
     pub fn copy_from_file(
         &self,
         position: usize,

@@ -43,8 +43,8 @@ pub(crate) fn resolved(
     match (start, end) {
         (Some(start), Some(end)) if start <= end && end <= length => Ok((start, end - start)),
         _ => {
-            let number =
-                |number: Option<usize>| number.map_or("..".to_owned(), |at| at.to_string());
+            // One more than the last number there is.
+            let number = |number: Option<usize>| number.map_or(1 << usize::BITS, |at| at as u128);
             Err(Error::OutOfBounds(format!(
                 "the {what} from {} on, up to {}, do not lie within {length}",
                 number(start),

@@ -71,6 +71,26 @@ impl<T: Pod> DeviceSlice<T> {
         Ok(Self::of(DeviceBuffer::allocate(context, size)?))
     }
 
+    /// Allocates `length` elements whose bytes are 0.
+    ///
+    /// ```
+    /// use arrow_cuda_buffer::DeviceSlice;
+    /// use arrow_cuda_context::Context;
+    ///
+    /// let sums = DeviceSlice::<f32>::zeros(&Context::primary(0)?, 3)?;
+    /// assert_eq!(sums.to_vec()?, [0.0; 3]);
+    /// # Ok::<(), arrow_cuda_buffer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`allocate`](Self::allocate); other driver errors.
+    pub fn zeros(context: &Context, length: usize) -> Result<Self, Error> {
+        let slice = Self::allocate(context, length)?;
+        slice.buffer.fill(0)?;
+        Ok(slice)
+    }
+
     /// New device memory with the elements of a slice.
     ///
     /// ```

@@ -100,3 +100,11 @@ fn elements_go_to_another_device() {
     there.copy_from_device(&here).expect("a peer copy");
     assert_eq!(there.to_vec().expect("a copy"), [1.0, -0.0]);
 }
+
+#[test]
+fn a_range_that_no_number_ends_is_refused_by_its_numbers() {
+    let context = Context::primary(0).expect("a device");
+    let numbers = DeviceSlice::from_slice(&context, &[1u8, 2, 3]).expect("room");
+    let text = numbers.slice(1..=usize::MAX).expect_err("too long").to_string();
+    assert_eq!(text, "the elements from 1 on, up to 18446744073709551616, do not lie within 3");
+}

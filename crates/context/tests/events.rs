@@ -2,7 +2,7 @@
 
 mod common;
 
-use arrow_cuda_context::{Consumer, Context, Event, Pending, Stream};
+use arrow_cuda_context::{Consumer, Context, Device, Event, Pending, Stream};
 use common::{Gate, alone};
 use std::thread;
 use std::time::Duration;
@@ -95,4 +95,24 @@ fn other_streams_are_ordered_after_what_is_taken_over() {
         later.open();
         drop(Stream::default_of(&context).synchronize().expect("alive"));
     }
+}
+
+#[test]
+fn a_time_that_nobody_can_tell_says_why() {
+    let context = Context::primary(0).expect("a device");
+    let timed = || Event::with_timing(&context).expect("an event");
+    let stream = Stream::new(&context).expect("a stream");
+    let plain = stream.record().expect("an event");
+    for (start, end) in [(&timed(), &timed()), (&plain, &plain)] {
+        let text = start.elapsed(end).expect_err("no times").to_string();
+        assert!(text.ends_with("; make both events with timing, and record them"), "{text}");
+    }
+}
+
+#[test]
+fn a_missing_device_says_which_there_are() {
+    let count = Device::count().expect("a driver");
+    let text = Context::primary(count + 90).expect_err("too few").to_string();
+    let expected = format!("; there is no device {}, only ", count + 90);
+    assert!(text.contains("[CUDA_ERROR_INVALID_DEVICE]") && text.contains(&expected), "{text}");
 }

@@ -13,6 +13,8 @@ pub const NOT_INITIALIZED: i32 = 3;
 pub const STUB_LIBRARY: i32 = 34;
 /// There is no device that this process may use.
 pub const NO_DEVICE: i32 = 100;
+/// There is no device of that number.
+pub const INVALID_DEVICE: i32 = 101;
 /// The context was destroyed, or the handle never named one.
 pub const INVALID_CONTEXT: i32 = 201;
 /// The two devices cannot access each other's memory.

@@ -46,9 +46,10 @@ pub enum CudaError {
 
 /// The error of a driver function: number, name and text come from the driver.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{BEGIN}{code} in {}: {}{}{}", self.place(),
+#[error("{BEGIN}{code} in {}: {}{}{}{}", self.place(),
     name.as_ref().map_or_else(String::new, |name| format!("[{name}] ")),
-    text.as_deref().unwrap_or("unknown error"), self.sizes())]
+    text.as_deref().unwrap_or("unknown error"), self.sizes(),
+    advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}")))]
 #[non_exhaustive]
 pub struct CallError {
     /// The function, without the suffix of its binary interface (`cuMemAlloc`); or the library that has called one and
@@ -64,6 +65,8 @@ pub struct CallError {
     pub requested_bytes: Option<u64>,
     /// The device's memory then, when the call was an allocation of it.
     pub device_memory: Option<DeviceMemory>,
+    /// What was wrong, and what to do, where the caller knows more than the driver says.
+    pub advice: Option<String>,
 }
 
 /// The memory of a device, in bytes.
@@ -150,10 +153,15 @@ impl CudaError {
             }
             code => (code, ask(sys::cuGetErrorName, code), ask(sys::cuGetErrorString, code)),
         };
-        let (requested_bytes, device_memory) = (None, None);
-        let function = short;
-        let call = CallError { function, code, name, text, requested_bytes, device_memory };
-        Self::Call(Box::new(call))
+        Self::Call(Box::new(CallError {
+            function: short,
+            code,
+            name,
+            text,
+            requested_bytes: None,
+            device_memory: None,
+            advice: None,
+        }))
     }
 
     /// The failure behind an error of `cust`, which keeps neither function nor number.
@@ -188,6 +196,25 @@ impl CudaError {
             && call.code == codes::OUT_OF_MEMORY
         {
             call.device_memory = memory();
+        }
+        self
+    }
+
+    /// The same error with what was wrong and what to do, if the driver has answered with that code.
+    ///
+    /// ```
+    /// use arrow_cuda_driver::{CudaError, codes};
+    ///
+    /// let error = CudaError::of_call("cuEventElapsedTime", codes::NOT_READY);
+    /// let error = error.advised(codes::NOT_READY, || "wait for the event".to_owned());
+    /// assert!(error.to_string().ends_with("; wait for the event"));
+    /// ```
+    #[must_use]
+    pub fn advised(mut self, code: i32, advice: impl FnOnce() -> String) -> Self {
+        if let Self::Call(call) = &mut self
+            && call.code == code
+        {
+            call.advice = Some(advice());
         }
         self
     }

@@ -20,7 +20,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let buffer = DeviceBuffer::allocate(&context, 25)?;
 
     // The writer buffers small writes on the host, and copies them to the device together.
-    let writer = BufferWriter::try_new(buffer.clone())?;
+    let writer = BufferWriter::new(buffer.clone())?;
     writer.set_buffer_size(64)?;
     for line in ["one line\n", "and another one\n"] {
         writer.write_bytes(line.as_bytes())?;

@@ -11,7 +11,7 @@ use std::io;
 /// use arrow_cuda_context::Context;
 /// use arrow_cuda_host_io::{BufferWriter, Error};
 ///
-/// let writer = BufferWriter::try_new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+/// let writer = BufferWriter::new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
 /// let refused = writer.write_bytes(b"abcde");
 /// assert_eq!(refused, Err(Error::Full { size: 5, position: 0, limit: 4 }));
 /// assert_eq!(writer.position()?, 0);

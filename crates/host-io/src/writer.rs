@@ -22,7 +22,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 /// use arrow_cuda_host_io::{BufferWriter, Error};
 ///
 /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
-/// let writer = BufferWriter::try_new(buffer.clone())?;
+/// let writer = BufferWriter::new(buffer.clone())?;
 /// writer.write_bytes(b"ab")?;
 /// assert!(matches!(writer.write_bytes(b"cde"), Err(Error::Full { .. })));
 /// writer.write_at(2, b"cd")?;
@@ -52,15 +52,15 @@ impl BufferWriter {
     /// use arrow_cuda_host_io::BufferWriter;
     ///
     /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
-    /// assert_eq!(BufferWriter::try_new(buffer.clone())?.position()?, 0);
-    /// assert!(BufferWriter::try_new(buffer.read_only()).is_err());
+    /// assert_eq!(BufferWriter::new(buffer.clone())?.position()?, 0);
+    /// assert!(BufferWriter::new(buffer.read_only()).is_err());
     /// # Ok::<(), arrow_cuda_host_io::Error>(())
     /// ```
     ///
     /// # Errors
     ///
     /// [`BufferError::ReadOnly`] when the buffer is not mutable.
-    pub fn try_new(buffer: DeviceBuffer) -> Result<Self, Error> {
+    pub fn new(buffer: DeviceBuffer) -> Result<Self, Error> {
         if !buffer.is_mutable() {
             return Err(BufferError::ReadOnly.into());
         }
@@ -75,7 +75,7 @@ impl BufferWriter {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferWriter;
     ///
-    /// let writer = BufferWriter::try_new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+    /// let writer = BufferWriter::new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
     /// writer.write_bytes(b"data")?;
     /// assert_eq!(writer.buffer().to_vec()?, b"data");
     /// # Ok::<(), arrow_cuda_host_io::Error>(())
@@ -91,7 +91,7 @@ impl BufferWriter {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::{BufferWriter, Error};
     ///
-    /// let writer = BufferWriter::try_new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+    /// let writer = BufferWriter::new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
     /// writer.set_buffer_size(1024)?;
     /// writer.write_bytes(b"data")?;
     /// writer.close()?;
@@ -128,7 +128,7 @@ impl BufferWriter {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferWriter;
     ///
-    /// let writer = BufferWriter::try_new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+    /// let writer = BufferWriter::new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
     /// assert!(!writer.is_closed());
     /// writer.close()?;
     /// assert!(writer.is_closed());
@@ -145,7 +145,7 @@ impl BufferWriter {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferWriter;
     ///
-    /// let writer = BufferWriter::try_new(DeviceBuffer::allocate(&Context::primary(0)?, 10)?)?;
+    /// let writer = BufferWriter::new(DeviceBuffer::allocate(&Context::primary(0)?, 10)?)?;
     /// writer.write_bytes(b"data")?;
     /// assert_eq!(writer.position()?, 4);
     /// # Ok::<(), arrow_cuda_host_io::Error>(())
@@ -166,7 +166,7 @@ impl BufferWriter {
     /// use arrow_cuda_host_io::BufferWriter;
     ///
     /// let buffer = DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?;
-    /// let writer = BufferWriter::try_new(buffer.clone())?;
+    /// let writer = BufferWriter::new(buffer.clone())?;
     /// writer.set_position(2)?;
     /// writer.write_bytes(b"--")?;
     /// assert_eq!(buffer.to_vec()?, b"ab--");
@@ -189,7 +189,7 @@ impl BufferWriter {
     /// use arrow_cuda_host_io::BufferWriter;
     ///
     /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 7)?;
-    /// let writer = BufferWriter::try_new(buffer.clone())?;
+    /// let writer = BufferWriter::new(buffer.clone())?;
     /// writer.write_bytes(b"one")?;
     /// writer.write_bytes(b"four")?;
     /// assert_eq!(buffer.to_vec()?, b"onefour");
@@ -212,7 +212,7 @@ impl BufferWriter {
     ///
     /// let context = Context::primary(0)?;
     /// let data = DeviceBuffer::gathered(&context, &[b"ab"])?;
-    /// let writer = BufferWriter::try_new(DeviceBuffer::allocate(&context, 4)?)?;
+    /// let writer = BufferWriter::new(DeviceBuffer::allocate(&context, 4)?)?;
     /// writer.write_device(&data)?;
     /// writer.write_device(&data)?;
     /// assert_eq!(writer.buffer().to_vec()?, b"abab");
@@ -235,7 +235,7 @@ impl BufferWriter {
     ///
     /// let context = Context::primary(0)?;
     /// let data = DeviceBuffer::gathered(&context, &[b"--"])?;
-    /// let writer = BufferWriter::try_new(DeviceBuffer::gathered(&context, &[b"abcd"])?)?;
+    /// let writer = BufferWriter::new(DeviceBuffer::gathered(&context, &[b"abcd"])?)?;
     /// writer.write_device_at(1, &data)?;
     /// assert_eq!((writer.buffer().to_vec()?, writer.position()?), (b"a--d".to_vec(), 3));
     /// # Ok::<(), arrow_cuda_host_io::Error>(())
@@ -263,7 +263,7 @@ impl BufferWriter {
     /// let mut file = tempfile::tempfile()?; // or `File::open`
     /// file.write_all(b"abcdef")?;
     /// let file = HostFile::to_read(file, 2, 4, None);
-    /// let writer = BufferWriter::try_new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+    /// let writer = BufferWriter::new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
     /// writer.write_file(&file, 2, 4)?;
     /// assert_eq!((writer.buffer().to_vec()?, writer.position()?), (b"cdef".to_vec(), 4));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -286,7 +286,7 @@ impl BufferWriter {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferWriter;
     ///
-    /// let writer = BufferWriter::try_new(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?)?;
+    /// let writer = BufferWriter::new(DeviceBuffer::gathered(&Context::primary(0)?, &[b"abcd"])?)?;
     /// writer.write_at(1, b"--")?;
     /// assert_eq!((writer.buffer().to_vec()?, writer.position()?), (b"a--d".to_vec(), 3));
     /// # Ok::<(), arrow_cuda_host_io::Error>(())
@@ -309,7 +309,7 @@ impl BufferWriter {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferWriter;
     ///
-    /// let writer = BufferWriter::try_new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+    /// let writer = BufferWriter::new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
     /// writer.set_buffer_size(1024)?;
     /// writer.write_bytes(b"data")?;
     /// writer.flush()?;
@@ -334,7 +334,7 @@ impl BufferWriter {
     /// use arrow_cuda_host_io::BufferWriter;
     ///
     /// let buffer = DeviceBuffer::allocate(&Context::primary(0)?, 4)?;
-    /// let writer = BufferWriter::try_new(buffer.clone())?;
+    /// let writer = BufferWriter::new(buffer.clone())?;
     /// writer.set_buffer_size(1024)?;
     /// b"data".iter().try_for_each(|byte| writer.write_bytes(&[*byte]))?; // one copy for all
     /// writer.set_buffer_size(0)?;
@@ -366,7 +366,7 @@ impl BufferWriter {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferWriter;
     ///
-    /// let writer = BufferWriter::try_new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
+    /// let writer = BufferWriter::new(DeviceBuffer::allocate(&Context::primary(0)?, 4)?)?;
     /// assert_eq!(writer.buffer_size(), 0);
     /// writer.set_buffer_size(1024)?;
     /// assert_eq!(writer.buffer_size(), 1024);
@@ -383,7 +383,7 @@ impl BufferWriter {
     /// use arrow_cuda_context::Context;
     /// use arrow_cuda_host_io::BufferWriter;
     ///
-    /// let writer = BufferWriter::try_new(DeviceBuffer::allocate(&Context::primary(0)?, 10)?)?;
+    /// let writer = BufferWriter::new(DeviceBuffer::allocate(&Context::primary(0)?, 10)?)?;
     /// writer.set_buffer_size(1024)?;
     /// writer.write_bytes(b"data")?;
     /// assert_eq!(writer.bytes_buffered(), 4);

@@ -21,7 +21,7 @@ fn zeros(context: &Context, size: usize) -> DeviceBuffer {
 
 /// A writer that buffers as many bytes.
 fn writer_of(buffer: &DeviceBuffer, size: usize) -> BufferWriter {
-    let writer = BufferWriter::try_new(buffer.clone()).expect("mutable");
+    let writer = BufferWriter::new(buffer.clone()).expect("mutable");
     writer.set_buffer_size(size).expect("host memory");
     writer
 }
@@ -87,7 +87,7 @@ fn write_all(buffer: &DeviceBuffer, data: &[u8]) -> u32 {
         failures += u32::from(result.is_err());
         result.is_err()
     };
-    let writer = BufferWriter::try_new(buffer.clone()).expect("mutable");
+    let writer = BufferWriter::new(buffer.clone()).expect("mutable");
     while again(writer.set_buffer_size(64)) {}
     for size in (1..80).cycle() {
         let part = &data[done..data.len().min(done + size)];

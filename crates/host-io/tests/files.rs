@@ -21,7 +21,7 @@ fn a_file_is_written_behind_buffered_bytes() {
     let (whole, inner) = guarded(20);
     let mut file = tempfile::tempfile().expect("a file");
     file.write_all(b"0123456789").expect("room");
-    let writer = BufferWriter::try_new(inner.clone()).expect("mutable");
+    let writer = BufferWriter::new(inner.clone()).expect("mutable");
     writer.set_buffer_size(64).expect("host memory");
     writer.write_bytes(b"ab").expect("room");
     let file = HostFile::to_read(file, 0, 10, None);
@@ -43,5 +43,5 @@ fn a_file_is_written_behind_buffered_bytes() {
 #[test]
 fn an_immutable_buffer_is_not_opened_for_writing() {
     let (_, inner) = guarded(10);
-    assert!(BufferWriter::try_new(inner.read_only()).is_err());
+    assert!(BufferWriter::new(inner.read_only()).is_err());
 }

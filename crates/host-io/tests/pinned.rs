@@ -89,7 +89,7 @@ fn queued_copies_do_not_expose_and_retain_the_memory() {
 fn the_buffer_of_a_writer_is_private() {
     let (_alone, context) = alone();
     let buffer = DeviceBuffer::allocate(&context, 10).expect("room");
-    let writer = BufferWriter::try_new(buffer).expect("mutable");
+    let writer = BufferWriter::new(buffer).expect("mutable");
     writer.set_buffer_size(SIZE).expect("room");
     let _busy = busy(&context);
     writer.write_bytes(b"abc").expect("room");

@@ -46,6 +46,12 @@ pub enum Error {
          handle in another process"
     )]
     OwnHandle(#[source] CudaError),
+    /// The driver maps no such memory.
+    #[error(
+        "{0}; the process that exported the memory has released it or has ended, or these bytes are no handle of this \
+         machine"
+    )]
+    NotMapped(#[source] CudaError),
     /// The bytes are not a valid handle.
     #[error("{0}")]
     Handle(String),
@@ -116,7 +122,8 @@ impl From<Error> for io::Error {
             Error::AlreadyExported
             | Error::Lent
             | Error::NotExportable(_)
-            | Error::OwnHandle(_) => io::ErrorKind::Unsupported,
+            | Error::OwnHandle(_)
+            | Error::NotMapped(_) => io::ErrorKind::Unsupported,
             _ => io::ErrorKind::InvalidData,
         };
         Self::new(kind, error)

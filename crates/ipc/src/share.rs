@@ -132,8 +132,8 @@ fn check_lent(current: &Current<'_>, address: u64, size: usize) -> Result<(), Er
 ///
 /// # Errors
 ///
-/// [`Error::OwnHandle`] for memory that this process has exported itself; [`Error::Handle`] when the handle's range
-/// exceeds the allocation; other driver errors, such as those for memory that is gone.
+/// [`Error::OwnHandle`] for memory that this process has exported itself; [`Error::NotMapped`] for memory that is gone;
+/// [`Error::Handle`] when the handle's range exceeds the allocation; other driver errors.
 pub fn open(context: &Context, handle: &IpcMemHandle) -> Result<DeviceBuffer, Error> {
     let Some((allocation, offset)) = handle.allocation() else {
         // SAFETY: there are no bytes.
@@ -182,6 +182,7 @@ impl Mapping {
         let current = context.enter()?;
         let address = current.open_memory(*allocation).map_err(|error| match error.code() {
             Some(codes::INVALID_CONTEXT) => Error::OwnHandle(error),
+            Some(codes::INVALID_VALUE | codes::INVALID_HANDLE) => Error::NotMapped(error),
             _ => error.into(),
         })?;
         // From here on, a failure must close the mapping again.

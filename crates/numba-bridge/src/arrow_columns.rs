@@ -24,7 +24,9 @@ impl TryFrom<&DataType> for ElementType {
     fn try_from(data_type: &DataType) -> Result<Self, Error> {
         match TYPES.iter().find(|(arrow, _)| arrow == data_type) {
             Some((_, element)) => Ok(*element),
-            None => unsupported(format!("{data_type} is no type of numbers")),
+            None => unsupported(format!(
+                "{data_type} is no type of numbers: make a column of the same parts with such a type"
+            )),
         }
     }
 }
@@ -105,7 +107,9 @@ impl TryFrom<&DeviceArray> for StridedArray {
 /// The shape of a column, and the innermost elements of its lists of a fixed size.
 fn elements_of(column: &DeviceArray) -> Result<(Vec<i64>, DeviceArray), Error> {
     if column.null_count()? > 0 {
-        return unsupported("the column has nulls, and arrays have none");
+        let text = "the column has nulls, and arrays have none: replace them before the column is copied, or make \
+                    a column of its parts without `nulls`";
+        return unsupported(text);
     }
     let length = column.len() as i64;
     let (DataType::FixedSizeList(_, size), Some(child)) =

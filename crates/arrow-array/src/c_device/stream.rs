@@ -166,7 +166,8 @@ impl Producer {
         let Some(batch) = self.batches.next() else { return Ok(FFI_ArrowDeviceArray::empty()) };
         let batch = batch.map_err(|error| error.to_string())?;
         if batch.schema().fields() != self.schema.fields() {
-            return Err(format!("a batch with the schema {}, not the stream's", batch.schema()));
+            let (other, schema) = (batch.schema(), &self.schema);
+            return Err(format!("a batch with the schema {other}, not the stream's: {schema}"));
         }
         batch.export().map_err(|error| error.to_string())
     }

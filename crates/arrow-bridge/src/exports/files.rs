@@ -65,7 +65,7 @@ exported! {
     }
 
     made writer_open(buffer: &RustBuffer) -> Made<RustWriter> {
-        Ok(RustWriter::try_new(buffer.clone())?)
+        Ok(RustWriter::new(buffer.clone())?)
     }
 
     attempted writer_close(writer: &RustWriter) -> Failure {

@@ -3,7 +3,7 @@
 use super::identity;
 use crate::out_param::out_param;
 use arrow_cuda_driver::{
-    CudaResult, call, is_forked_child, report_failure, without_interpreter, without_locks,
+    CudaResult, call, codes, is_forked_child, report_failure, without_interpreter, without_locks,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,8 +59,14 @@ impl Device {
     ///
     /// When there is no such device, or no driver.
     pub fn get(number: u32) -> CudaResult<Self> {
-        Self(number).handle()?;
-        Ok(Self(number))
+        let known = Self(number).handle().map_err(|error| {
+            error.advised(codes::INVALID_DEVICE, || match Self::count() {
+                Ok(1) => format!("there is no device {number}, only device 0"),
+                Ok(count) => format!("there is no device {number}, only {count} from 0 on"),
+                Err(_) => format!("there is no device {number}"),
+            })
+        });
+        known.map(|_| Self(number))
     }
 
     /// The device's number.

@@ -271,12 +271,22 @@ impl Event {
     /// belongs to another context; `CUDA_ERROR_NOT_READY` when one is not reached yet.
     pub fn elapsed(&self, end: &Self) -> CudaResult<f32> {
         if !self.context().is_same(end.context()) {
-            return Err(CudaError::of_call("cuEventElapsedTime", codes::INVALID_HANDLE));
+            let error = CudaError::of_call("cuEventElapsedTime", codes::INVALID_HANDLE);
+            let text = "the events belong to different contexts";
+            return Err(error.advised(codes::INVALID_HANDLE, || text.to_owned()));
         }
         let _current = self.context().enter()?;
         let (start, end) = (self.as_raw(), end.as_raw());
         // SAFETY: live handles; stores the milliseconds.
-        out_param(0f32, |at| unsafe { call!(cuEventElapsedTime(at, start, end)) })
+        let elapsed = out_param(0f32, |at| unsafe { call!(cuEventElapsedTime(at, start, end)) });
+        elapsed.map_err(|error| {
+            let error = error.advised(codes::INVALID_HANDLE, || {
+                "make both events with timing, and record them".to_owned()
+            });
+            error.advised(codes::NOT_READY, || {
+                "one of the events is not reached yet: event.synchronize() waits for it".to_owned()
+            })
+        })
     }
 }
 

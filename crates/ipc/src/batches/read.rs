@@ -14,6 +14,9 @@ use std::sync::Arc;
 
 /// Copies a record batch, one message in device memory, to the host, and validates it there.
 ///
+/// A message does not name the types of its columns.  With a schema of other types whose buffers fit, the same bytes
+/// are values of those types: pass the schema that the batch was written with.
+///
 /// ```
 /// use arrow_array::record_batch;
 /// use arrow_cuda_context::Context;
@@ -27,8 +30,8 @@ use std::sync::Arc;
 ///
 /// # Errors
 ///
-/// [`Error::Message`], [`Error::Unreadable`] or [`Error::Array`] when the message is damaged or does not match the
-/// schema, [`Error::EndOfStream`], or driver errors.
+/// [`Error::Message`], [`Error::Unreadable`] or [`Error::Array`] when the message is damaged or its buffers do not
+/// fit the schema, [`Error::EndOfStream`], or driver errors.
 pub fn read_record_batch(buffer: &DeviceBuffer, schema: SchemaRef) -> Result<RecordBatch, Error> {
     Ok(read_device_batch(buffer, schema)?.to_host()?)
 }
@@ -36,7 +39,7 @@ pub fn read_record_batch(buffer: &DeviceBuffer, schema: SchemaRef) -> Result<Rec
 /// Reads a record batch, one message in device memory, whose columns stay there.
 ///
 /// The columns share the buffer's memory.  Only the metadata is copied to the host, so what the columns hold
-/// is not validated: see [`DeviceArray`].
+/// is not validated: see [`DeviceArray`].  The schema names the types, as for [`read_record_batch`].
 ///
 /// ```
 /// use arrow_array::record_batch;

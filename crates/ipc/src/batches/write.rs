@@ -64,7 +64,8 @@ pub fn serialize_stream(
     context: &Context,
 ) -> Result<DeviceBuffer, Error> {
     if let Some(other) = batches.iter().find(|batch| batch.schema().fields() != schema.fields()) {
-        let text = format!("a batch with the schema {}, not the stream's", other.schema());
+        let other = other.schema();
+        let text = format!("a batch with the schema {other}, not the stream's: {schema}");
         return Err(Error::Message(text));
     }
     let mut encoder = StreamEncoder::try_new(schema)?;

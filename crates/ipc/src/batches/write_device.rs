@@ -98,7 +98,7 @@ pub fn serialize_device_stream(
     for batch in batches {
         if batch.schema_ref().fields() != schema.fields() {
             let other = batch.schema_ref();
-            let text = format!("a batch with the schema {other}, not the stream's");
+            let text = format!("a batch with the schema {other}, not the stream's: {schema}");
             return Err(Error::Message(text));
         }
         if !batch.context().is_same(context) {

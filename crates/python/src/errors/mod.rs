@@ -93,20 +93,10 @@ layers! {
     ArrayError => Array,
 }
 
-/// The exception for a failure; `explain` may add to what the driver says.
-fn exception(
-    py: Python<'_>,
-    failure: Failure,
-    explain: impl FnOnce(&CallError) -> Option<String>,
-) -> PyErr {
+/// The exception for a failure.
+fn exception(py: Python<'_>, failure: Failure) -> PyErr {
     match failure {
-        Failure::Driver(error) => {
-            let text = match explain(&error) {
-                Some(explanation) => format!("{error}; {explanation}"),
-                None => error.to_string(),
-            };
-            of_driver(py, error.code, text)
-        }
+        Failure::Driver(error) => of_driver(py, error.code, error.to_string()),
         Failure::Fault(Fault { kind, text }) => match kind {
             Kind::Invalid => pyarrow_exception(py, "ArrowInvalid", text),
             Kind::Type => pyarrow_exception(py, "ArrowTypeError", text),
@@ -124,7 +114,7 @@ fn exception(
         },
         Failure::File(code, text) => error_of_file(code, text, None),
         Failure::Array(error) => match error {
-            ArrayError::Buffer(error) => exception(py, error.into(), explain),
+            ArrayError::Buffer(error) => exception(py, error.into()),
             ArrayError::Unsupported(text) => PyBufferError::new_err(text),
             ArrayError::Index(text) => PyIndexError::new_err(text),
             ArrayError::Axis(axis, ndim) => {
@@ -179,7 +169,7 @@ fn without_number(code: i32, mut text: String) -> String {
 pub(crate) fn of_file(py: Python<'_>, error: BufferError, name: &Bound<'_, PyAny>) -> PyErr {
     match error.into() {
         Failure::File(code, text) => error_of_file(code, text, Some(name)),
-        other => exception(py, other, |_| None),
+        other => exception(py, other),
     }
 }
 
@@ -219,25 +209,11 @@ pub(crate) fn pyarrow_exception(py: Python<'_>, class: &str, text: String) -> Py
 /// Turns the failures of every layer into exceptions.
 pub(crate) trait OrRaise<T>: Sized {
     /// The value, or the exception for the failure.
-    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
-        self.or_raise_explained(py, |_| None)
-    }
-
-    /// The value, or the exception for the failure.  Where the driver has failed, `explain` may add
-    /// what was wrong and the way out.
-    fn or_raise_explained(
-        self,
-        py: Python<'_>,
-        explain: impl FnOnce(&CallError) -> Option<String>,
-    ) -> PyResult<T>;
+    fn or_raise(self, py: Python<'_>) -> PyResult<T>;
 }
 
 impl<T, E: Into<Failure>> OrRaise<T> for Result<T, E> {
-    fn or_raise_explained(
-        self,
-        py: Python<'_>,
-        explain: impl FnOnce(&CallError) -> Option<String>,
-    ) -> PyResult<T> {
-        self.map_err(|error| exception(py, error.into(), explain))
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| exception(py, error.into()))
     }
 }

@@ -8,12 +8,10 @@ use crate::pyarrow::classes::classes;
 use crate::pyarrow::from_pyarrow::{cuda_buffer_argument, is_buffer, is_cuda_buffer, is_of, span};
 use crate::pyarrow::to_pyarrow::{wrap_buffer, wrap_memory_of};
 use crate::signals::wait_for_signals;
-use arrow_cuda_buffer::DeviceBuffer;
+use arrow_cuda_buffer::{DeviceBuffer, Error as BufferError};
 use arrow_cuda_context::{Arrival, Context, Pending};
+use arrow_cuda_driver::codes;
 use pyo3::prelude::*;
-
-/// The driver's code for an unknown address.
-const INVALID_VALUE: i32 = 1;
 
 /// `Context.buffer_from_object`: a view of the memory that an object has.
 pub(crate) fn of_object<'py>(
@@ -88,13 +86,16 @@ pub(crate) fn view(
     // With the GIL: look-ups do not block, and a refused owner must be dropped at once.
     // SAFETY: Python promises that `base` keeps the memory valid.
     let view = unsafe { DeviceBuffer::view(context, address, size, is_mutable, arrival, owner) };
-    view.or_raise_explained(py, |error| {
-        (error.code == INVALID_VALUE).then(|| {
-            format!(
-                "the driver does not know the address {address:#x}: it is pageable host memory, \
-                 which a device cannot access, or was released. Context.buffer_from_data copies \
-                 host data, and new_host_buffer allocates host memory that devices can access"
-            )
-        })
-    })
+    let unknown = || {
+        format!(
+            "the driver does not know the address {address:#x}: it is pageable host memory, \
+             which a device cannot access, or was released. Context.buffer_from_data copies \
+             host data, and new_host_buffer allocates host memory that devices can access"
+        )
+    };
+    let view = view.map_err(|error| match error {
+        BufferError::Cuda(error) => error.advised(codes::INVALID_VALUE, unknown).into(),
+        other => other,
+    });
+    view.or_raise(py)
 }

@@ -4,7 +4,7 @@ use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
 use crate::interpreter::Owner;
 use arrow_cuda_context::completed;
-use arrow_cuda_driver::codes;
+use arrow_cuda_driver::{CudaError, codes};
 use arrow_cuda_transfer::RegisteredMemory;
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -43,9 +43,10 @@ impl PyRegisteredArray {
                 }
             }
         });
-        let memory = registered.or_raise_explained(py, |error| {
-            (error.code == codes::INVALID_VALUE).then(|| refused(is_mutable).to_owned())
-        })?;
+        let explained = |error: CudaError| {
+            error.advised(codes::INVALID_VALUE, || refused(is_mutable).to_owned())
+        };
+        let memory = registered.map_err(explained).or_raise(py)?;
         let address = memory.device_address();
         Ok(Self { memory: Mutex::new(Some(memory)), address })
     }

@@ -8,7 +8,6 @@ use crate::contexts::context::PyContext;
 use crate::errors::OrRaise;
 use crate::signals::wait_for_signals;
 use arrow_cuda_context::{Context, Event, Stream};
-use arrow_cuda_driver::codes;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -180,10 +179,7 @@ impl PyEvent {
         if !self.event.context().is_same(end.event.context()) {
             return Err(PyValueError::new_err("the events belong to different contexts"));
         }
-        py.detach(|| self.event.elapsed(&end.event)).or_raise_explained(py, |error| {
-            let text = "one of the events is not reached yet: event.synchronize() waits for it";
-            (error.code == codes::NOT_READY).then(|| text.to_owned())
-        })
+        py.detach(|| self.event.elapsed(&end.event)).or_raise(py)
     }
 
     fn __sub__<'py>(slf: &Bound<'py, Self>, start: &Bound<'py, Self>) -> PyResult<f32> {
