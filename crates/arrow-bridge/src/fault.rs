@@ -63,10 +63,7 @@ impl From<IpcError> for Fault {
     fn from(error: IpcError) -> Self {
         match error {
             IpcError::Buffer(error) => error.into(),
-            IpcError::Unreadable(_)
-            | IpcError::NotExportable(_)
-            | IpcError::OwnHandle(_)
-            | IpcError::NotMapped(_) => Self::new(Kind::Io, error),
+            IpcError::Unreadable(_) => Self::new(Kind::Io, error),
             other => Self::new(Kind::Invalid, other),
         }
     }

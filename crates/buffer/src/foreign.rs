@@ -36,6 +36,12 @@ fn find(current: &Current<'_>, address: u64) -> Result<u64, Error> {
     // The driver's error for unknown memory.  It also applies to memory that was released here but
     // that the driver still has allocated.
     let unknown = CudaError::of_call("cuPointerGetAttribute", codes::INVALID_VALUE);
+    let unknown = unknown.advised(codes::INVALID_VALUE, || {
+        format!(
+            "the driver does not know the address {address:#x}: it is pageable host memory, which a device cannot \
+             access, or was released"
+        )
+    });
     Err(other_device_error(current.context(), address).unwrap_or(unknown.into()))
 }
 

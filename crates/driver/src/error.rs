@@ -200,7 +200,8 @@ impl CudaError {
         self
     }
 
-    /// The same error with what was wrong and what to do, if the driver has answered with that code.
+    /// The same error with what was wrong and what to do, if the driver has answered with that code.  Further advice
+    /// is appended.
     ///
     /// ```
     /// use arrow_cuda_driver::{CudaError, codes};
@@ -214,7 +215,10 @@ impl CudaError {
         if let Self::Call(call) = &mut self
             && call.code == code
         {
-            call.advice = Some(advice());
+            call.advice = Some(match call.advice.take() {
+                Some(known) => format!("{known}. {}", advice()),
+                None => advice(),
+            });
         }
         self
     }

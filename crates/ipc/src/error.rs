@@ -34,24 +34,6 @@ pub enum Error {
          without the allocator"
     )]
     Lent,
-    /// The driver shares no such memory: the host's, that of a pool, virtual and managed memory.
-    #[error(
-        "{0}: other processes can map memory of cuMemAlloc alone, not that of pools (cuMemAllocAsync), virtual, managed \
-         or host memory; copy it to a buffer that is allocated here"
-    )]
-    NotExportable(#[source] CudaError),
-    /// This process has exported the memory itself, and the driver maps that of other processes only.
-    #[error(
-        "{0}; the process that exported memory cannot open its handle: use the exported buffer itself, or open the \
-         handle in another process"
-    )]
-    OwnHandle(#[source] CudaError),
-    /// The driver maps no such memory.
-    #[error(
-        "{0}; the process that exported the memory has released it or has ended, or these bytes are no handle of this \
-         machine"
-    )]
-    NotMapped(#[source] CudaError),
     /// The bytes are not a valid handle.
     #[error("{0}")]
     Handle(String),
@@ -119,11 +101,7 @@ impl From<Error> for io::Error {
             #[cfg(feature = "arrays")]
             Error::Array(error) => return error.clone().into(),
             Error::EndOfStream => io::ErrorKind::UnexpectedEof,
-            Error::AlreadyExported
-            | Error::Lent
-            | Error::NotExportable(_)
-            | Error::OwnHandle(_)
-            | Error::NotMapped(_) => io::ErrorKind::Unsupported,
+            Error::AlreadyExported | Error::Lent => io::ErrorKind::Unsupported,
             _ => io::ErrorKind::InvalidData,
         };
         Self::new(kind, error)

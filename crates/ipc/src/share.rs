@@ -4,9 +4,16 @@ use crate::Error;
 use crate::handle::{ALLOCATION, IpcMemHandle};
 use arrow_cuda_buffer::{DeviceBuffer, range};
 use arrow_cuda_context::{Attribute, Consumer, Context, Current, prepare_sharing, retain_exported};
-use arrow_cuda_driver::{LongLock, codes};
+use arrow_cuda_driver::{CudaResult, LongLock, codes};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
+
+const NOT_SHARED: &str = "other processes can map memory of cuMemAlloc alone, not that of pools (cuMemAllocAsync), \
+                          virtual, managed or host memory; copy it to a buffer that is allocated here";
+const OWN: &str = "the process that exported memory cannot open its handle: use the exported buffer itself, or open the \
+                   handle in another process";
+const GONE: &str = "the process that exported the memory has released it or ended, it shares no namespaces of \
+                    processes and IPC with this one (of containers, say), or these are not the bytes of its handle";
 
 /// Exports the buffer's memory: other processes may map it from now on.
 ///
@@ -30,9 +37,9 @@ use std::sync::{Arc, Weak};
 ///
 /// # Errors
 ///
-/// [`Error::AlreadyExported`] for memory of another process; [`Error::NotExportable`] for memory that the driver does
-/// not share, such as that of pools, from which `cudarc` allocates wherever a device has them; [`Error::Lent`] for
-/// memory of an allocator that the program has set, unless it is a whole allocation of the driver; other driver errors.
+/// [`Error::AlreadyExported`] for memory of another process; [`Error::Lent`] for memory of an allocator that the
+/// program has set, unless it is a whole allocation of the driver; driver errors, also for memory that the driver does
+/// not share, such as that of pools, from which `cudarc` allocates wherever a device has them.
 pub fn export(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     let handle = name(buffer)?;
     if !buffer.is_empty() {
@@ -96,8 +103,11 @@ fn name(buffer: &DeviceBuffer) -> Result<IpcMemHandle, Error> {
     let (base, _) = current.allocation_at(address)?;
     let allocation = current.export_memory(base).map_err(|error| {
         match current.attribute(Attribute::IsIpcCapable, address) {
-            Ok(0) => Error::NotExportable(error),
-            _ => error.into(),
+            Ok(0) => {
+                let code = error.code().unwrap_or(codes::INVALID_VALUE);
+                error.advised(code, || NOT_SHARED.to_owned())
+            }
+            _ => error,
         }
     })?;
     Ok(IpcMemHandle::new(buffer.len() as u64, allocation, address - base))
@@ -132,8 +142,8 @@ fn check_lent(current: &Current<'_>, address: u64, size: usize) -> Result<(), Er
 ///
 /// # Errors
 ///
-/// [`Error::OwnHandle`] for memory that this process has exported itself; [`Error::NotMapped`] for memory that is gone;
-/// [`Error::Handle`] when the handle's range exceeds the allocation; other driver errors.
+/// [`Error::Handle`] when the handle's range exceeds the allocation; driver errors, such as those for memory that this
+/// process has exported itself, and for memory that is gone.
 pub fn open(context: &Context, handle: &IpcMemHandle) -> Result<DeviceBuffer, Error> {
     let Some((allocation, offset)) = handle.allocation() else {
         // SAFETY: there are no bytes.
@@ -165,7 +175,7 @@ type Key = ((usize, u64), [u8; ALLOCATION]);
 static MAPPINGS: LongLock<Option<HashMap<Key, Weak<Mapping>>>> = LongLock::new(None);
 
 impl Mapping {
-    fn shared(context: &Context, allocation: &[u8; ALLOCATION]) -> Result<Arc<Self>, Error> {
+    fn shared(context: &Context, allocation: &[u8; ALLOCATION]) -> CudaResult<Arc<Self>> {
         let mut mappings = MAPPINGS.lock()?;
         let mappings = mappings.get_or_insert_default();
         let key = (context.identity(), *allocation);
@@ -178,12 +188,11 @@ impl Mapping {
         Ok(mapping)
     }
 
-    fn open(context: &Context, allocation: &[u8; ALLOCATION]) -> Result<Self, Error> {
+    fn open(context: &Context, allocation: &[u8; ALLOCATION]) -> CudaResult<Self> {
         let current = context.enter()?;
-        let address = current.open_memory(*allocation).map_err(|error| match error.code() {
-            Some(codes::INVALID_CONTEXT) => Error::OwnHandle(error),
-            Some(codes::INVALID_VALUE | codes::INVALID_HANDLE) => Error::NotMapped(error),
-            _ => error.into(),
+        let address = current.open_memory(*allocation).map_err(|error| {
+            let error = error.advised(codes::INVALID_CONTEXT, || OWN.to_owned());
+            error.advised(codes::INVALID_VALUE, || GONE.to_owned())
         })?;
         // From here on, a failure must close the mapping again.
         let mut mapping = Self { address, size: 0, context: context.clone() };

@@ -5,7 +5,7 @@ mod importer;
 
 use arrow_cuda_buffer::DeviceBuffer;
 use arrow_cuda_context::{Context, Ready, block_at};
-use arrow_cuda_ipc::{Error, IpcMemHandle, export, lend, open};
+use arrow_cuda_ipc::{IpcMemHandle, export, lend, open};
 use importer::import;
 use rstest::rstest;
 
@@ -42,7 +42,6 @@ fn lent_memory_is_released_with_its_buffer() {
 fn a_handle_of_this_process_is_refused_with_what_to_do() {
     let buffer = DeviceBuffer::allocate(&context(), 16).expect("room");
     let error = open(&context(), &export(&buffer).expect("exportable")).unwrap_err();
-    assert!(matches!(error, Error::OwnHandle(_)), "{error:?}");
     let text = error.to_string();
     assert!(text.starts_with("Cuda error 201 in function 'cuIpcOpenMemHandle': "), "{text}");
     assert!(text.ends_with("or open the handle in another process"), "{text}");

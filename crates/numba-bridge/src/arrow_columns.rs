@@ -152,29 +152,38 @@ impl TryFrom<&StridedArray> for DeviceArray {
                 "a column's elements lie one after the other: array.copy(Order::C) has them so";
             return Err(Error::NeedsCopy(text.to_owned()));
         }
+        let numbers = DataType::try_from(array.element())?;
         array.check_aligned(array.element().size() as usize)?;
         let Some((&rows, sizes)) = array.layout().shape().split_first() else {
             return invalid("an array without a dimension is no column");
         };
+        // How many there are of the numbers, and before them of the lists of each dimension.
+        let mut lengths = vec![rows];
+        let mut lists = Vec::new();
+        for &size in sizes {
+            let length = lengths.last().and_then(|length| length.checked_mul(size));
+            let (Ok(size), Some(length)) = (i32::try_from(size), length) else {
+                return unsupported(format!(
+                    "Arrow has no {rows} rows of lists of {sizes:?} elements"
+                ));
+            };
+            lengths.push(length);
+            lists.push(size);
+        }
         let context = array.buffer().context();
-        let count = |sizes: &[i64]| sizes.iter().product::<i64>() as usize * rows as usize;
-        let numbers = ArrayParts {
-            buffers: vec![array.buffer().clone()],
+        let parts = |data_type, length: Option<i64>| ArrayParts {
             null_count: Some(0),
-            ..ArrayParts::new(array.element().try_into()?, count(sizes))
+            ..ArrayParts::new(data_type, length.unwrap_or(0) as usize)
         };
-        let mut column = Self::new(context, numbers)?;
-        for (at, &size) in sizes.iter().enumerate().rev() {
+        let values = vec![array.buffer().clone()];
+        let mut column =
+            Self::new(context, ArrayParts { buffers: values, ..parts(numbers, lengths.pop()) })?;
+        while let Some(size) = lists.pop() {
             let item = Arc::new(Field::new_list_field(column.data_type().clone(), true));
-            let Ok(size) = i32::try_from(size) else {
-                return unsupported(format!("Arrow has no lists of {size} elements each"));
-            };
-            let lists = ArrayParts {
-                children: vec![column],
-                null_count: Some(0),
-                ..ArrayParts::new(DataType::FixedSizeList(item, size), count(sizes.split_at(at).0))
-            };
-            column = Self::new(context, lists)?;
+            let data_type = DataType::FixedSizeList(item, size);
+            let children = vec![column];
+            column =
+                Self::new(context, ArrayParts { children, ..parts(data_type, lengths.pop()) })?;
         }
         Ok(column)
     }

@@ -128,6 +128,11 @@ fn arrays_that_are_no_columns_are_refused() {
         array(ElementType::bool(), &[2]),
         array(">i4".parse().expect("a type"), &[2]),
         array(ElementType::int(1), &[0, 1 << 31]),
+        array(ElementType::int(1), &[0, i64::MAX, 2]),
+        array(ElementType::int(1), &[i64::MAX, 4, 0]),
+        array(ElementType::int(1), &[3, i32::MAX.into(), i32::MAX.into(), i32::MAX.into(), 0]),
+        array("|V0".parse().expect("a type"), &[3]),
+        array("|V3".parse().expect("a type"), &[3]),
     ];
     for each in &unsupported {
         assert!(matches!(DeviceArray::try_from(each), Err(Error::Unsupported(_))), "{each:?}");

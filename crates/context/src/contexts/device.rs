@@ -62,8 +62,10 @@ impl Device {
         let known = Self(number).handle().map_err(|error| {
             error.advised(codes::INVALID_DEVICE, || match Self::count() {
                 Ok(1) => format!("there is no device {number}, only device 0"),
-                Ok(count) => format!("there is no device {number}, only {count} from 0 on"),
-                Err(_) => format!("there is no device {number}"),
+                Ok(count) if count > 1 => {
+                    format!("there is no device {number}, only devices 0 to {}", count - 1)
+                }
+                _ => format!("there is no device {number}"),
             })
         });
         known.map(|_| Self(number))

@@ -218,9 +218,10 @@ impl StridedArray {
         let dimensions = layout.shape().iter().zip(layout.strides());
         let strides = dimensions.filter(|(length, _)| **length > 1);
         let places = strides.map(|(_, stride)| stride.unsigned_abs());
-        match places.fold(self.private_address(), |all, place| all | place) % alignment as u64 {
-            0 => Ok(()),
-            _ => Err(Error::Unsupported(format!(
+        let all = places.fold(self.private_address(), |all, place| all | place);
+        match all.checked_rem(alignment as u64) {
+            None | Some(0) => Ok(()),
+            Some(_) => Err(Error::Unsupported(format!(
                 "not all elements begin at multiples of {alignment} bytes, and kernels of other libraries \
                  would fault: array.copy() has them in memory where they do"
             ))),

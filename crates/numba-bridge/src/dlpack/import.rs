@@ -101,10 +101,13 @@ impl ImportedMemory {
 
 impl StridedArray {
     /// An array over a tensor of another library, without a copy.  The array and all its views own the tensor:
-    /// dropping the last one calls its deleter.
+    /// dropping the last one calls its deleter.  For a tensor without elements, this calls it at once.
     ///
     /// The work that is `pending` may still write to the memory.  A tensor that was made for the legacy default stream
     /// (`stream=1`) has [`Pending::DefaultStream`]; [`Pending::AnyStream`] waits for everything.
+    ///
+    /// Tensors before DLPack 1.0 cannot say that their memory is read-only, as JAX's is:
+    /// [`read_only`](Self::read_only) makes such an array.
     ///
     /// ```
     /// use arrow_cuda_context::{Consumer, Context, Pending};
@@ -125,8 +128,8 @@ impl StridedArray {
     ///
     /// # Errors
     ///
-    /// As [`Imported::memory`] and [`ImportedMemory::context`]; those of [`DeviceBuffer::view`], such as for memory
-    /// that the driver does not know.
+    /// As [`Imported::memory`], [`ImportedMemory::context`] and [`Context::take_over`]; those of
+    /// [`DeviceBuffer::view`], such as for memory that the driver does not know.
     pub fn from_dlpack(tensor: Imported, pending: &Pending) -> Result<Self, Error> {
         let memory = tensor.memory()?;
         let context = memory.context()?;

@@ -86,15 +86,10 @@ pub(crate) fn view(
     // With the GIL: look-ups do not block, and a refused owner must be dropped at once.
     // SAFETY: Python promises that `base` keeps the memory valid.
     let view = unsafe { DeviceBuffer::view(context, address, size, is_mutable, arrival, owner) };
-    let unknown = || {
-        format!(
-            "the driver does not know the address {address:#x}: it is pageable host memory, \
-             which a device cannot access, or was released. Context.buffer_from_data copies \
-             host data, and new_host_buffer allocates host memory that devices can access"
-        )
-    };
+    let calls = "Context.buffer_from_data copies host data, and new_host_buffer allocates host \
+                 memory that devices can access";
     let view = view.map_err(|error| match error {
-        BufferError::Cuda(error) => error.advised(codes::INVALID_VALUE, unknown).into(),
+        BufferError::Cuda(error) => error.advised(codes::INVALID_VALUE, || calls.to_owned()).into(),
         other => other,
     });
     view.or_raise(py)
