@@ -36,12 +36,6 @@ fn find(current: &Current<'_>, address: u64) -> Result<u64, Error> {
     // The driver's error for unknown memory.  It also applies to memory that was released here but
     // that the driver still has allocated.
     let unknown = CudaError::of_call("cuPointerGetAttribute", codes::INVALID_VALUE);
-    let unknown = unknown.advised(codes::INVALID_VALUE, || {
-        format!(
-            "the driver does not know the address {address:#x}: it is pageable host memory, which a device cannot \
-             access, or was released"
-        )
-    });
     Err(other_device_error(current.context(), address).unwrap_or(unknown.into()))
 }
 
@@ -189,7 +183,16 @@ pub fn is_device_memory(context: &Context, address: u64) -> CudaResult<bool> {
 /// If another context has the memory, this waits for the work of that one: what is known of the work on the
 /// memory was said of a default stream, and nothing orders those of two contexts.
 pub(crate) fn take_in(context: &Context, address: u64, size: usize) -> Result<u64, Error> {
-    let Found { address, owner } = find_all(context, address, size)?;
+    let found = find_all(context, address, size).map_err(|error| match error {
+        Error::Cuda(error) => Error::Cuda(error.advised(codes::INVALID_VALUE, || {
+            format!(
+                "the driver does not know the address {address:#x}: it is pageable host memory, which a device cannot \
+                 access, or was released"
+            )
+        })),
+        other => other,
+    });
+    let Found { address, owner } = found?;
     if owner != 0 && owner != context.handle() as u64 {
         let owner = Context::of_memory(&context.enter()?, address)?;
         owner.map_or(Ok(()), |owner| without_interpreter(|| owner.synchronize()))?;
