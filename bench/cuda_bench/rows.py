@@ -70,8 +70,10 @@ def sweep() -> Iterator[Row]:
     for power, way, memory in product(range(6, 33, 2), ("up", "down"), ("pageable", "pinned")):
         size, text = 1 << power, size_text(1 << power)
         name, title = f"sweep-{way}-{memory}-{text.replace(' ', '')}", f"{text} {way}, {memory}"
-        options = {"pinned": memory == "pinned"}
-        yield Row(name, title, "sweep", way, size, options, as_rate=size > 1 << 20)
+        options, is_large = {"pinned": memory == "pinned"}, size > 1 << 20
+        # The driver's own call, beside which small copies are drawn.
+        limit = "" if is_large else f"{'pinned' if options['pinned'] else 'driver'}-{way}"
+        yield Row(name, title, "sweep", way, size, options, limit=limit, as_rate=is_large)
 
 
 TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())

@@ -149,6 +149,16 @@ def test_the_documentation_shows_each_plot(tmp_path):
         assert ("the link" in words) == ("bandwidth" in file)
 
 
+def test_small_copies_are_drawn_beside_the_drivers_own_calls():
+    plots, result = pytest.importorskip("cuda_bench.plots"), cli.loaded(KEPT)
+    for row in result.rows_of("sweep"):
+        row["limit"] = row["limit"] or f"driver-{row['name'].split('-')[1]}/{row['size']}"
+    for kind in plots.KINDS:
+        _, labels = plots.swept(result, kind, "pageable").axes[0].get_legend_handles_labels()
+        limit = {"bandwidth": "the link", "latency": "the driver's own call"}[kind]
+        assert labels[-1] == limit
+
+
 def test_cells_limits_and_goals_have_their_units():
     wanted = {
         "ratio": ({"at_most": 1.25}, 1.5, {"counts": "ratio"}),
