@@ -174,23 +174,23 @@ def swept(result: Result, kind: str, memory: str) -> Figure:
         start = f"sweep-{way}-{memory}-"
         rows = [row for row in result.rows_of("sweep") if row["name"].startswith(start)]
         rows = [row for row in rows if row["size"] in kind_sizes]
-        for (name, title), look_of_one in zip(result.present().items(), styles, strict=False):
+        for (name, title), style in zip(result.present().items(), styles, strict=False):
             timed = {row["size"]: median(row, name) for row in rows if median(row, name)}
             if not timed:
                 continue
             rates = [size / time / 1e9 for size, time in timed.items()]
             values = rates if unit == "GB/s" else [time * 1e6 for time in timed.values()]
             width, order = (2.4, 3) if name == OURS else (1.4, 2)
-            lines = {"label": title, "linewidth": width, "zorder": order} | look_of_one
-            axis.plot(list(timed), values, **lines)
-        style = {"color": matplotlib.rcParams["text.color"], "linestyle": "--", "linewidth": 1.2}
+            axis.plot(list(timed), values, label=title, linewidth=width, zorder=order, **style)
+        dashed = {"color": matplotlib.rcParams["text.color"], "linestyle": "--", "linewidth": 1.2}
         limits = {row["size"]: result["limits"].get(row["limit"], {}) for row in rows}
         calls = {size: each["median"] for size, each in limits.items() if "median" in each}
-        if unit == "GB/s" and link(result, way):
-            axis.axhline(link(result, way), label="the link", **style)
+        if unit == "GB/s":
+            if link(result, way):
+                axis.axhline(link(result, way), label="the link", **dashed)
         elif calls:
             values = [time * 1e6 for time in calls.values()]
-            axis.plot(list(calls), values, label="the driver's own call", marker="", **style)
+            axis.plot(list(calls), values, label="the driver's own call", marker="", **dashed)
         axis.set_xscale("log", base=2)
         axis.set_yscale("log")
         sizes = [row["size"] for row in rows]
